@@ -115,17 +115,24 @@ def advise(
     best: ApproachPrediction,
     others: Sequence[ApproachPrediction],
     min_gain: float = MIN_GAIN,
+    *,
+    whole: bool = True,
 ) -> Advice:
-    """Advice from all approaches of one prediction: the `best`, and `others` as good."""
+    """Advice from all approaches of one prediction: the `best`, and `others` as good.
+
+    `whole`: with the buffers for which it pays, and the reason.
+    """
     w = evaluation.workload
     usable = candidates(rows, w.baseline)
     now = next(p for p in rows if p.approach == w.baseline)
     approach, verdict = best.approach, verdict_of(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
-    (pays, certain), because = both(
-        lambda: _pays(evaluation, best, min_gain),
-        lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
-    )
+    pays, certain, because = list[Range](), list[Range](), ""
+    if whole:
+        (pays, certain), because = both(
+            lambda: _pays(evaluation, best, min_gain),
+            lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
+        )
     return Advice(
         verdict=verdict,
         best=best,

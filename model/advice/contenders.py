@@ -17,6 +17,7 @@ from pready.model.advice.advise import interfaces
 from pready.model.approach.interfaces import Approach, Interface
 from pready.model.common.arrays import Array
 from pready.model.engine.evaluate import RACED, Evaluation
+from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import (
     ALIKE,
     INDISTINCT,
@@ -27,6 +28,7 @@ from pready.model.result.verdict import (
     from_iterations,
     simplest,
     trouble,
+    verdict_of,
 )
 
 GLANCE = 5
@@ -37,6 +39,16 @@ ERRORS, SHARE = 6.0, 0.5
 """How far two approaches' difference over all iterations may be from that of a first look: so many of its standard
 errors, or that share of it. Of 2175 approaches in 50 random what-ifs on the shipped machines, none was further off
 where it mattered."""
+
+
+def rows_in_question(evaluation: Evaluation, able: Sequence[Approach], min_gain: float) -> list[ApproachPrediction]:
+    """The baseline, what `advise.best_and_as_good` may advise, and what may be as good."""
+    contenders = Contenders(evaluation, able, min_gain)
+    first = contenders.best()
+    rows = evaluation.predict_all([evaluation.workload.baseline, first])
+    if verdict_of(rows[-1], min_gain) != "do not port":  # of what is not advised, none is as good
+        rows += evaluation.predict_all(contenders.simpler(first))
+    return rows
 
 
 class Contenders:

@@ -7,7 +7,7 @@ the approach, and its own neighbours an iteration later.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -15,6 +15,7 @@ from pready.model.advice import congestion
 from pready.model.advice.advise import advise, best_and_as_good, deep, rivals
 from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
+from pready.model.advice.contenders import rows_in_question
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach, Interface
 from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
@@ -196,6 +197,7 @@ def predict(
     engine: Engine | None = None,
     draws: int | None = None,
     min_gain: float = MIN_GAIN,
+    whole: Collection[str] | None = None,
 ) -> Prediction:
     """What every approach costs on a machine, and the advice.
 
@@ -213,6 +215,9 @@ def predict(
         Of the machine's parameters, for the intervals; 0: no intervals and no sensitivity.
     min_gain
         Share of an iteration that a port has to save to be advised.
+    whole
+        Of a step, the exchanges whose approaches are all wanted, with the buffers for which they pay and a reason;
+        absent, all. Of the others only what may be advised is simulated.
 
     Raises
     ------
@@ -230,6 +235,7 @@ def predict(
             draws=draws,
             min_gain=min_gain,
             deciding=draws != 0,
+            whole=whole,
         )
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
     return _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0)
@@ -243,12 +249,17 @@ def _answered(
     notes: list[str],
     *,
     deciding: bool,
+    whole: bool = True,
 ) -> Prediction:
-    """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity."""
+    """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity; `whole`: see `predict`."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
-    able, wishes = approaches(machine, workload, profile), wished(machine, workload, library)
-    rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
-    rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
+    able = approaches(machine, workload, profile)
+    if whole:
+        wishes = wished(machine, workload, library)
+        rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
+        rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
+    else:
+        rows = rows_in_question(evaluation, able, min_gain)
     if profile.name != machine.library.name and library is None:
         notes.insert(
             0,
@@ -263,7 +274,7 @@ def _answered(
     if drawn is not evaluation:
         deeper = drawn.predict(best.approach)
         rows[rows.index(best)], best = deeper, deeper
-    advice = advise(evaluation, profile, rows, best, others, min_gain)
+    advice = advise(evaluation, profile, rows, best, others, min_gain, whole=whole)
     many = None if evaluation.rest else evaluation
     prediction = Prediction(
         version=VERSION,
@@ -294,6 +305,7 @@ def predict_step(
     draws: int | None,
     min_gain: float,
     deciding: bool,
+    whole: Collection[str] | None = None,
 ) -> Prediction:
     """Each exchange of a step with the others in bulk, and the step with each as advised.
 
@@ -315,14 +327,18 @@ def predict_step(
     step = WholeStep(machine, workload, seed, like)
     stand_for = [] if rest else _stand_for(workload, each[0])
 
-    def answered(of: Evaluation) -> Prediction:
+    def answered(of: Evaluation, *, all_of_it: bool) -> Prediction:
         notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
-        return _answered(of, profile, library, min_gain, notes, deciding=False)
+        return _answered(of, profile, library, min_gain, notes, deciding=False, whole=all_of_it)
 
-    exchanges = tuple(map(answered, each))
+    found = [answered(of, all_of_it=whole is None or of.workload.name in whole) for of in each]
+    first = max(range(len(found)), key=lambda i: found[i].advised.speedup_percent)
+    if deciding and not found[first].advice.because:  # the reason of the step
+        found[first] = answered(each[first], all_of_it=True)
+    exchanges, most = tuple(found), found[first]
     chosen = chosen_ways(workload, exchanges)
     rows, saving = step.predict(chosen)
-    best, most = rows[-1], max(exchanges, key=lambda e: e.advised.speedup_percent)
+    best = rows[-1]
     verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
     own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]

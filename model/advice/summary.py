@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pready.model.advice.advise import best_and_as_good, deep, over_sizes
-from pready.model.advice.contenders import Contenders
+from pready.model.advice.contenders import rows_in_question
 from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
 from pready.model.machine.machine import Machine
 from pready.model.result.break_even import Range, nearest
@@ -70,19 +70,13 @@ def outcome(
             draws=None,
             min_gain=min_gain,
             deciding=False,
+            whole=(),
         )
         return _of_a_step(step, workload, every=every)
     machine, profile = with_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
-    if every:
-        rows = evaluation.predict_all(able)
-    else:
-        contenders = Contenders(evaluation, able, min_gain)
-        first = contenders.best()
-        rows = evaluation.predict_all([workload.baseline, first])
-        if verdict_of(rows[-1], min_gain) != "do not port":  # of what is not advised, none is as good
-            rows += evaluation.predict_all(contenders.simpler(first))
+    rows = evaluation.predict_all(able) if every else rows_in_question(evaluation, able, min_gain)
     best, _ = best_and_as_good(evaluation, rows, min_gain)
     deeper = deep(evaluation, best.approach, min_gain).predict(best.approach)
     rows[rows.index(best)], best = deeper, deeper

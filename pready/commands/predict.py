@@ -119,7 +119,8 @@ def predict(
 
         folder.check(output)
     with status("predicting") as said:
-        prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain)
+        shown = None if as_json or as_csv or explained else [name for name in names if name == exchange]
+        prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain, whole=shown)
         if picture is not None:
             said.update("drawing")
             picture_files.draw_prediction(kind, picture, on, what, prediction)

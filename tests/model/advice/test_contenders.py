@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from pready.model.advice import contenders
 from pready.model.advice.contenders import GLANCE, Contenders, Look, Times
-from pready.model.advice.predict import approaches, evaluator, with_library
+from pready.model.advice.predict import approaches, evaluator, predict, with_library
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY
 from pready.model.machine.machine import load, profiles
 from pready.model.result.verdict import INDISTINCT
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
+from pready.model.workload.workload import load as load_workload
 
 
 def what_if(number: int) -> tuple[str, Workload]:
@@ -112,3 +113,16 @@ def test_where_nothing_pays_those_that_pay_first_or_are_fastest_stay() -> None:
     assert look.leading([1, 2, 3, 4], 0, 0.2) == {1}
     # Any may: 8.5 % are asked for, and half as much again as the 6 % may be saved.
     assert look.leading([1, 2, 3, 4], 0, 0.085) == {1, 2, 3, 4}
+
+
+def test_a_step_of_which_little_is_shown_says_the_same() -> None:
+    machine, step = load("meluxina"), load_workload("examples/stencil-unequal.toml")
+    every, few = predict(machine, step, seed=2), predict(machine, step, seed=2, whole=())
+    assert few.approaches == every.approaches
+    assert few.advice == every.advice
+    assert few.exchanges[0] == every.exchanges[0]  # saves most: its reason is that of the step
+    less, all_of_it = few.exchanges[1], every.exchanges[1]
+    assert less.advised == all_of_it.advised
+    assert less.advice.verdict == all_of_it.advice.verdict
+    assert len(less.approaches) < len(all_of_it.approaches)
+    assert predict(machine, step, seed=2, whole=["pressure"]).exchanges[1] == all_of_it
