@@ -125,7 +125,7 @@ def _slower_puts(here: Case) -> tuple[str, Case]:
 def _teams(here: Case) -> Iterator[Unknown]:
     threads = here.machine.threads
     for field, name, measure in (
-        ("barrier", "the threads' barrier", "barrier"),
+        ("barrier", "the threads' barrier", "approach"),
         ("contention", "contention for a VCI", "contention"),
     ):
         of: TeamTimes = threads.barrier if field == "barrier" else contention(here.machine)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from pready.model.engine.ranks.pattern import Ranks, pattern
 from pready.model.engine.simulation import Simulation, messages_of, simulations, together
 from pready.model.machine.machine import Machine
 from pready.model.workload.exchange import HALOS
+from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
 
 if TYPE_CHECKING:  # a name of the stub alone
@@ -34,38 +35,14 @@ SMALL = 2**22
 """Bytes that are there without asking."""
 
 
-class Simulated(Ranks, total=False):
-    """What is simulated: arguments of `simulate` and `prepared`."""
-
-    seed: int
-    """Of the arrivals: rank r's iteration k has the times `arrivals.draw(..., rank=r, first=k)` (of a sweep: k counts
-    steps). Same seed, same result, on any number of cores."""
-    blocks: int
-    """Of a sweep, per octant (KBA): a rank computes and sends on this often."""
-    thread_grid: tuple[int, int, int] | None
-    """Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the partitions of the
-    threads that touch it (temucin2022 3.2); absent: every thread has a part of every buffer."""
-    price: Price | None
-    """Scalar costs of a message by its size; absent: every machine parameter at its value."""
-
-
 class How(TypedDict, total=False):
-    """How it is simulated: arguments of `simulate` and `run`."""
+    """How a plan is simulated: arguments of `run`, as of `simulate`."""
 
     cores: int
-    """Worker threads."""
     record: bool
-    """Keep the end of every rank and iteration (`ends_s`, `received_s`)."""
     on_progress: Callable[[float], None] | None
-    """Called about 20 times a second with the share done; raising KeyboardInterrupt stops."""
     chunk: int
-    """Ranks that one core takes at a time, for tests; 0: divided evenly."""
     level: str
-    """"baseline", "avx2" or "avx512"; empty: the widest the processor has."""
-
-
-class _All(Simulated, How, total=False):
-    pass
 
 
 def simulate(
@@ -75,9 +52,24 @@ def simulate(
     *,
     grid: Sequence[int],
     iterations: int,
-    **options: Unpack[_All],
+    seed: int = 0,
+    cores: int = 1,
+    periodic: bool | Sequence[bool] = True,
+    blocks: int = 1,
+    sizes: Sizes | None = None,
+    neighbours: Sequence[Iterable[int]] | None = None,
+    neighbour_sizes: Sequence[Sequence[float]] | None = None,
+    ranks_per_node: int | None = None,
+    node_grid: Sequence[int] | None = None,
+    thread_grid: tuple[int, int, int] | None = None,
+    radix: int | None = None,
+    price: Price | None = None,
+    record: bool = False,
+    on_progress: Callable[[float], None] | None = None,
+    chunk: int = 0,
+    level: str = "",
 ) -> Simulation:
-    """Simulate every rank of a pattern; options as of `Simulated` and `How`.
+    """Simulate every rank of a pattern.
 
     Parameters
     ----------
@@ -87,6 +79,41 @@ def simulate(
         Ranks along x, y, z. A sweep takes x, y; pairs and neighbour lists take the product.
     iterations
         Exchanges of a halo, or whole sweeps of all eight octants.
+    seed
+        Of the arrivals: rank r's iteration k has the times `arrivals.draw(..., rank=r, first=k)`
+        (of a sweep: k counts steps). Same seed, same result, on any number of cores.
+    cores
+        Worker threads.
+    periodic
+        Do halos wrap around, for all axes or for each?
+    blocks
+        Of a sweep, per octant (KBA): a rank computes and sends on this often.
+    sizes
+        Of halos: bytes by direction. Absent: the workload's buffer for all.
+    neighbours
+        Of pattern "neighbours": for each rank the ranks that it sends to.
+    neighbour_sizes
+        Bytes for each of them. Absent: the workload's buffer for all.
+    ranks_per_node
+        Ranks that share an adapter, and reach each other by the machine's intra-node path. Absent: one.
+    node_grid
+        Ranks of a node along x, y, z. Absent: so many in a row, x first.
+    thread_grid
+        Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the
+        partitions of the threads that touch it (temucin2022 3.2). Absent: every thread has a part
+        of every buffer.
+    radix
+        Of a broadcast: of its k-nomial tree. Absent: 2.
+    price
+        Scalar costs of a message by its size; absent: every machine parameter at its value.
+    record
+        Keep the end of every rank and iteration (`ends_s`, `received_s`).
+    on_progress
+        Called about 20 times a second with the share done; raising KeyboardInterrupt stops.
+    chunk
+        Ranks that one core takes at a time, for tests; 0: divided evenly.
+    level
+        "baseline", "avx2" or "avx512"; empty: the widest the processor has.
 
     Returns
     -------
@@ -97,9 +124,24 @@ def simulate(
     PreadyError
         A grid that does not match the pattern; counters, times or memory that would overflow.
     """
-    how: dict[str, Any] = {name: value for name, value in options.items() if name in How.__annotations__}
-    what: dict[str, Any] = {name: value for name, value in options.items() if name not in how}
-    return run(prepared(machine, workload, approach, grid=grid, **what), iterations, **how)
+    made = prepared(
+        machine,
+        workload,
+        approach,
+        grid=grid,
+        seed=seed,
+        periodic=periodic,
+        blocks=blocks,
+        sizes=sizes,
+        neighbours=neighbours,
+        neighbour_sizes=neighbour_sizes,
+        ranks_per_node=ranks_per_node,
+        node_grid=node_grid,
+        thread_grid=thread_grid,
+        radix=radix,
+        price=price,
+    )
+    return run(made, iterations, cores=cores, record=record, on_progress=on_progress, chunk=chunk, level=level)
 
 
 def run(made: Plan, iterations: int, *, engine: Engine | None = None, **how: Unpack[How]) -> Simulation:

@@ -182,8 +182,8 @@ def test_sst_honours_what_the_workload_may_say(monkeypatch: pytest.MonkeyPatch) 
         raise PreadyError("enough")
 
     monkeypatch.setattr(library, "find", lambda: None)
-    monkeypatch.setattr(library, "build", lambda: None)
-    monkeypatch.setattr(sst, "_calibrated", lambda made, how: made)
+    monkeypatch.setattr(library, "build", lambda *_: None)
+    monkeypatch.setattr(sst, "_calibrated", lambda made, *_: made)
     monkeypatch.setattr(sst, "simulate_beside", simulated)
     halo = ["--boundaries", "open", "--ranks", "4x2x2", "--topology", "torus", "--iterations", "3", "--seed", "5"]
     assert main(["simulate", HALO, "--engine", "sst", *halo, "--approach", "many:8", "--library", "emulated"]) == 2

@@ -105,10 +105,12 @@ def test_an_exchange_of_a_step_may_do_otherwise() -> None:
     assert [p.consume and p.consume.time for p in step.parts] == [1e-6, None, 3e-6]
 
 
-@pytest.mark.parametrize("engine", ["sst", "goal"])
-def test_engines_that_do_not_know_it_say_so(engine: Any) -> None:
-    with pytest.raises(PreadyError, match="a receiver that is consuming: not simulated by"):
-        supported_by.check(Workload.model_validate({**PLAIN, "consume": {"time": "1 us"}}), engine)
+def test_an_export_that_does_not_know_several_threads_of_a_receiver_says_so() -> None:
+    several = Workload.model_validate({**PLAIN, "consume": {"time": "1 us"}})
+    with pytest.raises(PreadyError, match=r"several threads that work on what comes .*: not simulated by"):
+        supported_by.check(several, "goal")
+    supported_by.check(several, "sst")
+    supported_by.check(Workload.model_validate({**PLAIN, "consume": {"time": "1 us", "threads": 1}}), "goal")
 
 
 def test_the_answer_says_what_is_hidden() -> None:
