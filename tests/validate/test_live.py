@@ -194,7 +194,7 @@ def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
     scene = next(s for s, _ in pairs if s.kind == "none" and s.buffer < 1 << 16 and s.threads > 2)
     found = compare(meeting(50e-6), scene, measured_by(meeting(150e-6), scene, folder, 0.0), "slow", folder, 0)
     assert found is not None
-    assert found.case(BULK).suspect.startswith("the threads' barrier would have to be 3 times")
+    assert found.case(BULK).suspect.startswith("as if the threads' barrier cost 3 times")
 
 
 @pytest.mark.parametrize("completes", ["copied", "left", "delivered"])

@@ -184,8 +184,9 @@ def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch
     proof = proof_on(halved_bandwidth(machine()), machine(), tmp_path, monkeypatch)
     (bulk,) = (c for c in proof.cases if c.way.approach == BULK)
     assert bulk.result.error < -0.4
-    assert "bandwidth would have to be 2" in bulk.result.suspect
-    assert "more communication; bandwidth would have to be 2" in bulk.why
+    assert "as if bandwidth cost 2" in bulk.result.suspect
+    assert "shared memory" not in bulk.result.suspect  # of the path between nodes, not of that within one
+    assert "more communication; as if bandwidth cost 2" in bulk.why
 
 
 @pytest.mark.thorough

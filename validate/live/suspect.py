@@ -52,7 +52,8 @@ def behind(names: set[str], machine: Machine, size: float) -> Iterator[Measured]
     """The machine's values of some `canonical` names; of segments, those of messages of `size` bytes."""
     segment = f"inter.segments[{machine.inter.segments.index(machine.inter.segment(size))}]."
     for label, value in machine.values():
-        if canonical(label) in names and (label.startswith(segment) or "[" not in label):
+        of_the_path = label.startswith(segment) or ("[" not in label and not label.startswith("intra."))
+        if canonical(label) in names and of_the_path:
             assert isinstance(value, (Value, Barrier, Contention, SizeCurve))
             yield value
 
@@ -100,11 +101,11 @@ def suspect(evaluation: Predicting, approach: Approach, case: CaseResult) -> str
         if 1 / LARGEST <= factor <= LARGEST:
             isolated = list(behind({v for t in terms for v in t.values}, evaluation.machine, size))
             least_sure = max(isolated, key=uncertainty, default=None)
-            why = f" (measured: {least_sure.why})" if least_sure is not None else ""
+            why = f" ({least_sure.source}: {least_sure.why})" if least_sure is not None else ""
             surprise = abs(np.log(factor)) / (SUREST if least_sure is None else uncertainty(least_sure))
             if surprise > SURPRISING:
                 continue
-            found.append((surprise, f"{name} would have to be {factor:.2g} times as long{why}"))
+            found.append((surprise, f"as if {name} cost {factor:.2g} times as much{why}"))
     if found:
         return min(found)[1]
     if approach.interface.windows_per_thread and case.threads > 1:
