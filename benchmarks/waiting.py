@@ -66,7 +66,7 @@ def seconds(checkout: Path, words: list[str]) -> float:
 
 
 def timed(checkout: Path, words: list[str], before: tuple[str, ...] = (), **variables: str) -> tuple[float, bytes]:
-    """The same, and what it prints; `before`: what launches it."""
+    """Wall-clock time of a command and its output; `before`: the words of its launcher."""
     python = str(checkout / ".venv" / "bin" / "python")
     launched = [*before, python, *(("-m", "mpi4py.futures") if before else ()), "-m", "pready", *words]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | variables

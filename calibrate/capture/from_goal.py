@@ -13,15 +13,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pready.calibrate.capture.from_mpip import NEEDED
-from pready.calibrate.capture.goal_rounds import Group, Rank, Sent, find_rounds
+from pready.calibrate.capture.goal_rounds import Group, Rank, Sent, find_rounds, requirements
 from pready.calibrate.capture.patterns import recognise, recognise_sweep
 from pready.calibrate.capture.repetition import LONGEST_STEP, Repetition, repetition
 from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.importers.goal import Goal, Operation
 from pready.model.common.errors import PreadyError
-
-MOST_EXCHANGES = 64
-"""Of a step, as in a workload file."""
+from pready.model.workload.fields import MOST_EXCHANGES
 
 
 def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | None, spread: str | None) -> Step:
@@ -181,11 +179,7 @@ def _groups(operations: Sequence[Operation], rank: int, source: str) -> Rank:
 
 def _order(operations: Sequence[Operation], rank: int, source: str) -> list[int]:
     """Operations in an order that keeps requirements, else that of the text."""
-    left = [len(o.needs) + len(o.needs_begun) for o in operations]
-    needed_by: list[list[int]] = [[] for _ in operations]
-    for at, operation in enumerate(operations):
-        for before in (*operation.needs, *operation.needs_begun):
-            needed_by[before].append(at)
+    left, needed_by = requirements(operations)
     ready = [at for at, n in enumerate(left) if not n]
     order = []
     while ready:

@@ -45,16 +45,23 @@ class Rank:
     """A send waits for a receive of the same exchange."""
 
 
+def requirements(operations: Sequence[Operation]) -> tuple[list[int], list[list[int]]]:
+    """By operation of a rank: the number of operations that it requires, and those that require it."""
+    count = [len(o.needs) + len(o.needs_begun) for o in operations]
+    required_by: list[list[int]] = [[] for _ in operations]
+    for at, operation in enumerate(operations):
+        for before in (*operation.needs, *operation.needs_begun):
+            required_by[before].append(at)
+    return count, required_by
+
+
 def find_rounds(ranks: Sequence[Sequence[Operation]], found: Sequence[Rank]) -> bool:
     """Fill in the `rounds` of all groups; False, and nothing filled in, if a receive has no send."""
     depth: list[list[int]] = [[0] * len(operations) for operations in ranks]
     left, after = [], []
     for operations in ranks:
-        left.append([len(o.needs) + len(o.needs_begun) + (o.kind == "recv") for o in operations])
-        needed_by: list[list[int]] = [[] for _ in operations]
-        for at, operation in enumerate(operations):
-            for before in (*operation.needs, *operation.needs_begun):
-                needed_by[before].append(at)
+        needs, needed_by = requirements(operations)
+        left.append([n + (o.kind == "recv") for n, o in zip(needs, operations, strict=True)])
         after.append(needed_by)
     sends, receives = _queues(ranks)
     ready = deque((r, at) for r, some in enumerate(left) for at, n in enumerate(some) if not n)

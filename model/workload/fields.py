@@ -36,6 +36,9 @@ from pready.model.workload.tree import RADIX, RANKS, children
 FORMAT: Literal[2] = 2
 """Of workload files."""
 
+MOST_EXCHANGES = 64
+"""Exchanges of a step."""
+
 
 class Fields(Strict):
     """As a file has them; `pready.model.workload.workload.Workload` is one that has been checked."""
@@ -106,7 +109,7 @@ class Fields(Strict):
     """Counts to try; absent: every divisor of the user partitions."""
     compute: Compute = ComputeTime.model_validate({"time": "0 s"})
     arrivals: Arrivals = NoArrivals()
-    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=64)] | None = None
+    exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=MOST_EXCHANGES)] | None = None
     """Of a step, in order; absent: one, described by the fields above."""
     share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
     """Share of the run's time that these steps take; absent: no figure for the run."""

@@ -38,7 +38,7 @@ int main(int argc, char** argv)
             append_record(record_path(s.record, 0), line(0, 1, 0, r));
             return 0;
         }
-        if (pattern == "work") {  // what comes at the times of a row of `arrivals`, taken by threads that are free at compute_ns
+        if (pattern == "work") {  // a row of `arrivals`: message arrival times; receiving threads are free from compute_ns on
             Work work(s.consumers, s.compute_ns);
             for (const double at : Arrivals(s.arrivals, 1, s.user_partitions())(0, 0)) work.take(at, s.received_in(s.transport), s.consume_ns);
             std::printf("last %.17g\n", work.last());

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -183,43 +184,37 @@ def test_it_talks_to_whom_the_engine_says(kind: str, tmp_path: Path) -> None:
     assert not any(found.values())
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("key", "sent"), [("many", "size, MPI_BYTE"), ("rma-single-active", "size, MPI_BYTE")])
-def test_a_byte_too_few_is_noticed(key: str, sent: str, tmp_path: Path) -> None:
+def notices(tmp_path: Path, kind: str, key: str, parts: int, iterations: int, change: Callable[[str], str]) -> None:
+    """A program that `change` breaks counts wrong bytes and fails."""
     if not os.environ.get("PREADY_MPICH_PREFIX"):
         pytest.skip("PREADY_MPICH_PREFIX is not set")
-    folder, binaries = written(tmp_path, "halo", key, 2), Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin"
+    folder, binaries = written(tmp_path, kind, key, parts), Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin"
     source = folder / "exchange.c"
     text = source.read_text()
-    broken = text.replace(sent, sent.replace("size", "size - 1"))
+    broken = change(text)
     assert broken != text
     source.write_text(broken)
     subprocess.run(["make", "-s", f"CC={binaries / 'mpicc'}"], cwd=folder, check=True)
-    command = [str(binaries / "mpiexec"), "-n", "4", "./exchange", "2"]
+    command = [str(binaries / "mpiexec"), "-n", "4", "./exchange", str(iterations)]
     done = subprocess.run(
         command, cwd=folder, env=os.environ | QUIETLY, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode != 0
     assert "wrong bytes: 0" not in done.stdout
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("key", ["many", "rma-single-active"])
+def test_a_byte_too_few_is_noticed(key: str, tmp_path: Path) -> None:
+    notices(tmp_path, "halo", key, 2, 2, lambda text: text.replace("size, MPI_BYTE", "size - 1, MPI_BYTE"))
 
 
 @pytest.mark.thorough
 def test_work_on_what_has_not_come_is_noticed(tmp_path: Path) -> None:
-    if not os.environ.get("PREADY_MPICH_PREFIX"):
-        pytest.skip("PREADY_MPICH_PREFIX is not set")
-    folder, binaries = written(tmp_path, "worked on", "many", 4), Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin"
-    source = folder / "exchange.c"
-    text = source.read_text()
-    broken = text.replace("int there = 0, ", "int there = 1, ").replace(", &there, ", ", &(int){0}, ")
-    assert broken != text
-    source.write_text(broken)
-    subprocess.run(["make", "-s", f"CC={binaries / 'mpicc'}"], cwd=folder, check=True)
-    command = [str(binaries / "mpiexec"), "-n", "4", "./exchange", "5"]
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | QUIETLY, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode != 0
-    assert "wrong bytes: 0" not in done.stdout
+    def at_once(text: str) -> str:
+        return text.replace("int there = 0, ", "int there = 1, ").replace(", &there, ", ", &(int){0}, ")
+
+    notices(tmp_path, "worked on", "many", 4, 5, at_once)
 
 
 def test_unequal_parts_are_cut_as_they_are_owned() -> None:
