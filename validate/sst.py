@@ -33,7 +33,7 @@ from pready.sst.library import MissingSST
 from pready.sst.results import Record, times
 from pready.sst.run import How
 from pready.sst.simulate import Setup, setup, simulate_approach
-from pready.validate.live.compare import halved_bandwidth
+from pready.validate.claims.wrong_machines import bandwidth
 from pready.validate.result import CaseResult, Check, Comparison, Control, Failed
 
 THREADS = 8
@@ -218,7 +218,7 @@ def validate(
             failed.append(Failed(scene.id, str(error)))
     said = [predicted(s, machine, seed) for s in done]
     cases, checks = concluded(done, seen, said, machine)
-    wrong = halved_bandwidth(machine)
+    wrong = bandwidth(machine, 0.5)
     _, rejecting = concluded(done, seen, [predicted(s, wrong, seed) for s in done], wrong)
     about = {"SST": installation.version, "machine": machine.name, "seed": str(seed), "runs": str(folder)}
     return Comparison(

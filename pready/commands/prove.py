@@ -21,7 +21,7 @@ from pready.calibrate.rig.namespaces import Rig
 from pready.calibrate.rig.two_ranks import check_nodes, is_open_mpi, mpi_home
 from pready.commands import options
 from pready.commands.doctor import tried_first
-from pready.files.writing import check_writable, write_text
+from pready.files.writing import make_folder, write_text
 from pready.model.advice.predict import chosen_ways, effective_library, predict
 from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.approach.libraries import EMULATED
@@ -39,15 +39,15 @@ from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import metric_lines
 from pready.show.tables.validation import report_data
 from pready.show.terminal.terminal import console, print_json, progress
-from pready.validate.prove import Prover, Told
-from pready.validate.prove import prove as proved
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.decision_page import html
 from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
 from pready.validate.prove.placement import nodes_of
+from pready.validate.prove.session import prove as proved
 from pready.validate.prove.session import ranks_of
 from pready.validate.prove.source import LANGUAGES, has_program, program
 from pready.validate.result import Report
+from pready.validate.site import Site, Told
 
 Ways = tuple[Approach, ...]
 """An approach for each exchange of a workload."""
@@ -163,7 +163,7 @@ def prove(
             job, Job("pready-prove", ranks_of(what) // each, each, what.threads, budget_s + 600), launcher
         )
         return
-    _make_folder(output)
+    make_folder(output, (PAGE, DATA))
     with _launched(what, launcher, rig, nodes, prefix) as (started, home):
         built = built_for(home, mpicc)
         if launcher is not None:
@@ -172,7 +172,7 @@ def prove(
             done = proved(
                 what,
                 on,
-                Prover(started, built, placed=rig is not None),
+                Site("here", started, built, placed=rig is not None),
                 output / RAW,
                 budget_s=budget_s,
                 seed=seed,
@@ -217,7 +217,7 @@ def _write_source(
         assert on is not None
         chosen = _advised(predict(on, workload, library=library, seed=seed, draws=0), workload, language)
     files = program(as_performed(workload)[0], chosen, profile, seed, language)
-    _make_folder(folder, tuple(files))
+    make_folder(folder, tuple(files))
     for name, text in files.items():
         write_text(folder / name, text)
     sent = ", ".join(dict.fromkeys(f"{a.name} in {a.messages} message{'s' * (a.messages > 1)}" for a in chosen))
@@ -305,13 +305,3 @@ def _about() -> dict[str, str]:
         "Python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
     }
-
-
-def _make_folder(folder: Path, files: tuple[str, ...] = (PAGE, DATA)) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise PreadyError(f"cannot be made: {reason}", valid="a folder", source=str(folder)) from None
-    for name in files:
-        check_writable(folder / name)

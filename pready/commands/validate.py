@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import click
 import numpy
@@ -20,6 +21,7 @@ from platformdirs import user_cache_path
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.calibrate.measure import compile
+from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.rig import two_ranks
 from pready.calibrate.rig.namespaces import Rig, RigUnavailable
 from pready.commands import options
@@ -32,10 +34,13 @@ from pready.model.version import VERSION
 from pready.show.tables.validation import report_data, report_view
 from pready.show.terminal.terminal import LINE_EVERY_S, console, print_json, progress
 from pready.sst.library import MissingSST
-from pready.validate import fabrics, live, papers, sst
+from pready.validate import fabrics, papers, sst
+from pready.validate.live import design
+from pready.validate.live import session as live
 from pready.validate.prove import many
 from pready.validate.report.page import html
 from pready.validate.result import ClaimResult, Comparison, Report
+from pready.validate.site import NothingMeasured, Site, Told
 
 PARTS = ("fabrics", "papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"
@@ -262,34 +267,32 @@ def _homes(wanted: Wanted) -> list[Path | None]:
 
 
 def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
-    rig = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG
+    rig, nodes = None if wanted.launcher is not None else wanted.rig or DEFAULT_RIG, wanted.nodes or 2
     folder.mkdir(parents=True, exist_ok=True)
-    if rig is not None and (wanted.nodes or 2) > 2:
-        _live_among(home or two_ranks.mpi_home(None), rig, int(wanted.nodes or 2), wanted, folder, budget_s, found)
-        return
     # The rig's nodes share this machine's cores.
-    enough = rig is None or (os.cpu_count() or 1) >= 2 * max(live.design.THREADS)
-    with two_ranks.two_ranks(wanted.launcher, rig, home, crowded=not enough) as (ranks, where):
-        library = _library(where, {c.about["library"] for c in found.comparisons if "library" in c.about})
-        site = live.Site(library, ranks, compile.built_for(where), receive_threads=0 if enough else 1)
-        with _progress(f"live, {library}") as told:
+    enough = rig is None or (os.cpu_count() or 1) >= 2 * max(design.THREADS)
+    with _ranks(home, wanted, rig, nodes, crowded=not enough) as (ranks, where):
+        taken = {c.about["library"] for c in found.comparisons if "library" in c.about}
+        site = Site(_library(where, taken), ranks, compile.built_for(where), receive_threads=0 if enough else 1)
+        with _progress(f"live, {site.library}{f', {nodes} nodes' if nodes > 2 else ''}") as told:
 
-            def on_progress(now: live.Told) -> None:
+            def on_progress(now: Told) -> None:
                 told(now.done, now.total, f"{now.stage}, about {now.left_s:.0f} s left")
 
             def conclude(budget_s: float) -> None:
-                one_way = budget_s * (1 - BOTH_WAYS)
-                done = live.validate(site, folder, budget_s=one_way, seed=wanted.seed, on_progress=on_progress)
-                found.comparisons.append(_with_machine(done, library, folder / f"live-{library}.toml"))
+                options: dict[str, Any] = {"seed": wanted.seed, "on_progress": on_progress}
+                if nodes > 2:
+                    raw = folder / f"nodes-{nodes}-{site.library}.jsonl"
+                    done = many.validate(site, raw, nodes=nodes, budget_s=budget_s, **options)
+                    found.comparisons.append(_with_machine(done, site.library, raw))
+                    return
+                raw = folder / f"live-{site.library}.jsonl"
+                done = live.validate(site, folder, budget_s=budget_s * (1 - BOTH_WAYS), **options)
+                found.comparisons.append(_with_machine(done, site.library, raw))
                 try:
-                    both = many.both_ways(
-                        library, ranks, site.built, folder / f"live-{library}.jsonl", budget_s=budget_s * BOTH_WAYS,
-                        seed=wanted.seed, on_progress=on_progress,
-                    )  # fmt: skip
-                except many.NothingMeasured as error:
-                    found.skipped[f"{library}, both ways"] = str(error)
-                else:
-                    found.comparisons.append(both)
+                    found.comparisons.append(many.both_ways(site, raw, budget_s=budget_s * BOTH_WAYS, **options))
+                except NothingMeasured as error:
+                    found.skipped[f"{site.library}, both ways"] = str(error)
 
             try:
                 conclude(budget_s)
@@ -299,20 +302,18 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
                 raise
 
 
-def _live_among(home: Path, rig: str, nodes: int, wanted: Wanted, folder: Path, budget_s: float, found: Found) -> None:
-    """Exchanges among all nodes of a rig."""
-    library = _library(home, {c.about["library"] for c in found.comparisons if "library" in c.about})
-    with Rig(rig, nodes) as made, _progress(f"live, {library}, {nodes} nodes") as told:
-        ranks = made.openmpi(home, crowded=True) if two_ranks.is_open_mpi(home) else made.mpich(home)
-
-        def on_progress(now: live.Told) -> None:
-            told(now.done, now.total, f"{now.stage}, about {now.left_s:.0f} s left")
-
-        done = many.validate(
-            library, ranks, compile.built_for(home), folder, nodes=nodes, budget_s=budget_s, seed=wanted.seed,
-            on_progress=on_progress,
-        )  # fmt: skip
-        found.comparisons.append(_with_machine(done, library, folder / f"nodes-{nodes}-{library}.toml"))
+@contextmanager
+def _ranks(
+    home: Path | None, wanted: Wanted, rig: str | None, nodes: int, *, crowded: bool
+) -> Iterator[tuple[Launcher, Path | None]]:
+    """A launcher of a rank on each node, and the MPI's prefix if known."""
+    if nodes == 2:
+        with two_ranks.two_ranks(wanted.launcher, rig, home, crowded=crowded) as both:
+            yield both
+        return
+    home = home or two_ranks.mpi_home(None)
+    with Rig(str(rig), nodes) as made:
+        yield made.openmpi(home, crowded=True) if two_ranks.is_open_mpi(home) else made.mpich(home), home
 
 
 def _library(home: Path | None, taken: set[str]) -> str:
@@ -322,8 +323,9 @@ def _library(home: Path | None, taken: set[str]) -> str:
     return next(n for n in (name, *(f"{name}-{i}" for i in range(2, 100))) if n not in taken)
 
 
-def _with_machine(comparison: Comparison, library: str, file: Path) -> Comparison:
+def _with_machine(comparison: Comparison, library: str, raw: Path) -> Comparison:
     """The comparison with the text of the calibrated machine's file."""
+    file = raw.with_suffix(".toml")
     about = {"library": library, **comparison.about, f"machine file {file.name}": file.read_text(encoding="utf-8")}
     return replace(comparison, about=about)
 

@@ -54,7 +54,7 @@ def make_folder(folder: Path, names: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise PreadyError(f"cannot be made: {reason}", valid="a folder for the report", source=str(folder)) from None
+        raise PreadyError(f"cannot be made: {reason}", valid="a folder", source=str(folder)) from None
     for name in names:
         check_writable(folder / name)
 

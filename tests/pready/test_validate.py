@@ -16,9 +16,11 @@ from pready.cli import main
 from pready.commands import validate as validating
 from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
-from pready.validate import fabrics, live, papers, sst
+from pready.validate import fabrics, papers, sst
+from pready.validate.live import session as live
 from pready.validate.prove import many
 from pready.validate.result import ClaimResult, Comparison
+from pready.validate.site import NothingMeasured, Site, Told
 
 GOOD = replace(findings.comparison(8), checks=(findings.GOOD,), controls=findings.comparison(8).controls[:1])
 
@@ -237,10 +239,10 @@ def measured(seen: list[Any], *, interrupt: bool = False, found: Comparison | No
     """Stands for `live.validate`."""
 
     def validate(
-        site: live.Site, folder: Path, *, budget_s: float, seed: int, on_progress: Callable[[live.Told], object]
+        site: Site, folder: Path, *, budget_s: float, seed: int, on_progress: Callable[[Told], object]
     ) -> Comparison:
         seen.append((site, folder, budget_s, seed))
-        on_progress(live.Told("measuring", 1, 2, 3.0))
+        on_progress(Told("measuring", 1, 2, 3.0))
         if interrupt and budget_s:
             raise KeyboardInterrupt
         if found is None:
@@ -252,7 +254,7 @@ def measured(seen: list[Any], *, interrupt: bool = False, found: Comparison | No
 
 
 def both_ways(*_: Any, **__: Any) -> Comparison:
-    raise many.NothingMeasured("no exchange was measured in every round")
+    raise NothingMeasured("no exchange was measured in every round")
 
 
 @pytest.mark.thorough
@@ -292,7 +294,7 @@ def test_exchanges_both_ways_are_a_comparison_of_their_own(
     asked: list[Any] = []
 
     def both(*given: Any, budget_s: float, **_: Any) -> Comparison:
-        asked.append((given[0], given[3].name, budget_s))
+        asked.append((given[0].library, given[1].name, budget_s))
         return findings.comparison(8)
 
     monkeypatch.setattr(live, "validate", measured([], found=GOOD))

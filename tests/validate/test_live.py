@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from machines import ideal
 from real_mpi import benchmark
 
+from pready.calibrate.machine.calibrate import run_measurements
 from pready.calibrate.measure.raw_file import Content
 from pready.calibrate.measure.schedule import sizes
 from pready.calibrate.rig.namespaces import OFF_LOGGP, Rig, RigUnavailable
@@ -20,21 +22,21 @@ from pready.model.advice.predict import effective_library
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SendCompletes
 from pready.model.toml.reading import validated
-from pready.validate import live
-from pready.validate.live import design
+from pready.validate.claims.wrong_machines import bandwidth
+from pready.validate.limits import checks, described
+from pready.validate.live import design, session
 from pready.validate.live.as_measured import Completed
-from pready.validate.live.checks import checks, described
 from pready.validate.live.compare import (
     BULK,
     Repeats,
     approach_of,
     compare,
     gather,
-    halved_bandwidth,
     without_laggard,
     workload_of,
 )
 from pready.validate.result import Check
+from pready.validate.site import ROUNDS, Site, Told
 
 pytestmark = pytest.mark.thorough
 
@@ -65,7 +67,7 @@ def measured_by(m: Machine, scene: design.Scene, folder: Path, noise: float = 0.
         truth = Completed(
             m, workload_of(scene, ready, folder, f"made-by-{scene.name}-{way}"), alone=True, samples=REPEATS
         )
-        off = 1 + rng.uniform(-noise, noise, design.ROUNDS) * (scene.buffer >= 4096)
+        off = 1 + rng.uniform(-noise, noise, ROUNDS) * (scene.buffer >= 4096)
         out[way] = Repeats(truth.predict(approach).time_s * off, ready, truth.mean_time(approach) * off.mean())
     return out
 
@@ -84,7 +86,7 @@ def made(designed: list[design.Scene], tmp_path_factory: pytest.TempPathFactory)
 def judged(made: Any, m: Machine, *, lag: bool = True) -> dict[str, Check]:
     pairs, folder = made
     found = [compare(m, s, x if lag else without_laggard(x), "made" if lag else "no-lag", folder, 0) for s, x in pairs]
-    return {c.name: c for c in checks([c for c in found if c is not None])}
+    return {c.name: c for c in checks([c for c in found if c is not None], session.LIMIT)}
 
 
 # ---- which cases ----------------------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ def test_the_same_seed_gives_the_same_cases_and_more_continue_them(designed: lis
 
 def test_every_case_is_measured_in_every_round_beside_bulk(designed: list[design.Scene]) -> None:
     points = design.points(designed, receive_threads=1, seed=3, point_budget_s=0.1)
-    assert len(set(points)) == len(points) == sum(len(s.ways) for s in designed) * design.ROUNDS
+    assert len(set(points)) == len(points) == sum(len(s.ways) for s in designed) * ROUNDS
     assert all(BULK.approach in {w.approach for w in s.ways} for s in designed)
     first = [p.get("approach") for p in points if p.get("round") == 0]
     second = [p.get("approach") for p in points if p.get("round") == 1]
@@ -141,7 +143,7 @@ def test_measurements_of_the_model_itself_pass(made: Any) -> None:
 
 
 def test_half_the_bandwidth_is_rejected(made: Any) -> None:
-    assert not judged(made, halved_bandwidth(machine()))["error of η, median"].ok
+    assert not judged(made, bandwidth(machine(), 0.5))["error of η, median"].ok
 
 
 def test_a_removed_laggard_is_rejected(made: Any) -> None:
@@ -151,7 +153,7 @@ def test_a_removed_laggard_is_rejected(made: Any) -> None:
 
 
 def test_figures_over_no_case_pass_nothing() -> None:
-    assert not any(c.ok for c in checks([]))
+    assert not any(c.ok for c in checks([], session.LIMIT))
 
 
 def test_regret_is_the_time_lost_by_the_model_s_choice(made: Any) -> None:
@@ -159,11 +161,11 @@ def test_regret_is_the_time_lost_by_the_model_s_choice(made: Any) -> None:
     scene, seen = next((s, x) for s, x in pairs if s.kind != "none" and s.buffer > 1 << 16)
     right = compare(machine(), scene, seen, "made", folder, 0)
     assert right is not None
-    chosen = right.case(right.advised)
-    slow = {w: replace(x, centres=3 * x.centres) if w == right.advised else x for w, x in seen.items()}
+    chosen = right.cases[right.chosen]
+    slow = {w: replace(x, centres=3 * x.centres) if i == right.chosen else x for i, (w, x) in enumerate(seen.items())}
     wrong = compare(machine(), scene, slow, "made", folder, 0)
     assert wrong is not None
-    assert wrong.advised == right.advised  # chosen by the model alone
+    assert wrong.chosen == right.chosen  # chosen by the model alone
     slower, until = 3 * chosen.measured_s, chosen.until_ready_s
     shortest = min(slower + until, *(c.until_ready_s + c.measured_s for c in right.cases if c.id != chosen.id))
     assert wrong.regret == pytest.approx((slower + until) / shortest - 1)
@@ -173,7 +175,7 @@ def test_figures_without_a_limit_are_printed(made: Any) -> None:
     pairs, folder = made
     right, wrong = (
         described([c for s, x in pairs if (c := compare(m, s, x, "made", folder, 0)) is not None])
-        for m in (machine(), halved_bandwidth(machine()))
+        for m in (machine(), bandwidth(machine(), 0.5))
     )
     # Each round is off by up to 1 %; twice the time per byte is off by 100 % where messages are long.
     assert re.match(r"error of time 0\.\d % in the median; of mean time 0\.\d %; of η \d\.\d % at the 90th", right)
@@ -194,7 +196,7 @@ def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
     scene = next(s for s, _ in pairs if s.kind == "none" and s.buffer < 1 << 16 and s.threads > 2)
     found = compare(meeting(50e-6), scene, measured_by(meeting(150e-6), scene, folder, 0.0), "slow", folder, 0)
     assert found is not None
-    assert found.case(BULK).suspect.startswith("as if the threads' barrier cost 3 times")
+    assert found.cases[0].suspect.startswith("as if the threads' barrier cost 3 times")
 
 
 @pytest.mark.parametrize("completes", ["copied", "left", "delivered"])
@@ -207,14 +209,14 @@ def test_when_a_send_completes_is_no_suspect(made: Any, completes: str) -> None:
     slow = {way: replace(x, centres=1.5 * x.centres) for way, x in seen.items()}
     found = compare(m, scene, slow, "slow", folder, 0)
     assert found is not None
-    assert found.case(BULK).suspect
+    assert found.cases[0].suspect
     assert not any("acknowledgement" in c.suspect for c in found.cases)
 
 
 def test_a_way_without_all_its_rounds_is_left_out(designed: list[design.Scene]) -> None:
     scene, content = designed[0], Content()
     for way in scene.ways:
-        for round_ in range(design.ROUNDS if way == BULK else design.ROUNDS - 1):
+        for round_ in range(ROUNDS if way == BULK else ROUNDS - 1):
             after = {"median_s": 1e-3 * (1 + round_), "samples_ns": [1e6 * (1 + round_), 4e6]}
             record = {"median_s": 1.0, "also": {"after": after}, "lists": {"ready_s": [list(scene.ready)]}}
             content.points[design.point(scene, way, round_, 1, 0.1).key("e")] = {"record": record}
@@ -238,19 +240,20 @@ def test_a_short_comparison_on_the_rig(
     prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
     monkeypatch.setattr(design, "BLOCK", 1)
     monkeypatch.setattr(design, "LARGEST", 1 << 16)
-    monkeypatch.setattr("pready.validate.live.session.MEASUREMENTS", ("pingpong", "pready"))
+    few = partial(run_measurements, only=("pingpong", "pready"))
+    monkeypatch.setattr("pready.validate.site.run_measurements", few)
     monkeypatch.setattr("pready.validate.live.session.POINT_BUDGET_S", 0.02)
     try:
         with Rig("100 Mbit") as rig:
-            site = live.Site("mpich", rig.mpich(prefix), benchmark(prefix, request), 1)
-            told: list[live.Told] = []
-            done = live.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
+            site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request), 1)
+            told: list[Told] = []
+            done = session.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
     except RigUnavailable as error:
         pytest.skip(error.reason)
     assert {t.stage for t in told} == {"calibrating", "measuring"}
     assert done.cases
     assert {c.approach for c in done.cases} >= {"single", "many", "part"}
-    few = any("too few" in note for note in done.notes)
-    assert len(done.controls) == (0 if few else 2)
+    too_few = any("too few" in note for note in done.notes)
+    assert len(done.controls) == (0 if too_few else 2)
     assert OFF_LOGGP in done.notes
     assert (tmp_path / "live-mpich.toml").exists()

@@ -23,17 +23,16 @@ from pready.model.approach.interfaces import BY_KEY
 from pready.model.common.arrays import Array
 from pready.model.engine.ranks.layout import layout
 from pready.model.machine.machine import Machine
-from pready.validate.limits import as_printed, clear, right
-from pready.validate.live.compare import halved_bandwidth
-from pready.validate.live.session import nice
+from pready.validate.claims.wrong_machines import bandwidth
+from pready.validate.limits import Judged, as_printed, clear, described, right
 from pready.validate.prove import design, many
 from pready.validate.prove.expected import Expected
-from pready.validate.prove.many_checks import Judged, described
 from pready.validate.prove.performed import of_records
 from pready.validate.result import CaseResult, Comparison
+from pready.validate.site import MOST_SCENES, NothingMeasured, Site, nice
 
 SEED = 5
-BUILT = Built(Path("pready-bench"), ("mpicc",), "none", "0")
+SITE = Site("mpi", Launcher(("mpiexec",), ranks=2), Built(Path("pready-bench"), ("mpicc",), "none", "0"))
 
 
 def machine() -> Machine:
@@ -44,20 +43,20 @@ def machine() -> Machine:
 def listed(nodes: int) -> list[many.Scene]:
     m = machine()
     speed, profile = nice(m.bandwidth), effective_library(m)
-    return many.scenes(many.MOST_SCENES, nodes=nodes, bytes_per_s=speed, profile=profile, seed=SEED)
+    return many.scenes(MOST_SCENES, nodes=nodes, bytes_per_s=speed, profile=profile, seed=SEED)
 
 
 def cluster_of(truth: Machine) -> Callable[..., Outcome]:
     """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
-    of_plan = {step_plan(s.workload, s.first + s.iterations, SEED).name: s for s in listed(2)}
+    of_plan = {s.plan.name: s for s in listed(2)}
 
     def rows_of(point: Point, _: dict[str, Any]) -> Array:
         scene = of_plan[str(point.get("plan"))]
-        (plan,) = step_plan(scene.workload, scene.first + scene.iterations, SEED).exchanges
+        (plan,) = scene.plan.exchanges
         asked = (point.get("approach"), point.get("transport"))
         (way,) = (w for w in scene.ways if [(s.name, s.transport) for s in w.each] == [asked])
-        expected = Expected(truth, scene.workload, SEED, 0, plan.iterations)
-        return rows(plan, expected.simulated(way.approach, record=True).ends_s)
+        (run,) = Expected(truth, scene.workload, SEED, 0, plan.iterations).simulated(way.approaches, record=True)
+        return rows(plan, run.ends_s)
 
     return cluster(rows_of)
 
@@ -69,7 +68,7 @@ def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, work
     found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
     monkeypatch.setattr(many, "calibrate", lambda *_, **__: found)
     monkeypatch.setattr(many, "measure", cluster_of(truth))
-    return many.both_ways("mpi", Launcher(("mpiexec",), ranks=2), BUILT, folder / "raw.jsonl", budget_s=1.0, seed=SEED)
+    return many.both_ways(SITE, folder / "raw.jsonl", budget_s=1.0, seed=SEED)
 
 
 PAIR = many.patterns(2)["pair"]
@@ -89,7 +88,7 @@ def test_a_pair_that_is_the_model_keeps_all_limits(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.thorough
 def test_half_the_bandwidth_breaks_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = compared(halved_bandwidth(machine()), tmp_path, monkeypatch)
+    done = compared(bandwidth(machine(), 0.5), tmp_path, monkeypatch)
     assert "error of η, median" in [check.name for check in done.checks if not check.ok]
 
 
@@ -120,15 +119,14 @@ def test_nothing_measured_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
     monkeypatch.setattr(many, "calibrate", lambda *_, **__: found)
     monkeypatch.setattr(many, "measure", nothing)
-    launcher = Launcher(("mpiexec",), ranks=2)
-    with pytest.raises(many.NothingMeasured, match="valid: a larger budget"):
-        many.both_ways("mpi", launcher, BUILT, tmp_path / "raw.jsonl", budget_s=1.0, seed=SEED)
+    with pytest.raises(NothingMeasured, match="valid: a larger budget"):
+        many.both_ways(SITE, tmp_path / "raw.jsonl", budget_s=1.0, seed=SEED)
 
 
 @pytest.mark.parametrize("nodes", [2, 4, 8])
 def test_scenes_have_so_many_ranks_and_bytes(nodes: int) -> None:
     found = listed(nodes)
-    assert len(found) == many.MOST_SCENES
+    assert len(found) == MOST_SCENES
     assert {name.split(" ", 1)[1] for name in (s.workload.name for s in found)} == set(many.patterns(nodes))
     for scene in found:
         what = layout(scene.workload)
@@ -152,13 +150,13 @@ def test_a_regret_is_told_of_ways_that_repeat_themselves(tmp_path: Path, monkeyp
     slow[chosen] = 1.2
     best = next(i for i in range(len(scene)) if i != chosen)
     slow[best] = 0.9
-    one = Judged(scene, tuple(slow))
+    one = Judged(scene, tuple(slow), chosen)
     assert one.regret == pytest.approx(1.2 / 0.9 - 1)
     assert one.tells_regret
     for doubtful in (chosen, best):
         cases = tuple(replace(c, spread=0.06) if i == doubtful else c for i, c in enumerate(scene))
-        assert not Judged(cases, tuple(slow)).tells_regret
-        assert described([one, Judged(cases, tuple(slow))]) == described([one])
+        assert not Judged(cases, tuple(slow), chosen).tells_regret
+        assert described([one, Judged(cases, tuple(slow), chosen)]) == described([one])
 
 
 def test_two_nodes_send_both_ways() -> None:
@@ -201,7 +199,7 @@ def test_threads_that_wake_up_one_after_the_other_gain_by_parts(tmp_path: Path) 
     rows[:, n // 2 :] += 2e-3  # of 10 ms on the cable
     late = many.replayed(workload, rows, tmp_path / "moments.npy")
     parts = BY_KEY["many"].into(2)
-    saved = [Expected(machine(), w, SEED, scene.first, scene.iterations).of(parts).saving for w in (workload, late)]
+    saved = [Expected(machine(), w, SEED, scene.first, scene.iterations).of((parts,)).saving for w in (workload, late)]
     assert abs(saved[0]) < 0.003
     assert saved[1] == pytest.approx(2e-3 / (begin + 12e-3), abs=0.005)
 

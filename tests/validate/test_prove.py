@@ -33,11 +33,13 @@ from pready.model.machine.machine import Machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
-from pready.validate.live.compare import halved_bandwidth
-from pready.validate.prove import Proof, Prover, design, placement, prove, session
+from pready.validate.claims.wrong_machines import bandwidth
+from pready.validate.prove import design, placement, session
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.expected import Expected, ExpectedStep
+from pready.validate.prove.expected import Expected
 from pready.validate.prove.performed import Performed
+from pready.validate.prove.session import Proof, prove
+from pready.validate.site import Site
 
 LINK = 25e6  # bytes per second
 
@@ -77,7 +79,8 @@ def cluster_of(truth: Machine, what: Workload, seed: int) -> Callable[..., Outco
         (plan,) = step_plan(what, _iterations(told["folder"], point), seed).exchanges
         approach = Approach(BY_KEY[str(point.get("approach"))], int(str(point.get("transport"))), 1)
         expected = Expected(truth, what, seed, 0, plan.iterations)
-        return rows(plan, expected.simulated(approach, record=True).ends_s)
+        (run,) = expected.simulated((approach,), record=True)
+        return rows(plan, run.ends_s)
 
     return cluster(rows_of)
 
@@ -98,8 +101,8 @@ def proof_on(
     what = workload(**fields)
     monkeypatch.setattr(session, "environment_of", lambda *_: about)
     monkeypatch.setattr(session, "measure", cluster_of(truth, what, 5))
-    prover = Prover(Launcher(("mpiexec",), ranks=4), BUILT)
-    return prove(what, believed, prover, folder, budget_s=60.0, seed=5, **options)
+    site = Site("here", Launcher(("mpiexec",), ranks=4), BUILT)
+    return prove(what, believed, site, folder, budget_s=60.0, seed=5, **options)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +184,7 @@ def test_no_figure_is_cut(width: int, on_the_model: tuple[Proof, Path]) -> None:
 
 @pytest.mark.thorough
 def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = proof_on(halved_bandwidth(machine()), machine(), tmp_path, monkeypatch)
+    proof = proof_on(bandwidth(machine(), 0.5), machine(), tmp_path, monkeypatch)
     (bulk,) = (c for c in proof.cases if c.way.approach == BULK)
     assert bulk.result.error < -0.4
     assert "as if bandwidth cost 2" in bulk.result.suspect
@@ -214,7 +217,7 @@ def test_what_was_measured_is_not_measured_again(
 
 def test_a_launcher_of_other_ranks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PreadyError, match="starts 3 ranks, the workload has 4"):
-        prove(workload(), machine(), Prover(Launcher(("x",), ranks=3), BUILT), tmp_path, budget_s=1.0)
+        prove(workload(), machine(), Site("here", Launcher(("x",), ranks=3), BUILT), tmp_path, budget_s=1.0)
 
 
 def test_what_the_benchmark_is_asked_for() -> None:
@@ -272,8 +275,8 @@ def cluster_of_step(truth: Machine, what: Workload, seed: int) -> Callable[..., 
     def rows_of(point: Point, told: dict[str, Any]) -> Array:
         plan = step_plan(what, _iterations(told["folder"], point), seed)
         ways = [w.split(".") for w in str(point.get("ways")).split("_")]
-        approaches = [Approach(BY_KEY[name], int(transport), 1) for name, transport in ways]
-        runs = ExpectedStep(truth, what, seed, 0, plan.iterations).simulated(approaches, record=True)
+        approaches = tuple(Approach(BY_KEY[name], int(transport), 1) for name, transport in ways)
+        runs = Expected(truth, what, seed, 0, plan.iterations).simulated(approaches, record=True)
         ends = np.stack([np.asarray(r.ends_s) for r in runs], axis=2)
         computed = np.stack([e.ready[:, :, 0].max(axis=2).T for e in plan.exchanges], axis=2)
         last = ends[:, :, -1]
@@ -287,8 +290,8 @@ def cluster_of_step(truth: Machine, what: Workload, seed: int) -> Callable[..., 
 def step_proof(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Proof:
     monkeypatch.setattr(session, "measure", cluster_of_step(truth, step(), 5))
     monkeypatch.setattr(session, "environment_of", lambda *_: {})
-    prover = Prover(Launcher(("mpiexec",), ranks=4), BUILT)
-    return prove(step(), machine(), prover, folder, budget_s=60.0, seed=5, **options)
+    site = Site("here", Launcher(("mpiexec",), ranks=4), BUILT)
+    return prove(step(), machine(), site, folder, budget_s=60.0, seed=5, **options)
 
 
 @pytest.mark.thorough
@@ -317,7 +320,7 @@ def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeyp
 def test_half_the_bandwidth_is_noticed_in_the_exchange_that_it_slows_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proof = step_proof(halved_bandwidth(machine()), tmp_path, monkeypatch)
+    proof = step_proof(bandwidth(machine(), 0.5), tmp_path, monkeypatch)
     assert proof.cases[0].result.error < -0.4
     assert "exchange 'faces' is off most" in proof.cases[0].result.suspect
 
@@ -366,9 +369,9 @@ def test_hosts_are_the_workload_s_nodes() -> None:
 
 
 def test_ranks_of_a_node_need_the_path_within_it(tmp_path: Path) -> None:
-    what, prover = workload(ranks_per_node=2), Prover(Launcher(("x",), ranks=4), BUILT)
+    what, site = workload(ranks_per_node=2), Site("here", Launcher(("x",), ranks=4), BUILT)
     with pytest.raises(PreadyError, match="ranks_per_node without --machine"):
-        prove(what, None, prover, tmp_path, budget_s=1.0)
+        prove(what, None, site, tmp_path, budget_s=1.0)
 
 
 # ---- the command ----------------------------------------------------------------------------------------------------

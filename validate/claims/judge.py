@@ -13,7 +13,7 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
 from pready.validate.claims.checks import Answer, answer
 from pready.validate.claims.computed_once import Lab
-from pready.validate.claims.form import Arguments, Bounds, Claim, Expected, Tolerance, merged
+from pready.validate.claims.form import Arguments, Bounds, Claim, Expected, OtherReading, Tolerance, merged
 from pready.validate.result import ClaimResult, Kind, Reading, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
@@ -38,7 +38,7 @@ def result(source: str, claim: Claim, lab: Lab, of: Kind = "papers") -> ClaimRes
         )
     assert claim.expected is not None
     values = computed(claim, claim.arguments, lab)
-    readings = tuple(_reading(claim, i, lab) for i in range(len(claim.readings)))
+    readings = tuple(_reading(claim, other, lab) for other in claim.readings)
     status = verdict(claim.expected, values, claim.tolerance)
     return ClaimResult(
         **common,
@@ -64,8 +64,7 @@ def _why(claim: Claim, status: Status) -> str:
     return "; ".join(parts)
 
 
-def _reading(claim: Claim, i: int, lab: Lab) -> Reading:
-    other = claim.readings[i]
+def _reading(claim: Claim, other: OtherReading, lab: Lab) -> Reading:
     values = computed(claim, merged(claim.arguments, other.arguments), lab)
     status = verdict(other.expected, values, claim.tolerance)
     return Reading(other.says, shown_expected(other.expected), shown_values(values), status)
@@ -73,12 +72,7 @@ def _reading(claim: Claim, i: int, lab: Lab) -> Reading:
 
 def computed(claim: Claim, arguments: Arguments, lab: Lab) -> list[Answer]:
     """What our model says: one value, or one for each point of a sweep that is not reduced."""
-    return _reduced(claim, *_unzipped(_computed(claim, arguments, lab)))
-
-
-def _unzipped(points: Iterable[tuple[Any, Answer]]) -> tuple[list[Any], list[Answer]]:
-    made = list(points)
-    return [axis for axis, _ in made], [value for _, value in made]
+    return _reduced(claim, _computed(claim, arguments, lab))
 
 
 def _computed(claim: Claim, arguments: Arguments, lab: Lab) -> Iterator[tuple[Any, Answer]]:
@@ -99,7 +93,7 @@ def turned(claim: Claim, lab: Lab) -> bool:
     values = _computed(claim, claim.arguments, lab)
     if claim.reduce == "every":
         return not all(_agrees(claim.expected, value, claim.tolerance) for _, value in values)
-    return verdict(claim.expected, _reduced(claim, *_unzipped(values)), claim.tolerance) == "off"
+    return verdict(claim.expected, _reduced(claim, values), claim.tolerance) == "off"
 
 
 def interval(claim: Claim, labs: Sequence[Lab]) -> tuple[float, float] | None:
@@ -123,7 +117,8 @@ def _related(claim: Claim, value: Answer, other: Answer) -> Answer:
             return 100 * (1 - value / other) if other else 0.0
 
 
-def _reduced(claim: Claim, axes: Sequence[Any], values: list[Answer]) -> list[Answer]:
+def _reduced(claim: Claim, points: Iterable[tuple[Any, Answer]]) -> list[Answer]:
+    axes, values = map(list, zip(*points, strict=True))
     if claim.reduce == "every":
         return values
     numbers = [v for v in values if not isinstance(v, (bool, str))]

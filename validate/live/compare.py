@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,15 +20,15 @@ from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import simplest_of_the_best, verdict_of
 from pready.model.workload.arrivals import Measured
 from pready.model.workload.workload import Workload
+from pready.validate.limits import Judged
 from pready.validate.live.as_measured import Completed
-from pready.validate.live.design import ROUNDS, Scene, Way, point
+from pready.validate.live.design import Scene, Way, point
 from pready.validate.live.suspect import suspect
 from pready.validate.over_rounds import over_rounds
 from pready.validate.result import CaseResult
+from pready.validate.site import ARRIVALS, ROUNDS
 
 BULK = Way("single", 1)
-ARRIVALS = "arrivals"
-"""Folder of the measured moments, below the results."""
 
 
 @dataclass(frozen=True)
@@ -66,30 +65,6 @@ class Repeats:
         return float(np.ptp(self.centres) / 2 / self.time)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A scene's ways, measured and predicted."""
-
-    scene: Scene
-    cases: tuple[CaseResult, ...]
-    advised: Way
-    """The way that the model alone would choose."""
-
-    def case(self, way: Way) -> CaseResult:
-        """One way's result."""
-        return next(c for c in self.cases if c.approach == way.approach and c.transport_partitions == way.transport)
-
-    @property
-    def shortest(self) -> CaseResult:
-        """The way with the shortest iteration as measured."""
-        return min(self.cases, key=lambda c: c.iteration_s)
-
-    @property
-    def regret(self) -> float:
-        """How much longer the iteration of the model's choice is than the shortest, measured, over the latter."""
-        return self.case(self.advised).iteration_s / self.shortest.iteration_s - 1
-
-
 def gather(
     content: Content, environment: str, scene: Scene, receive_threads: int, budget_s: float
 ) -> dict[Way, Repeats]:
@@ -116,8 +91,8 @@ def compare(
     seed: int,
     *,
     explain: bool = True,
-) -> Compared | None:
-    """A scene's predictions beside its measurements; None if bulk or all else is missing.
+) -> Judged | None:
+    """A scene's predictions beside its measurements, bulk first; None if bulk or all else is missing.
 
     A way's time is predicted from its own measured ready times: that judges the model of the exchange. Its saving, and
     which way is advised, are predicted from bulk's ready times: before porting nothing else is known.
@@ -129,7 +104,7 @@ def compare(
         return None
     machine, profile = with_library(machine)
     cases: list[CaseResult] = []
-    rows: list[tuple[Way, ApproachPrediction]] = []
+    rows: list[ApproachPrediction] = []
 
     def evaluated(way: Way) -> Completed:
         ready = measured[way].ready
@@ -143,14 +118,14 @@ def compare(
             continue
         evaluation = baseline if way == BULK else evaluated(way)
         before_porting = baseline.predict(approach)
-        rows.append((way, before_porting))
+        rows.append(before_porting)
         predicted = before_porting if way == BULK else evaluation.predict(approach)
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)
         case = replace(case, measured_mean_s=seen.mean, predicted_mean_s=evaluation.mean_time(approach))
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
-    best = simplest_of_the_best([p for way, p in rows if way != BULK], baseline.workload.iterations)
-    advised = next(w for w, p in rows if p is best) if verdict_of(best) != "do not port" else BULK
-    return Compared(scene, tuple(cases), advised)
+    best = simplest_of_the_best(rows[1:], baseline.workload.iterations)
+    chosen = 0 if verdict_of(best) == "do not port" else rows.index(best)
+    return Judged(tuple(cases), tuple(c.iteration_s for c in cases), chosen)
 
 
 def approach_of(way: Way, profile: LibraryProfile) -> Approach | None:
@@ -231,29 +206,3 @@ def without_laggard(measured: Mapping[Way, Repeats]) -> dict[Way, Repeats]:
         w: replace(m, ready=np.broadcast_to(m.ready.max(axis=1, keepdims=True), m.ready.shape).copy())
         for w, m in measured.items()
     }
-
-
-def cases_of(compared: Iterable[Compared]) -> tuple[CaseResult, ...]:
-    """All cases in the order of the scenes."""
-    return tuple(c for one in compared for c in one.cases)
-
-
-def halved_bandwidth(machine: Machine) -> Machine:
-    """The Machine with β halved: every time per byte doubled."""
-    segments = tuple(
-        s.model_copy(
-            update={
-                "G": _scaled(s.G, 2.0),
-                "G_link": None if s.G_link is None else _scaled(s.G_link, 2.0),
-            }
-        )
-        for s in machine.inter.segments
-    )
-    link = _scaled(machine.inter.link_bandwidth, 0.5)
-    inter = machine.inter.model_copy(update={"segments": segments, "link_bandwidth": link})
-    return machine.model_copy(update={"inter": inter})
-
-
-def _scaled(value: Any, factor: float) -> Any:
-    interval = None if value.interval is None else tuple(x * factor for x in value.interval)
-    return value.model_copy(update={"value": value.value * factor, "interval": interval})

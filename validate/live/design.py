@@ -1,8 +1,7 @@
 """Which cases to measure: a seeded, space-filling sample of workloads.
 
 A full factorial of sizes, threads, partitions, delays and approaches takes hours. A scrambled Sobol sequence covers the
-same space evenly with as many workloads as the time allows, and any first part of it covers the space too, so that a
-budget that ends early leaves a whole picture.
+same space evenly with as many workloads as the time allows, so that a budget that ends early leaves a whole picture.
 
 A `Scene` is one workload: buffer, threads, partitions and the moments at which they are ready. All approaches of a
 scene are measured with the same moments, bulk always among them, in an order drawn anew for every round: slow drift of
@@ -11,7 +10,7 @@ the machine falls on all of them alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +22,7 @@ from pready.model.workload import draws
 from pready.model.workload.arrivals import Laggard, NoArrivals, Normal, Uniform
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
+from pready.validate.site import LONGEST_TRANSFER, in_turn, sample
 
 Kind = Literal["none", "laggard", "uniform", "normal"]
 KINDS: tuple[Kind, ...] = ("none", "laggard", "uniform", "normal")
@@ -30,8 +30,6 @@ THREADS = (2, 3, 4, 6, 8)
 PARTITIONS_PER_THREAD = (1, 2, 4, 8)
 SMALLEST, LARGEST = 1 << 10, 16 << 20
 """Bytes of a buffer."""
-LONGEST_TRANSFER = 0.2
-"""Seconds; no buffer takes longer on the link."""
 COMPUTING_S = 1e-3
 """Seconds that every thread computes before its first partition is ready: the Machine's times are those of exchanges
 after computing."""
@@ -41,8 +39,6 @@ SHORTEST, LONGEST = 500e-6, 60e-3
 """Seconds of a delay: below, threads cannot sleep for it; above, measuring takes too long."""
 RMA = ("rma-single-active", "rma-many-active", "rma-single-passive", "rma-many-passive")
 RMA_PER_SCENE = 2
-ROUNDS = 3
-"""How often each case is measured, far apart in time: their spread is the case's own."""
 BLOCK = 4
 """Scenes whose rounds alternate."""
 
@@ -95,10 +91,7 @@ def scenes(
         show each other's time slices.
     """
     avoided = set(avoid)
-    from scipy.stats import qmc
-
-    sample = qmc.Sobol(d=5, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
-    return [_scene(i, row, bytes_per_s, seed, avoided, crowded) for i, row in enumerate(sample)]
+    return [_scene(i, row, bytes_per_s, seed, avoided, crowded) for i, row in enumerate(sample(count, 5, seed))]
 
 
 def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[int], crowded: bool) -> Scene:
@@ -145,18 +138,9 @@ def _ways(threads: int, per_thread: int, seed: int, crowded: bool) -> tuple[Way,
 
 
 def points(designed: Sequence[Scene], *, receive_threads: int, seed: int, point_budget_s: float) -> list[Point]:
-    """All points in the order of measuring: rounds of a block of scenes after each other, ways in random order."""
-    return list(_points(designed, receive_threads, seed, point_budget_s))
-
-
-def _points(designed: Sequence[Scene], receive_threads: int, seed: int, point_budget_s: float) -> Iterator[Point]:
-    rng = np.random.default_rng([seed, 2])
-    for begin in range(0, len(designed), BLOCK):
-        block = designed[begin : begin + BLOCK]
-        for round_ in range(ROUNDS):
-            for scene in block:
-                for i in rng.permutation(len(scene.ways)):
-                    yield point(scene, scene.ways[i], round_, receive_threads, point_budget_s)
+    """All points in the order of measuring."""
+    turns = in_turn(designed, BLOCK, seed)
+    return [point(scene, way, round_, receive_threads, point_budget_s) for scene, way, round_ in turns]
 
 
 def point(scene: Scene, way: Way, round_: int, receive_threads: int, point_budget_s: float) -> Point:

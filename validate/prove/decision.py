@@ -74,19 +74,15 @@ def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
     return f"{head}: {measured}; {asked}. {confirmed[judged.finding]}"
 
 
-def why(predicted_s: float, measured_s: float, computing_s: float, steps: int, time_s: float, suspect: str) -> str:
+def why(predicted_s: float, measured_s: float, computing_s: float, communication_s: float, suspect: str) -> str:
     """Why an iteration takes another time than predicted; empty where it does not.
 
     Parameters
     ----------
     predicted_s, measured_s
         Of an iteration.
-    computing_s
-        Measured minus predicted, until the last partition is ready.
-    steps
-        Exchanges of an iteration.
-    time_s
-        Measured minus predicted communication of one exchange.
+    computing_s, communication_s
+        Measured minus predicted, until the last partition is ready and after it.
     suspect
         The term of the model that the error points at; empty: none.
     """
@@ -96,7 +92,7 @@ def why(predicted_s: float, measured_s: float, computing_s: float, steps: int, t
     longer = "longer" if off > 0 else "shorter"
     parts = [
         f"{format_time(abs(each))} {'more' if each > 0 else 'less'} {what}"
-        for each, what in ((computing_s, "computing"), (steps * time_s, "communication"))
+        for each, what in ((computing_s, "computing"), (communication_s, "communication"))
         if abs(each) > 0.1 * abs(off)
     ]
     told = f"an iteration is {format_time(abs(off))} {longer} than predicted: {', '.join(parts)}"

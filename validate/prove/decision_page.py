@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from pready.model.common.units import format_time
 from pready.validate.prove.decision import between, percent
 from pready.validate.prove.session import Case, Proof
-from pready.validate.report.page import style_sheet
+from pready.validate.report.page import environment, style_sheet
 
 
 def html(proof: Proof, about: Mapping[str, str]) -> str:
@@ -21,26 +19,23 @@ def html(proof: Proof, about: Mapping[str, str]) -> str:
     about
         How it came about, by name; "command" is the command line.
     """
-    made = Environment(
-        loader=PackageLoader("pready.validate.prove", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     head, _, rest = proof.decision.partition(": ")
     longest = max(max(c.iteration_s, c.expected.iteration_s) for c in proof.cases)
-    return made.get_template("decision.html.jinja").render(
-        style=style_sheet(),
-        workload=proof.workload.name,
-        decision=(head, rest),
-        below=proof.below,
-        asked=f"{proof.comparison.title}; predicted with {proof.machine.name}",
-        rows=[_row(proof, case, longest) for case in proof.cases],
-        exchanges=[*_exchanges(proof)],
-        notes=proof.comparison.notes,
-        command=about["command"],
-        about={**proof.comparison.about, **{k: v for k, v in about.items() if k != "command"}},
+    return (
+        environment("pready.validate.prove")
+        .get_template("decision.html.jinja")
+        .render(
+            style=style_sheet(),
+            workload=proof.workload.name,
+            decision=(head, rest),
+            below=proof.below,
+            asked=f"{proof.comparison.title}; predicted with {proof.machine.name}",
+            rows=[_row(proof, case, longest) for case in proof.cases],
+            exchanges=[*_exchanges(proof)],
+            notes=proof.comparison.notes,
+            command=about["command"],
+            about={**proof.comparison.about, **{k: v for k, v in about.items() if k != "command"}},
+        )
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,6 +17,9 @@ from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.timeline.costs import Costs
 from pready.model.workload.workload import Workload
+
+Ways = tuple[Approach, ...]
+"""Of each exchange."""
 
 
 @dataclass(frozen=True)
@@ -35,32 +37,8 @@ class Expectation:
     saving: float
     saving_low: float
     saving_high: float
-    exchanges_s: tuple[float, ...] = ()
+    exchanges_s: tuple[float, ...]
     """Communication of each exchange of a step, the others sent in their ways."""
-
-
-def _expectation(
-    run: Simulation, baseline: Simulation, row: ApproachPrediction, exchanges_s: tuple[float, ...] = ()
-) -> Expectation:
-    """From the iterations that count; intervals are those of a prediction, as shares of their values."""
-    time, bulk = exchange_s(run), exchange_s(baseline)
-    iteration, iteration_bulk = (float(np.median(r.mean_s)) for r in (run, baseline))
-    eta, saving = bulk / time, 1 - iteration / iteration_bulk
-    shift = saving - row.speedup_percent / 100
-    return Expectation(
-        time_s=time,
-        mean_s=float(run.communication_s.mean()) / run.exchanges,
-        time_low_s=time * row.time_low_s / row.time_s,
-        time_high_s=time * row.time_high_s / row.time_s,
-        eta=eta,
-        eta_low=eta * row.eta_low / row.eta,
-        eta_high=eta * row.eta_high / row.eta,
-        iteration_s=iteration,
-        saving=saving,
-        saving_low=row.speedup_low_percent / 100 + shift,
-        saving_high=row.speedup_high_percent / 100 + shift,
-        exchanges_s=exchanges_s,
-    )
 
 
 def exchange_s(run: Simulation) -> float:
@@ -70,7 +48,7 @@ def exchange_s(run: Simulation) -> float:
 
 @dataclass
 class Expected:
-    """Predictions for one machine and a workload of one exchange.
+    """Predictions for one machine and a workload, with an approach for each of its exchanges.
 
     Values are simulated with every rank and the very draws that the benchmark performs.
 
@@ -85,80 +63,70 @@ class Expected:
     seed: int
     first: int
     iterations: int
-    _runs: dict[Approach, Simulation] = field(default_factory=dict, repr=False)
-    _rows: dict[Approach, ApproachPrediction] = field(default_factory=dict, repr=False)
+    _runs: dict[Ways, list[Simulation]] = field(default_factory=dict, repr=False)
+    _rows: dict[Ways, ApproachPrediction] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self._many = Evaluation(self.machine, self.workload, self.seed, alone=False)
+        first, step = self.workload.parts[0], None if self.workload.exchanges is None else self.workload
+        self._many = Evaluation(self.machine, first, self.seed, alone=False, step=step, number=0)
+        self._step = None if step is None else WholeStep(self.machine, step, self.seed, self._many)
 
-    def simulated(self, approach: Approach, *, record: bool = False) -> Simulation:
-        """All iterations, those that go before included."""
-        return simulate(
-            self.machine,
-            self.workload,
-            approach,
-            iterations=self.first + self.iterations,
-            seed=self.seed,
-            record=record,
-            **layout(self.workload).options,
-        )
-
-    def _counted(self, approach: Approach) -> Simulation:
-        if approach not in self._runs:
-            self._runs[approach] = self.simulated(approach).after(self.first)
-        return self._runs[approach]
-
-    def of(self, approach: Approach) -> Expectation:
-        """Time, η and saving."""
-        if approach not in self._rows:
-            self._rows[approach] = self._many.predict(approach)
-        run, baseline = self._counted(approach), self._counted(self.workload.baseline)
-        return _expectation(run, baseline, self._rows[approach])
-
-    def costs(self, approach: Approach) -> Costs:
-        """Of the approach's messages, parameters at their values."""
-        return self._many.costs(approach)
-
-    def median_time(self, approach: Approach, **replaced: Replaced) -> float:
-        """An exchange's communication, with some costs replaced."""
-        as_it_is = exchange_s(self._counted(approach))
-        if not replaced:
-            return as_it_is
-        return as_it_is * self._many.mean_time(approach, **replaced) / self._many.mean_time(approach)
-
-
-@dataclass
-class ExpectedStep:
-    """The same of a step with several exchanges, each with an approach of its own."""
-
-    machine: Machine
-    workload: Workload
-    seed: int
-    first: int
-    iterations: int
-    _runs: dict[tuple[Approach, ...], list[Simulation]] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        many = Evaluation(self.machine, self.workload.parts[0], self.seed, alone=False, step=self.workload, number=0)
-        self._step = WholeStep(self.machine, self.workload, self.seed, many)
-
-    def simulated(self, approaches: Sequence[Approach], *, record: bool = False) -> list[Simulation]:
+    def simulated(self, approaches: Ways, *, record: bool = False) -> list[Simulation]:
         """Of each exchange all iterations, those that go before included."""
-        made = plans(self.machine, self.workload, approaches, self.seed)
-        return run_step(made, self.first + self.iterations, record=record)
+        count = self.first + self.iterations
+        if self._step is not None:
+            return run_step(plans(self.machine, self.workload, approaches, self.seed), count, record=record)
+        (approach,), options = approaches, layout(self.workload).options
+        run = simulate(
+            self.machine, self.workload, approach, iterations=count, seed=self.seed, record=record, **options
+        )
+        return [run]
 
-    def _counted(self, approaches: tuple[Approach, ...]) -> list[Simulation]:
+    def _counted(self, approaches: Ways) -> list[Simulation]:
         if approaches not in self._runs:
             self._runs[approaches] = [s.after(self.first) for s in self.simulated(approaches)]
         return self._runs[approaches]
 
-    def of(self, approaches: tuple[Approach, ...]) -> Expectation:
-        """Time, η and saving of the step."""
-        baseline = tuple(w.baseline for w in self.workload.parts)
+    def _whole(self, approaches: Ways) -> Simulation:
         runs = self._counted(approaches)
-        return _expectation(
-            together(runs, whole(approaches)),
-            together(self._counted(baseline), whole(baseline)),
-            self._step.predict(approaches)[0][-1],
-            tuple(map(exchange_s, runs)),
+        return runs[0] if len(runs) == 1 else together(runs, whole(approaches))
+
+    def _row(self, approaches: Ways) -> ApproachPrediction:
+        if approaches not in self._rows:
+            one = self._many.predict(approaches[0]) if self._step is None else self._step.predict(approaches)[0][-1]
+            self._rows[approaches] = one
+        return self._rows[approaches]
+
+    def of(self, approaches: Ways) -> Expectation:
+        """Time, η and saving over the iterations that count; intervals are a prediction's, as shares of its values."""
+        run, baseline = self._whole(approaches), self._whole(tuple(w.baseline for w in self.workload.parts))
+        row = self._row(approaches)
+        time, bulk = exchange_s(run), exchange_s(baseline)
+        iteration, iteration_bulk = (float(np.median(r.mean_s)) for r in (run, baseline))
+        eta, saving = bulk / time, 1 - iteration / iteration_bulk
+        shift = saving - row.speedup_percent / 100
+        return Expectation(
+            time_s=time,
+            mean_s=float(run.communication_s.mean()) / run.exchanges,
+            time_low_s=time * row.time_low_s / row.time_s,
+            time_high_s=time * row.time_high_s / row.time_s,
+            eta=eta,
+            eta_low=eta * row.eta_low / row.eta,
+            eta_high=eta * row.eta_high / row.eta,
+            iteration_s=iteration,
+            saving=saving,
+            saving_low=row.speedup_low_percent / 100 + shift,
+            saving_high=row.speedup_high_percent / 100 + shift,
+            exchanges_s=tuple(map(exchange_s, self._counted(approaches))),
         )
+
+    def costs(self, approach: Approach) -> Costs:
+        """Of the messages of the one exchange, parameters at their values."""
+        return self._many.costs(approach)
+
+    def median_time(self, approach: Approach, **replaced: Replaced) -> float:
+        """Its communication, with some costs replaced."""
+        as_it_is = exchange_s(self._whole((approach,)))
+        if not replaced:
+            return as_it_is
+        return as_it_is * self._many.mean_time(approach, **replaced) / self._many.mean_time(approach)

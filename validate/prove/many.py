@@ -6,44 +6,52 @@ that share cores are measured and shown, not judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pready.calibrate.machine import observations_of
-from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance, run_measurements
-from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.exchange_plan import step_plan
-from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.raw_file import Content, Point
-from pready.calibrate.measure.session import Outcome, Progress, measure
+from pready.calibrate.machine.calibrate import Calibration, calibrate
+from pready.calibrate.measure.exchange_plan import StepPlan, step_plan
+from pready.calibrate.measure.raw_file import Content
+from pready.calibrate.measure.session import measure
 from pready.model.advice.predict import effective_library, with_library
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.arrays import Array
-from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import layout
 from pready.model.machine.machine import Machine
-from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
 from pready.model.version import VERSION
 from pready.model.workload.arrivals import Measured, NoArrivals
 from pready.model.workload.workload import Workload
-from pready.validate.limits import FEWEST_WORKLOADS, as_printed, clear, too_few
-from pready.validate.live.compare import ARRIVALS, halved_bandwidth
-from pready.validate.live.design import LONGEST_TRANSFER
-from pready.validate.live.session import CALIBRATING, Told, failed, nice
+from pready.validate.limits import STEADY, Judged
 from pready.validate.prove import design as proving
 from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.design import Way, way_of
 from pready.validate.prove.expected import Expected
-from pready.validate.prove.many_checks import STEADY, Judged, checks, compared, described
-from pready.validate.prove.performed import performed_in
+from pready.validate.prove.performed import Performed, performed_in
 from pready.validate.prove.session import cases_of
-from pready.validate.result import Comparison, Control
+from pready.validate.result import Comparison
+from pready.validate.site import (
+    ARRIVALS,
+    CALIBRATING,
+    LONGEST_TRANSFER,
+    MOST_SCENES,
+    POINT_BUDGET_S,
+    ROUNDS,
+    Site,
+    Told,
+    calibrated,
+    concluded,
+    in_turn,
+    nice,
+    sample,
+    tells,
+)
 
 KINDS = ("none", "laggard", "late thread", "normal by thread", "normal by partition")
 THREADS = (1, 2, 4)
@@ -54,42 +62,48 @@ DELAYS = (0.3, 2.0)
 """Delays over the time that a rank's bytes take on its cable."""
 SHORTEST, LONGEST = 1e-3, 120e-3
 """Seconds of computing, and of a delay."""
-MOST_SCENES = 64
 ITERATIONS = 12
 """That count, of an exchange that takes no longer than `LONG`; at least `FEWEST` of longer ones."""
 FEWEST, LONG = 6, 60e-3
 RMA = ("rma-single-active", "rma-single-passive")
 """One of them per workload. With a window per thread, all threads of a rank poll until the epoch ends; threads that
 share cores would show time slices."""
-ROUNDS = 3
-"""How often each way is measured."""
 BLOCK = 3
 """Scenes whose rounds alternate."""
-POINT_BUDGET_S = 0.4
 PATIENCE_S = 20.0
-
-
-class NothingMeasured(PreadyError):
-    """The budget ended before any exchange was measured in every round."""
+LIMIT = 0.08
+"""Of the median error of η."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One workload and the ways that it is measured in."""
+    """One workload and the ways that it is measured in, bulk first."""
 
     workload: Workload
     ways: tuple[Way, ...]
     iterations: int
-
-    @property
-    def steps(self) -> int:
-        """Exchanges of an iteration."""
-        return layout(self.workload).pattern(self.workload).exchanges(self.workload.blocks)
+    """That count."""
+    steps: int
+    """Exchanges of an iteration."""
+    seed: int
 
     @property
     def first(self) -> int:
         """Iterations that go before."""
         return -(-proving.WARM_UP // self.steps)
+
+    @cached_property
+    def plan(self) -> StepPlan:
+        """What the benchmark performs."""
+        return step_plan(self.workload, self.first + self.iterations, self.seed)
+
+    def performed(self, content: Content, environment: str) -> dict[Way, Performed]:
+        """The ways that were measured in every round."""
+        every = {
+            way: performed_in(content, way, environment, self.plan.name, self.first, self.steps, ROUNDS)
+            for way in self.ways
+        }
+        return {way: found for way, found in every.items() if found is not None}
 
 
 def grid(nodes: int, axes: int) -> tuple[int, ...]:
@@ -126,10 +140,7 @@ def patterns(nodes: int) -> dict[str, dict[str, Any]]:
 
 def scenes(count: int, *, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> list[Scene]:
     """`count` workloads that fill the space evenly; the same seed gives the same."""
-    from scipy.stats import qmc
-
-    sample = qmc.Sobol(d=6, scramble=True, seed=seed).random_base2(max(count - 1, 1).bit_length())[:count]
-    return [_scene(i, row, nodes, bytes_per_s, profile, seed + i) for i, row in enumerate(sample)]
+    return [_scene(i, row, nodes, bytes_per_s, profile, seed) for i, row in enumerate(sample(count, 6, seed))]
 
 
 def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: LibraryProfile, seed: int) -> Scene:
@@ -160,10 +171,8 @@ def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: Lib
         },
         name,
     )
-    iteration_s = steps * (on_cable + 2 * late)
-    return Scene(
-        workload, _ways(workload, profile, seed), int(np.clip(ITERATIONS * LONG / iteration_s, FEWEST, ITERATIONS))
-    )
+    iterations = int(np.clip(ITERATIONS * LONG / (steps * (on_cable + 2 * late)), FEWEST, ITERATIONS))
+    return Scene(workload, _ways(workload, profile, seed + number), iterations, steps, seed)
 
 
 def _arrivals(kind: str, late: float) -> dict[str, Any]:
@@ -189,41 +198,32 @@ def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, 
 
 
 def validate(
-    library: str,
-    launcher: Launcher,
-    built: Built,
-    folder: Path,
+    site: Site,
+    raw: Path,
     *,
     nodes: int,
     budget_s: float,
     seed: int = 0,
     on_progress: Callable[[Told], object] = lambda _: None,
 ) -> Comparison:
-    """Calibrate, measure exchanges among all ranks, and compare predictions with them; resumes as `live.validate`.
+    """Calibrate, measure exchanges among all ranks, and compare predictions with them; resumes from `raw`.
 
     Raises
     ------
     PreadyError
         The benchmark does not run, the raw file is damaged or in use, or too little was measured.
     """
-    raw = folder / f"nodes-{nodes}-{library}.jsonl"
-    run_measurements(
-        launcher, built, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, seed=seed,
-        on_point=_tells("calibrating", on_progress), point_budget_s=POINT_BUDGET_S,
+    calibration = calibrated(
+        site, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, seed=seed, on_progress=on_progress,
+        point_budget_s=POINT_BUDGET_S,
     )  # fmt: skip
-    calibration = calibrate(raw, name=library, seed=seed)
-    machine = calibration.described.machine
-    raw.with_suffix(".toml").write_text(dumps(machine, provenance(raw, calibration, seed)), encoding="utf-8")
     return _compared(
-        library, launcher, built, raw, calibration, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING), seed=seed,
-        on_progress=on_progress,
-    )  # fmt: skip
+        site, raw, calibration, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING), seed=seed, on_progress=on_progress
+    )
 
 
 def both_ways(
-    library: str,
-    launcher: Launcher,
-    built: Built,
+    site: Site,
     raw: Path,
     *,
     budget_s: float,
@@ -237,24 +237,13 @@ def both_ways(
     PreadyError
         As `validate`.
     """
-    calibration = calibrate(raw, name=library, seed=seed)
-    done = _compared(
-        library, launcher, built, raw, calibration, nodes=2, budget_s=budget_s, seed=seed, on_progress=on_progress
-    )
+    calibration = calibrate(raw, name=site.library, seed=seed)
+    done = _compared(site, raw, calibration, nodes=2, budget_s=budget_s, seed=seed, on_progress=on_progress)
     return replace(done, title=f"{done.title}, both ways")
 
 
-def _tells(stage: str, on_progress: Callable[[Told], object]) -> Callable[[Progress], None]:
-    def tell(p: Progress) -> None:
-        on_progress(Told(stage, p.done, p.total, p.left_s))
-
-    return tell
-
-
 def _compared(
-    library: str,
-    launcher: Launcher,
-    built: Built,
+    site: Site,
     raw: Path,
     calibration: Calibration,
     *,
@@ -264,85 +253,31 @@ def _compared(
     on_progress: Callable[[Told], object],
 ) -> Comparison:
     """Measure as many workloads as the budget allows, and compare the machine's predictions with them."""
-    machine, folder = calibration.described.machine, raw.parent
+    machine, plans, moments = calibration.described.machine, raw.parent / "plans", raw.parent / ARRIVALS
     profile = effective_library(machine)
     listed = scenes(MOST_SCENES, nodes=nodes, bytes_per_s=nice(machine.bandwidth), profile=profile, seed=seed)
-    plans = [step_plan(s.workload, s.first + s.iterations, seed).write(folder / "plans") for s in listed]
+    for scene in listed:
+        scene.plan.write(plans)
+    points = [way.point(s.plan.name, round_, proving.MOST) for s, way, round_ in in_turn(listed, BLOCK, seed)]
     outcome = measure(
-        list(_points(listed, plans, seed)), launcher, raw, budget_s, _tells("measuring", on_progress), built=built,
-        tool=VERSION, seed=seed, folder=folder / "plans", point_budget_s=1.0, patience_s=PATIENCE_S,
+        points, site.launcher, raw, budget_s, tells("measuring", on_progress), built=site.built, tool=VERSION,
+        seed=seed, folder=plans, point_budget_s=1.0, patience_s=PATIENCE_S,
     )  # fmt: skip
-    return concluded(library, launcher, raw, calibration, listed, plans, seed, outcome)
-
-
-def _points(listed: Sequence[Scene], plans: Sequence[str], seed: int) -> Iterator[Point]:
-    """Rounds of a block of scenes after each other, the ways of each in random order."""
-    rng = np.random.default_rng([seed, 2])
-    for begin in range(0, len(listed), BLOCK):
-        for round_ in range(ROUNDS):
-            for scene, plan in zip(listed[begin : begin + BLOCK], plans[begin : begin + BLOCK], strict=True):
-                for i in rng.permutation(len(scene.ways)):
-                    yield scene.ways[i].point(plan, round_, proving.MOST)
-
-
-def concluded(
-    library: str,
-    launcher: Launcher,
-    raw: Path,
-    calibration: Calibration,
-    listed: Sequence[Scene],
-    plans: Sequence[str],
-    seed: int,
-    outcome: Outcome | None = None,
-) -> Comparison:
-    """The comparison, from the raw file; without checks and controls where ranks share cores."""
-    content, key, machine = observations_of.load(raw), calibration.environment, calibration.described.machine
-    moments = raw.parent / ARRIVALS
+    content = observations_of.load(raw)
     moments.mkdir(exist_ok=True)
-    found = judged(machine, listed, plans, content, key, library, seed, moments)
-    if not found:
-        raise NothingMeasured("no exchange was measured in every round", valid="a larger budget", source=str(raw))
-    cases = tuple(c for one in found for c in one.cases)
-    about = content.environments[key]
-    steady = sum(c.spread < STEADY for c in cases)
-    notes = [
-        f"{len(found)} of {len(listed)} workloads, {len(cases)} cases, were measured in all {ROUNDS} rounds; "
-        f"{steady} of the cases repeat themselves within {100 * STEADY:.0f} % and count",
-        described(found),
-    ]
-    notes += [said] if (said := as_printed(clear(compared(found)))) else []
-    performed = (
-        performed_in(content, way, key, plan, s.first, s.steps, ROUNDS)
-        for s, plan in zip(listed, plans, strict=True)
-        for way in s.ways
-    )
-    shared = shared_cores(p for p in performed if p is not None)
-    notes += [shared] if shared else too_few(len(found))
+    performed = [(s, s.performed(content, calibration.environment)) for s in listed]
 
-    def controls() -> tuple[Control, ...]:
-        half = judged(halved_bandwidth(machine), listed, plans, content, key, library, seed, moments)
-        calm = judged(machine, listed, plans, content, key, library, seed, moments, lag=False)
-        return (
-            Control("β halved", "every time per byte of the Machine doubled", checks(half)),
-            Control("spread removed", "the same measurements, predicted as if threads finished together", checks(calm)),
-        )
+    def compared(machine: Machine, *, lag: bool = True, explain: bool = False) -> list[Judged]:
+        return [
+            _judged(with_library(machine)[0], scene, seen, site.library, moments, lag=lag)
+            for scene, seen in performed
+            if len(seen) > 1 and scene.ways[0] in seen
+        ]
 
-    if outcome is not None and outcome.failures:
-        notes.append(failed(outcome))
-    return Comparison(
-        source="live",
-        title=f"{library}: {launcher.name}",
-        cases=cases,
-        checks=() if shared else checks(found),
-        controls=() if shared or len(found) < FEWEST_WORKLOADS else controls(),
-        notes=tuple(notes),
-        about={
-            "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
-            "launcher": launcher.name,
-            "seed": str(seed),
-            "raw": str(raw),
-        },
-    )
+    return concluded(
+        site, raw, content, calibration, outcome, compared, scenes=len(listed), limit=LIMIT, seed=seed,
+        shared=shared_cores(p for _, seen in performed for p in seen.values()),
+    )  # fmt: skip
 
 
 def replayed(workload: Workload, ready: Array, file: Path) -> Workload:
@@ -352,41 +287,22 @@ def replayed(workload: Workload, ready: Array, file: Path) -> Workload:
     return workload.model_copy(update={"arrivals": arrivals, "folder": str(file.parent)})
 
 
-def judged(
-    machine: Machine,
-    listed: Sequence[Scene],
-    plans: Sequence[str],
-    content: Content,
-    environment: str,
-    library: str,
-    seed: int,
-    folder: Path,
-    *,
-    lag: bool = True,
-) -> list[Judged]:
-    """Scenes of which bulk and another way were measured in every round; without `lag`, predicted with no spread.
-
-    Predictions start from the measured ready times of bulk, which `folder` keeps: before porting nothing else is known,
-    and threads that share cores are ready later than planned.
-    """
-    out, (machine, _) = [], with_library(machine)
-    for scene, plan in zip(listed, plans, strict=True):
-        every = (
-            (way, performed_in(content, way, environment, plan, scene.first, scene.steps, ROUNDS)) for way in scene.ways
+def _judged(
+    machine: Machine, scene: Scene, seen: Mapping[Way, Performed], library: str, folder: Path, *, lag: bool
+) -> Judged:
+    """Predictions start from the measured ready times of bulk, which `folder` keeps: before porting nothing else is
+    known, and threads that share cores are ready later than planned. Without `lag`, predicted with no spread."""
+    workload, rounds = scene.workload, 1
+    trace = seen[scene.ways[0]].trace
+    if trace is not None:
+        workload, rounds = replayed(workload, trace, folder / f"{library}-{scene.workload.name}.npy"), ROUNDS
+    if not lag:
+        base = max(float(np.median([p.computing_s for p in seen.values()])), 1e-9)
+        workload = workload.model_copy(
+            update={"arrivals": NoArrivals(), "compute": workload.compute.model_copy(update={"time": base})}
         )
-        seen = {way: found for way, found in every if found is not None}
-        if len(seen) < 2 or all(w.approach != scene.workload.baseline for w in seen):
-            continue
-        workload, rounds = scene.workload, 1
-        trace = next(p.trace for w, p in seen.items() if w.approach == workload.baseline)
-        if trace is not None:
-            workload, rounds = replayed(workload, trace, folder / f"{library}-{scene.workload.name}.npy"), ROUNDS
-        if not lag:
-            base = max(float(np.median([p.computing_s for p in seen.values()])), 1e-9)
-            workload = workload.model_copy(
-                update={"arrivals": NoArrivals(), "compute": workload.compute.model_copy(update={"time": base})}
-            )
-        expected = Expected(machine, workload, seed, scene.first, rounds * scene.iterations)
-        cases = cases_of(scene.workload, expected, seen, library)
-        out.append(Judged(tuple(c.result for c in cases), tuple(c.iteration_s for c in cases)))
-    return out
+    expected = Expected(machine, workload, scene.seed, scene.first, rounds * scene.iterations)
+    found = cases_of(scene.workload, expected, seen, library)
+    cases = tuple(c.result for c in found)
+    chosen = max(range(len(cases)), key=lambda i: cases[i].saving_predicted)
+    return Judged(cases, tuple(c.iteration_s for c in found), chosen, doubtful=not cases[0].spread < STEADY)

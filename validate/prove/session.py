@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.machine.calibrate import calibrate, provenance, run_measurements
-from pready.calibrate.measure.compile import Built
+from pready.calibrate.machine.calibrate import provenance
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, read
-from pready.calibrate.measure.session import Outcome, Progress, environment_of, measure
+from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
@@ -33,39 +32,16 @@ from pready.validate.prove.cores import shared_before, shared_cores
 from pready.validate.prove.decision import between, decision, percent, why
 from pready.validate.prove.design import Way
 from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
-from pready.validate.prove.expected import Expectation, Expected, ExpectedStep
+from pready.validate.prove.expected import Expectation, Expected
 from pready.validate.prove.judgement import Judgement, Saving, judge, saving_of
 from pready.validate.prove.performed import Performed, performed_in
 from pready.validate.result import CaseResult, Comparison
+from pready.validate.site import CALIBRATING, POINT_BUDGET_S, Site, Told, about, calibrated
 
-CALIBRATING = 0.5
-"""Share of the budget for a calibration, where no machine is given."""
-PLANS, RAW, RAW_MACHINE, MACHINE = "plans", "exchange.jsonl", "machine.jsonl", "machine.toml"
-POINT_BUDGET_S = 0.4
-"""Seconds per point of a calibration with a short budget: many points, each measured briefly."""
+PLANS, RAW, RAW_MACHINE = "plans", "exchange.jsonl", "machine.jsonl"
 SLOWER = 3.0
 """A round counts as hanging after ten times its predicted duration, times this factor."""
 VCIS = "MPIR_CVAR_CH4_NUM_VCIS"
-
-
-@dataclass(frozen=True)
-class Told:
-    """Progress of a proof."""
-
-    stage: str
-    done: int
-    total: int
-    left_s: float
-
-
-@dataclass(frozen=True)
-class Prover:
-    """Where to measure: all ranks of the exchange, through one launcher."""
-
-    launcher: Launcher
-    built: Built
-    placed: bool = False
-    """Ranks are known to share nodes as the workload says: names of hosts do not tell (on the rig)."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +93,7 @@ class Proof:
 def prove(
     workload: Workload,
     given: Machine | None,
-    prover: Prover,
+    site: Site,
     folder: Path,
     *,
     budget_s: float,
@@ -154,14 +130,14 @@ def prove(
     workload, notes = as_performed(workload)
     step_plan(workload, 1, seed)  # refuses what cannot be performed before anything is measured
     ranks = ranks_of(workload)
-    if prover.launcher.ranks not in (None, ranks):
+    if site.launcher.ranks not in (None, ranks):
         raise PreadyError(
-            f"the launcher starts {prover.launcher.ranks} ranks, the workload has {ranks}", valid="as many of both"
+            f"the launcher starts {site.launcher.ranks} ranks, the workload has {ranks}", valid="as many of both"
         )
-    _check_nodes(workload, given, prover)
-    if (crowded := shared_before(environment_of(prover.launcher, prover.built))) is not None:
+    _check_nodes(workload, given, site)
+    if (crowded := shared_before(environment_of(site.launcher, site.built))) is not None:
         on_note(crowded)
-    on = given if given is not None else _calibrated(workload, prover, folder, budget_s, seed, on_progress)
+    on = given if given is not None else _calibrated(workload, site, folder, budget_s, seed, on_progress)
     on, profile = with_library(on, library)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
@@ -177,7 +153,7 @@ def prove(
     plan = step_plan(workload, first + count, seed)
     name = plan.write(folder / PLANS)
     environments, failures = _measure(
-        ways, name, prover, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, rounds, on_progress
+        ways, name, site, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, rounds, on_progress
     )
     content = read(folder / RAW)
     unsupported = content.unsupported()
@@ -192,11 +168,9 @@ def prove(
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
-    kind = Expected if workload.exchanges is None else ExpectedStep
-    expected = kind(on, workload, seed, first, count)
-    cases = cases_of(workload, expected, seen, profile.name)
+    cases = cases_of(workload, Expected(on, workload, seed, first, count), seen, profile.name)
     return _concluded(
-        workload, on, advised[:2][-1], cases, failures, prover, content, notes, min_gain, seed, folder, budget_s
+        workload, on, advised[:2][-1], cases, failures, site, content, notes, min_gain, seed, folder, budget_s
     )
 
 
@@ -205,7 +179,7 @@ def ranks_of(workload: Workload) -> int:
     return math.prod(of_a_step(workload)[0].grid)
 
 
-def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> None:
+def _check_nodes(workload: Workload, given: Machine | None, site: Site) -> None:
     """Refuse ranks of nodes of which nothing says how they do within, or that the launcher places otherwise."""
     nodes = placement.nodes_of(workload)
     if nodes is None:
@@ -215,49 +189,33 @@ def _check_nodes(workload: Workload, given: Machine | None, prover: Prover) -> N
             "ranks_per_node without --machine: only the path between nodes is calibrated here",
             valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
-    if not prover.placed:
-        placement.check(workload, environment_of(prover.launcher, prover.built)["hosts"])
+    if not site.placed:
+        placement.check(workload, environment_of(site.launcher, site.built)["hosts"])
 
 
 def _calibrated(
-    workload: Workload,
-    prover: Prover,
-    folder: Path,
-    budget_s: float,
-    seed: int,
-    on_progress: Callable[[Told], object],
+    workload: Workload, site: Site, folder: Path, budget_s: float, seed: int, on_progress: Callable[[Told], object]
 ) -> Machine:
-    file = folder / MACHINE
+    raw = folder / RAW_MACHINE
+    file = raw.with_suffix(".toml")
     if file.exists():
         return machine.load(str(file))
-    raw = folder / RAW_MACHINE
-
-    def told(p: Progress) -> None:
-        on_progress(Told("calibrating", p.done, p.total, p.left_s))
-
     folder.mkdir(parents=True, exist_ok=True)
-    run_measurements(
-        prover.launcher,
-        prover.built,
-        raw,
-        threads=max(workload.threads, 2),
-        budget_s=budget_s * CALIBRATING,
-        seed=seed,
-        on_point=told,
-        point_budget_s=POINT_BUDGET_S,
-    )
-    done = calibrate(raw, name="here", seed=seed)
+    done = calibrated(
+        site, raw, threads=max(workload.threads, 2), budget_s=budget_s * CALIBRATING, seed=seed,
+        on_progress=on_progress, point_budget_s=POINT_BUDGET_S,
+    )  # fmt: skip
     on = done.described.machine
     if len(set(placement.nodes_of(workload) or range(ranks_of(workload)))) == 1:
         on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: two of them measured there
-    file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
+        file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
     return on
 
 
 def _measure(
     ways: Sequence[Way],
     plan: str,
-    prover: Prover,
+    site: Site,
     folder: Path,
     budget_s: float,
     seed: int,
@@ -281,13 +239,13 @@ def _measure(
         def told(p: Progress, before: int = done) -> None:
             on_progress(Told("measuring", before + p.done, total, p.left_s))
 
-        outcome: Outcome = measure(
+        outcome = measure(
             some,
-            _with_vcis(prover.launcher, vcis),
+            _with_vcis(site.launcher, vcis),
             folder / RAW,
             budget_s,
             told,
-            built=prover.built,
+            built=site.built,
             point_budget_s=max(SLOWER * round_s / 10, 0.5),
             tool=VERSION,
             seed=seed % 2**32,
@@ -308,14 +266,12 @@ def _with_vcis(launcher: Launcher, vcis: int) -> Launcher:
     return replace(launcher, environment={**launcher.environment, VCIS: str(vcis)})
 
 
-def cases_of(
-    workload: Workload, expected: Expected | ExpectedStep, seen: Mapping[Way, Performed], library: str
-) -> tuple[Case, ...]:
+def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
     """Each way, predicted and measured; bulk is among `seen`."""
     bulk = next(p for w, p in seen.items() if w.approach == workload.baseline)
     cases: list[Case] = []
     for way, performed in seen.items():
-        here = expected.of(way.approaches) if isinstance(expected, ExpectedStep) else expected.of(way.approach)
+        here = expected.of(way.approaches)
         result = CaseResult(
             id=f"{workload.name}-{way}",
             library=library,
@@ -342,20 +298,11 @@ def cases_of(
             exchanges=exchanges_of(workload, way, here, performed),
             **over_rounds(performed.communication_s, performed.iteration_s, bulk.communication_s, bulk.iteration_s),
         )
-        if isinstance(expected, ExpectedStep):
-            suspected = suspect_in_step(result)
-        else:
-            suspected = suspect(expected, way.approach, result)
-        computed = here.iteration_s - performed.steps * here.time_s
-        spent = float(np.median(performed.iteration_s)) - performed.steps * result.measured_s
-        explained = why(
-            here.iteration_s,
-            float(np.median(performed.iteration_s)),
-            spent - computed,
-            performed.steps,
-            result.measured_s - here.time_s,
-            suspected,
-        )
+        suspected = suspect(expected, way.approach, result) if len(way.each) == 1 else suspect_in_step(result)
+        spent, steps = float(np.median(performed.iteration_s)), performed.steps
+        late = result.measured_s - here.time_s
+        computing = (spent - steps * result.measured_s) - (here.iteration_s - steps * here.time_s)
+        explained = why(here.iteration_s, spent, computing, steps * late, suspected)
         saving = saving_of(performed.iteration_s, bulk.iteration_s)
         cases.append(Case(way, here, performed, replace(result, suspect=suspected), saving, explained))
     return tuple(cases)
@@ -367,7 +314,7 @@ def _concluded(
     advised: tuple[Approach, ...],
     cases: tuple[Case, ...],
     failures: Mapping[str, str],
-    prover: Prover,
+    site: Site,
     content: Content,
     notes: Sequence[str],
     min_gain: float,
@@ -383,35 +330,26 @@ def _concluded(
     rounds = judged.saving.rounds
     more = judged.rounds or rounds
     options = f"--rounds {more} --budget '{math.ceil(budget_s * more / rounds)} s'"
-    about = list(content.environments.values())[-1]
-    hosts = set(about.get("hosts", ()))
+    environment = list(content.environments.values())[-1]
+    hosts = set(environment.get("hosts", ()))
     noted = [
         *notes,
         f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, {rounds} "
         f"rounds side by side; communication repeats within {100 * max(c.performed.spread for c in cases):.1f} %",
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
-    if not prover.placed and placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
+    if not site.placed and placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
         noted.append(
             f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
             "an adapter of its own (ranks_per_node says otherwise)"
         )
     comparison = Comparison(
         source="prove",
-        title=f"{workload.name}: {prover.launcher.name}",
+        title=f"{workload.name}: {site.launcher.name}",
         cases=tuple(c.result for c in cases),
         checks=(),
         notes=tuple(noted),
-        about={
-            "MPI library": " ".join(str(about.get("library", "")).split("\n")[0].split()),
-            "launcher": prover.launcher.name,
-            "machine": on.name,
-            "hosts": f"{', '.join(dict.fromkeys(map(str, about.get('hosts', ()))))}; {about.get('cores_online')} cores",
-            "processors": ", ".join(dict.fromkeys(map(str, about.get("cpus", ())))),
-            "benchmark": prover.built.identity,
-            "seed": str(seed),
-            "raw": str(folder / RAW),
-        },
+        about={"machine": on.name, **about(environment, site.launcher, site.built, seed, folder / RAW)},
     )
     return Proof(
         workload,

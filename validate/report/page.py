@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pready.model.common.units import format_size, format_time
-from pready.validate.fabrics import FABRICS
-from pready.validate.papers import PAPERS
+from pready.validate import fabrics, papers
 from pready.validate.report import figures, summary
 from pready.validate.result import ClaimResult, Report, Status
 
 
-@dataclass(frozen=True)
-class Title:
-    """The name of a paper or a machine, and a paper's place."""
-
-    title: str
-    doi: str
-
-
 @cache
-def _environment() -> Environment:
+def environment(package: str) -> Environment:
+    """Of the pages' templates in a package."""
     made = Environment(
-        loader=PackageLoader("pready.validate.report", "templates"),
+        loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -78,13 +66,14 @@ def html(report: Report, command: str) -> str:
     -------
     A complete HTML document: no script, style, font or image comes from elsewhere.
     """
-    template = _environment().get_template("report.html")
+    files = {**dict.fromkeys(papers.PAPERS, papers.load), **dict.fromkeys(fabrics.FABRICS, fabrics.load)}
+    template = environment("pready.validate.report").get_template("report.html")
     return template.render(
         report=report,
         command=command,
         summary=summary,
         style=style_sheet(),
-        titles=titles(c.source for c in report.claims),
+        titles={name: files[name](name) for name in {c.source for c in report.claims} & {*files}},
         contradictions=[c for c in report.claims if c.readings],
         failed=summary.failed(report),
         claims_figure=figures.claims(report.claims, "claims"),
@@ -94,18 +83,7 @@ def html(report: Report, command: str) -> str:
 
 def style_sheet() -> Markup:
     """The style sheet of pages: light, dark and paper."""
-    return Markup(_environment().get_template("report.css").render())
-
-
-def titles(sources: Iterable[str]) -> dict[str, Title]:
-    """Titles, and DOIs of papers, from the claims' files; a source without a file has none."""
-    wanted, found = set(sources), {}
-    for kind, names in (("papers", PAPERS), ("fabrics", FABRICS)):
-        for name in wanted & set(names):
-            file = resources.files("pready.validate") / kind / f"{name}.toml"
-            data = tomllib.loads(file.read_text(encoding="utf-8"))
-            found[name] = Title(data["title"], data.get("doi", ""))
-    return found
+    return Markup(environment("pready.validate.report").get_template("report.css").render())
 
 
 def _drawings(cases: Any, name: str) -> dict[str, Markup]:

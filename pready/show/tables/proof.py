@@ -11,8 +11,7 @@ from rich.text import Text
 
 from pready.model.common.units import format_size, format_time
 from pready.model.workload.workload import Workload
-from pready.validate.prove import Proof
-from pready.validate.prove.session import Case
+from pready.validate.prove.session import Case, Proof
 from pready.validate.report.summary import signed
 
 STYLE = {"Port": "bold green", "Do not port": "bold", "Undecided": "bold yellow", "Too noisy to judge": "bold yellow"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pready.validate.prove import Proof
+from pready.validate.prove.session import Proof
 
 LINE = r"^pready\.(?P<name>\w+)\[(?P<approach>[\w:.-]+)\] = (?P<value>-?[\d.e+-]+) (?P<unit>us|percent|1)$"
 """What each line matches but the last, which is ``pready.finding = WORDS``."""
