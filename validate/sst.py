@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,8 @@ NETWORKS = (
     Network.model_validate({"topology": "fattree", "nodes_per_switch": 8, "taper": 4.0, **ASSUMED}),
 )
 """Where congestion takes some of the gain: a torus that is not the halo's own, and a fat tree tapered 4:1."""
+EXPLAINED = 0.05
+"""Smallest difference of a halo whose cause is named."""
 ITERATIONS = 4
 
 Told = Callable[[int, int, str], None]
@@ -105,6 +107,25 @@ class Predicted:
     time: float
     engine: float
     iteration: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run beside the model."""
+
+    scene: Scene
+    sst: Simulated
+    model: Predicted
+
+    @property
+    def off(self) -> float:
+        """The model's time over SST's, minus 1."""
+        return self.model.time / self.sst.time - 1
+
+    @property
+    def cause(self) -> str:
+        """Why a halo takes longer in SST."""
+        return IN_STEP if in_step(self.scene) else OUT_OF_STEP
 
 
 def two_rank_scenes(machine: Machine, seed: int, count: int = TWO_RANKS) -> list[Scene]:
@@ -204,31 +225,29 @@ def validate(
 
     library.build(lambda: told(0, "builds the element library"))
     firefly = fitted(machine, how=told(0, f"is fitted to {machine.name}"))
-    done: list[Scene] = []
-    seen: list[Simulated] = []
+    seen: list[tuple[Scene, Simulated]] = []
     failed: list[Failed] = []
     for number, scene in enumerate(todo):
         each = told(number, f"{scene.name}, {scene.approach.interface.key}")
         try:
-            seen.append(simulated(scene, machine, seed, firefly, folder, installation.version, each))
-            done.append(scene)
+            seen.append((scene, simulated(scene, machine, seed, firefly, folder, installation.version, each)))
         except MissingSST:
             raise
         except PreadyError as error:
             failed.append(Failed(scene.id, str(error)))
-    said = [predicted(s, machine, seed) for s in done]
-    cases, checks = concluded(done, seen, said, machine)
-    wrong = bandwidth(machine, 0.5)
-    _, rejecting = concluded(done, seen, [predicted(s, wrong, seed) for s in done], wrong)
-    about = {"SST": installation.version, "machine": machine.name, "seed": str(seed), "runs": str(folder)}
+
+    def beside(machine: Machine) -> list[Row]:
+        return [Row(scene, times, predicted(scene, machine, seed)) for scene, times in seen]
+
+    rows, wrong = beside(machine), bandwidth(machine, 0.5)
     return Comparison(
         "sst",
         f"against SST, {machine.name}: two ranks, and a halo of {int(np.prod(GRID))}",
-        cases,
-        (*checks, Check("runs of SST that failed", float(len(failed)), 0, "at most", "runs", cases=len(todo))),
-        (Control("half the bandwidth", "the machine's β halved in the model, not in SST", rejecting),),
-        (*differences(done, seen, said), *congestion_notes(done, seen, machine)),
-        about,
+        _cases(rows, machine),
+        (*_checks(rows), Check("runs of SST that failed", float(len(failed)), 0, "at most", "runs", cases=len(todo))),
+        (Control("half the bandwidth", "the machine's β halved in the model, not in SST", _checks(beside(wrong))),),
+        (*differences(rows), *congestion_notes(rows, machine)),
+        {"SST": installation.version, "machine": machine.name, "seed": str(seed), "runs": str(folder)},
         tuple(failed),
     )
 
@@ -273,56 +292,55 @@ def predicted(scene: Scene, machine: Machine, seed: int) -> Predicted:
     return Predicted(line, engine, iteration)
 
 
-def concluded(
-    todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence[Predicted], machine: Machine
-) -> tuple[tuple[CaseResult, ...], tuple[Check, ...]]:
-    """Cases on one router, and checks over them."""
-    rows = [(s, x, p) for s, x, p in zip(todo, seen, said, strict=True) if s.network == "single"]
-    bulks = {s.name: (x, p) for s, x, p in rows if s.approach.interface is SINGLE}
-    # Where bulk's run failed there is no η; the times count all the same.
-    cases = tuple(_case(s, x, p, *bulks[s.name], machine) for s, x, p in rows if s.name in bulks)
-    two = [r for r in rows if r[0].workload.pattern == "pt2pt"]
-    large = [r for r in two if r[0].approach.message_size(r[0].workload.buffer) >= SMALL]
+def _on_one_router(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Of two ranks, and of halos."""
+    here = [r for r in rows if r.scene.network == "single"]
+    two = [r for r in here if r.scene.workload.pattern == "pt2pt"]
+    return two, [r for r in here if r not in two]
+
+
+def _checks(rows: Sequence[Row]) -> tuple[Check, ...]:
+    """The worst errors on one router. A figure over no case at all is NaN, which keeps no limit."""
+    two, halos = _on_one_router(rows)
+    large = [r for r in two if r.scene.approach.message_size(r.scene.workload.buffer) >= SMALL]
     small = [r for r in two if r not in large]
-    halos = [r for r in rows if r not in two]
-    step = [r for r in halos if in_step(r[0])]
+    step = [r for r in halos if in_step(r.scene)]
     apart = [r for r in halos if r not in step]
-    words = "two ranks, {} against SST, worst error{}"
-    return cases, (
-        _worst(words.format("predict", ""), [p.time / x.time for _, x, p in large], 0.05),
-        _worst(words.format("predict", ", messages below 16 KiB"), [p.time / x.time for _, x, p in small], 0.10),
-        _worst(words.format("engine", ""), [p.engine / x.time for _, x, p in large], 0.05),
-        _worst(words.format("engine", ", messages below 16 KiB"), [p.engine / x.time for _, x, p in small], 0.10),
-        _worst(
-            "64 ranks on one router, iteration time, worst error", [p.iteration / x.iteration for _, x, p in halos], 0.1
-        ),
-        _worst(
-            "64 ranks in step on one router, communication, worst error",
-            [p.time / x.time for _, x, p in step],
-            IN_STEP_LIMIT,
-            IN_STEP,
-        ),
-        _worst(
-            "64 ranks out of step on one router, communication, worst error",
-            [p.time / x.time for _, x, p in apart],
-            OUT_OF_STEP_LIMIT,
-            OUT_OF_STEP,
-        ),
+
+    def worst(name: str, errors: list[float], limit: float, note: str = "") -> Check:
+        value = max(map(abs, errors), default=float("nan"))
+        return Check(name, value, limit, "at most", note=note, cases=len(errors))
+
+    def of_engine(some: Sequence[Row]) -> list[float]:
+        return [r.model.engine / r.sst.time - 1 for r in some]
+
+    few, many = "two ranks, {} against SST, worst error{}", "64 ranks{} on one router, {}, worst error"
+    below = ", messages below 16 KiB"
+    iterations = [r.model.iteration / r.sst.iteration - 1 for r in halos]
+    return (
+        worst(few.format("predict", ""), [r.off for r in large], 0.05),
+        worst(few.format("predict", below), [r.off for r in small], 0.10),
+        worst(few.format("engine", ""), of_engine(large), 0.05),
+        worst(few.format("engine", below), of_engine(small), 0.10),
+        worst(many.format("", "iteration time"), iterations, 0.1),
+        worst(many.format(" in step", "communication"), [r.off for r in step], IN_STEP_LIMIT, IN_STEP),
+        worst(many.format(" out of step", "communication"), [r.off for r in apart], OUT_OF_STEP_LIMIT, OUT_OF_STEP),
     )
 
 
-def _worst(name: str, ratios: Iterable[float], limit: float, note: str = "") -> Check:
-    """A figure over no case at all is NaN, which keeps no limit."""
-    errors = [abs(r - 1) for r in ratios]
-    return Check(name, max(errors, default=float("nan")), limit, "at most", note=note, cases=len(errors))
+def _cases(rows: Sequence[Row], machine: Machine) -> tuple[CaseResult, ...]:
+    """Those on one router. Where bulk's run failed there is no η; the times count all the same."""
+    two, halos = _on_one_router(rows)
+    bulks = {r.scene.name: r for r in (*two, *halos) if r.scene.approach.interface is SINGLE}
+    return tuple(_case(r, bulks[r.scene.name], machine) for r in (*two, *halos) if r.scene.name in bulks)
 
 
-def _case(
-    scene: Scene, x: Simulated, p: Predicted, bulk: Simulated, bulk_said: Predicted, machine: Machine
-) -> CaseResult:
-    w = scene.workload
-    eta, eta_said = bulk.time / x.time, bulk_said.time / p.time
+def _case(row: Row, bulk: Row, machine: Machine) -> CaseResult:
+    scene, w, time = row.scene, row.scene.workload, row.model.time
+    eta, eta_said = bulk.sst.time / row.sst.time, bulk.model.time / time
     late = f"last {format_time(w.arrivals.delay or 0.0)} late" if isinstance(w.arrivals, Laggard) else w.arrivals.model
+    values = {"measured{}_s": row.sst.time, "predicted{}_s": time, "eta_measured{}": eta, "eta_predicted{}": eta_said}
+    same: dict[str, Any] = {n.format(end): value for n, value in values.items() for end in ("", "_low", "_high")}
     return CaseResult(
         id=scene.id,
         library=machine.library.name,
@@ -333,20 +351,9 @@ def _case(
         partitions_per_thread=w.partitions_per_thread,
         buffer=int(w.buffer),
         arrivals=late,
-        measured_s=x.time,
-        measured_low_s=x.time,
-        measured_high_s=x.time,
         spread=0.0,
-        predicted_s=p.time,
-        predicted_low_s=p.time,
-        predicted_high_s=p.time,
-        eta_measured=eta,
-        eta_measured_low=eta,
-        eta_measured_high=eta,
-        eta_predicted=eta_said,
-        eta_predicted_low=eta_said,
-        eta_predicted_high=eta_said,
-        suspect=suspect(scene, x, p),
+        **same,
+        suspect="" if w.pattern == "pt2pt" or abs(row.off) < EXPLAINED else row.cause,
     )
 
 
@@ -355,38 +362,25 @@ def in_step(scene: Scene) -> bool:
     return isinstance(scene.workload.arrivals, NoArrivals)
 
 
-def suspect(scene: Scene, x: Simulated, p: Predicted) -> str:
-    """The cause of a halo's difference: none below 5 %."""
-    if scene.workload.pattern == "pt2pt" or abs(p.time / x.time - 1) < 0.05:
-        return ""
-    return IN_STEP if in_step(scene) else OUT_OF_STEP
-
-
-def differences(todo: Sequence[Scene], seen: Sequence[Simulated], said: Sequence[Predicted]) -> list[str]:
+def differences(rows: Sequence[Row]) -> list[str]:
     """How far the engine's halos on one router are from SST's, and why."""
-    halos = [
-        (s, p.time / x.time - 1)
-        for s, x, p in zip(todo, seen, said, strict=True)
-        if s.network == "single" and s.workload.pattern != "pt2pt"
+    by_cause: dict[str, list[float]] = {}
+    for row in _on_one_router(rows)[1]:
+        by_cause.setdefault(row.cause, []).append(row.off)
+    return [
+        f"ranks {'in step' if cause == IN_STEP else 'out of step'}: the engine's communication is {min(off):+.1%} to "
+        f"{max(off):+.1%} off SST's: {cause}; not modelled"
+        for cause, off in by_cause.items()
     ]
-    out = []
-    for name, cause, wanted in (("in step", IN_STEP, True), ("out of step", OUT_OF_STEP, False)):
-        errors = [error for s, error in halos if in_step(s) == wanted]
-        if errors:
-            out.append(
-                f"ranks {name}: the engine's communication is {min(errors):+.1%} to {max(errors):+.1%} off SST's: "
-                f"{cause}; not modelled"
-            )
-    return out
 
 
-def congestion_notes(todo: Sequence[Scene], seen: Sequence[Simulated], machine: Machine) -> list[str]:
+def congestion_notes(rows: Sequence[Row], machine: Machine) -> list[str]:
     """η on each network, beside that on one router."""
-    noisy = [r for r in zip(todo, seen, strict=True) if r[0].workload.arrivals.model == "normal by thread"]
-    at = {(s.network, s.workload.buffer, s.approach): x.time for s, x in noisy}
+    noisy = [r.scene for r in rows if r.scene.workload.arrivals.model == "normal by thread"]
+    at = {(r.scene.network, r.scene.workload.buffer, r.scene.approach): r.sst.time for r in rows if r.scene in noisy}
     bulk, out = Approach(SINGLE), []
     for network in NETWORKS:
-        for s, x in noisy:
+        for s in noisy:
             if s.network != network.sst_name or s.approach == bulk:
                 continue
             size, one = s.workload.buffer, s.approach
@@ -394,12 +388,13 @@ def congestion_notes(todo: Sequence[Scene], seen: Sequence[Simulated], machine: 
             if not all(o in at for o in others):
                 continue  # a run failed
             bulk_alone, once, bulk_here = (at[o] for o in others)
+            here = at[s.network, size, one]
             found = bound(machine.model_copy(update={"network": network}), s.workload)
             assert found is not None
             expected = share_taken(bulk_alone, once, found.link)
             out.append(
                 f"{network.title}, {format_size(size)} per face in {one.transport_partitions} messages: η "
-                f"{bulk_alone / once:.2f} on one router, {bulk_here / x.time:.2f} there ({s.iterations} iterations, "
+                f"{bulk_alone / once:.2f} on one router, {bulk_here / here:.2f} there ({s.iterations} iterations, "
                 f"too few for an interval); the most loaded link alone ({format_time(found.link)} per exchange) says "
                 f"{100 * expected:.0f} % of the gain"
             )

@@ -51,46 +51,36 @@ class Fit:
         return max((abs(r.relative) for r in self.residuals if not r.near_threshold), default=0.0)
 
 
-def sizes_for(machine: Machine, path: PathName = "inter", sizes: Sequence[int] = SIZES) -> list[int]:
-    """`sizes` with both sides of every protocol threshold."""
+def sizes_for(machine: Machine, path: PathName = "inter") -> list[int]:
+    """`SIZES` with both sides of every protocol threshold."""
     edges = [round(s.from_) for s in machine.path(path).segments[1:]]
-    inside = [n for e in edges for n in (e - 1, e) if sizes[0] <= n <= sizes[-1]]
-    return sorted({*sizes, *inside})
+    inside = [n for e in edges for n in (e - 1, e) if SIZES[0] <= n <= SIZES[-1]]
+    return sorted({*SIZES, *inside})
 
 
-def fit(
-    machine: Machine,
-    measure: Measure,
-    path: PathName = "inter",
-    cache: str = "hot",
-    sizes: Sequence[int] | None = None,
-    rounds: int = ROUNDS,
-) -> Fit:
+def fit(machine: Machine, measure: Measure, path: PathName = "inter", cache: str = "hot") -> Fit:
     """Correct the parameters by the times of `measure`.
 
     Each round fits a line to each band's residuals, in relative terms: constants go to the latency, the
     handshake and each band's receive overhead, slopes to the band's cost per byte and the link's rate.
     The best round is returned, not the last.
     """
-    sizes = sizes_for(machine, path) if sizes is None else list(sizes)
+    sizes = sizes_for(machine, path)
     target = np.array([ping_time(machine, n, path, cache) for n in sizes])
     edges = [s.from_ for s in machine.path(path).segments[1:]]
     near = [any(e / 2 < n < 2 * e for e in edges) for n in sizes]
     firefly = initial(machine, path, cache)
-    best: tuple[float, Firefly, np.ndarray] | None = None
-    done = 0
-    while done < rounds:
-        done += 1
+    tried: list[tuple[float, Firefly, np.ndarray]] = []
+    for _ in range(ROUNDS):
         simulated = np.asarray(measure(firefly, sizes), dtype=np.float64)
         worst = float(np.abs(simulated / target - 1).max())
-        if best is None or worst < best[0]:
-            best = (worst, firefly, simulated)
+        tried.append((worst, firefly, simulated))
         if worst < GOOD:
             break
         firefly = corrected(firefly, np.array(sizes), target - simulated, target)
-    assert best is not None
-    rows = zip(sizes, target.tolist(), best[2].tolist(), near, strict=True)
-    return Fit(best[1], tuple(Residual(*row) for row in rows), done)
+    _, firefly, simulated = min(tried, key=lambda one: one[0])
+    rows = zip(sizes, target.tolist(), simulated.tolist(), near, strict=True)
+    return Fit(firefly, tuple(Residual(*row) for row in rows), len(tried))
 
 
 def corrected(firefly: Firefly, sizes: np.ndarray, missing: np.ndarray, target: np.ndarray) -> Firefly:

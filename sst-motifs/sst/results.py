@@ -8,6 +8,7 @@ import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +16,15 @@ from numpy.typing import NDArray
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 
-COLUMNS = (
-    "rank",
-    "iteration",
-    "phase",
-    "start_ps",
-    "ready_ps",
-    "join_ps",
-    "issued_ps",
-    "first_arrival_ps",
-    "completion_ps",
-    "end_ps",
-    "messages",
-    "bytes",
-    "arrivals_ps",
-)
+TIMES = ("start_ps", "ready_ps", "join_ps", "issued_ps", "first_arrival_ps", "completion_ps", "end_ps")
+COLUMNS = ("rank", "iteration", "phase", *TIMES, "messages", "bytes", "arrivals_ps")
 END_OF_TIME = "18.4467 Ms"
 """2**64 ps: SST's clock when its event queues ran empty before the job ended."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """The motifs' CSV, one row per rank, iteration and phase, sorted by them.
+    """The motifs' CSV, one row per rank, iteration and phase, sorted by them: a field for each of `COLUMNS`.
 
     Times in seconds of simulated time, shape (rows,); NaN where a rank sent or received nothing.
     """
@@ -73,8 +61,7 @@ def read_records(path: Path, ranks: int, iterations: int) -> Record:
     PreadyError
         No file, an odd file, or ranks or iterations missing.
     """
-    parts = [path, *sorted(path.parent.glob(f"{path.name}.*"))]
-    parts = [p for p in parts if p.exists()]
+    parts = sorted(path.parent.glob(f"{path.name}*"))
     if not parts:
         raise PreadyError("SST ended without recording anything", source=str(path))
     rows = [row for part in parts for row in _rows(part)]
@@ -97,15 +84,14 @@ def parse_records(rows: Sequence[Sequence[str]], ranks: int, iterations: int, so
     PreadyError
         A row that does not parse, a row twice, or a rank that did not finish.
     """
-    parsed: dict[tuple[int, int, int], tuple[list[float], int, int, tuple[float, ...]]] = {}
+    parsed: dict[tuple[int, int, int], tuple[list[float], tuple[int, int], tuple[float, ...]]] = {}
     for number, row in enumerate(rows, 2):
         try:
             if len(row) != len(COLUMNS):
                 raise ValueError(f"{len(row)} columns")
             key = (int(row[0]), int(row[1]), int(row[2]))
             times = [float(t) * 1e-12 if t else float("nan") for t in row[3:10]]
-            arrivals = tuple(float(t) * 1e-12 for t in row[12].split())
-            value = (times, int(row[10]), int(row[11]), arrivals)
+            value = (times, (int(row[10]), int(row[11])), tuple(float(t) * 1e-12 for t in row[12].split()))
         except ValueError as error:
             raise PreadyError(f"line {number} is damaged: {error}", source=source) from None
         if key in parsed:
@@ -117,24 +103,9 @@ def parse_records(rows: Sequence[Sequence[str]], ranks: int, iterations: int, so
         some = ", ".join(map(str, missing[:4])) + (", …" if len(missing) > 4 else "")
         raise PreadyError(f"{len(missing)} of {ranks} ranks did not finish (rank {some})", source=source)
     keys = sorted(parsed)
-    index = np.array(keys, dtype=np.int64)
-    seconds = np.array([parsed[k][0] for k in keys])
-    start, ready, join, issued, first_arrival, completion, end = seconds.T
-    return Record(
-        rank=index[:, 0],
-        iteration=index[:, 1],
-        phase=index[:, 2],
-        start=start,
-        ready=ready,
-        join=join,
-        issued=issued,
-        first_arrival=first_arrival,
-        completion=completion,
-        end=end,
-        messages=np.array([parsed[k][1] for k in keys], dtype=np.int64),
-        bytes=np.array([parsed[k][2] for k in keys], dtype=np.int64),
-        arrivals=tuple(parsed[k][3] for k in keys),
-    )
+    seconds, counts, arrivals = zip(*(parsed[k] for k in keys), strict=True)
+    columns: tuple[Any, ...] = (*np.array(keys).T, *np.array(seconds).T, *np.array(counts).T, arrivals)
+    return Record(*columns)
 
 
 @dataclass(frozen=True)

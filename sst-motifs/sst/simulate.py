@@ -17,6 +17,7 @@ import numpy as np
 
 from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach
+from pready.model.approach.libraries import LibraryProfile
 from pready.model.approach.vcis import issuing_threads, transport_counts
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
@@ -320,7 +321,7 @@ def prediction(s: Setup, library: str | None, runs: Sequence[tuple[Approach, Tim
         workload=w.model_dump(mode="json"),
         closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": delay},
         approaches=rows,
-        advice=_advice(s, library, rows),
+        advice=_advice(s, profile, rows),
         engine="sst",
         ranks=s.grid or (s.ranks,),
         network=s.topology.title,
@@ -328,10 +329,17 @@ def prediction(s: Setup, library: str | None, runs: Sequence[tuple[Approach, Tim
     )
 
 
-def _resampled(values: Array, rng: np.random.Generator) -> Array:
+def _resampled(values: Array, seed: int) -> Array:
     """Means of resampled iterations (rows): ranks of one iteration are not independent of each other."""
     means = values.mean(axis=1)
-    return np.asarray(means[rng.integers(len(means), size=(RESAMPLES, len(means)))].mean(axis=1), dtype=np.float64)
+    chosen = np.random.default_rng(seed).integers(len(means), size=(RESAMPLES, len(means)))
+    return np.asarray(means[chosen].mean(axis=1), dtype=np.float64)
+
+
+def _between(drawn: Any, value: float) -> tuple[float, float]:
+    """95 % of what was drawn, and the value."""
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return min(float(low), value), max(float(high), value)
 
 
 def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> ApproachPrediction:
@@ -340,11 +348,10 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
     splits = approach.interface.splits
     time, time_bulk = float(after.mean()), float(after_bulk.mean())
     # The same resampled iterations for both: they had the same draws.
-    drawn = _resampled(after, np.random.default_rng(s.seed))
-    drawn_bulk = _resampled(after_bulk, np.random.default_rng(s.seed))
-    low, high = np.percentile(drawn, [2.5, 97.5])
+    drawn, drawn_bulk = _resampled(after, s.seed), _resampled(after_bulk, s.seed)
+    low, high = _between(drawn, time)
     eta = float(metrics.eta(time_bulk, time))
-    eta_low, eta_high = np.percentile(metrics.eta(drawn_bulk, drawn), [2.5, 97.5])
+    eta_low, eta_high = _between(metrics.eta(drawn_bulk, drawn), eta)
     pt2pt = float(bulk.after_ready[0].mean()) - barrier
     calm = float(t.after_ready[0].mean()) - (0.0 if splits else barrier)
     iterations, iterations_bulk = t.compute[1:] + after, bulk.compute[1:] + after_bulk
@@ -352,10 +359,8 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
     once = float(begin(Sampler(s.machine), s.workload, approach))
     share_of_it = once / s.workload.iterations
     speedup = float(metrics.speedup_percent(iterations_bulk.mean(), whole + share_of_it))
-    drawn_whole, drawn_whole_bulk = (
-        _resampled(x, np.random.default_rng(s.seed)) for x in (iterations + share_of_it, iterations_bulk)
-    )
-    speedup_low, speedup_high = np.percentile(metrics.speedup_percent(drawn_whole_bulk, drawn_whole), [2.5, 97.5])
+    drawn_whole, drawn_whole_bulk = (_resampled(x, s.seed) for x in (iterations + share_of_it, iterations_bulk))
+    speedup_low, speedup_high = _between(metrics.speedup_percent(drawn_whole_bulk, drawn_whole), speedup)
     # The first MPI_Pready is `delay` before the last.
     first = -delay if splits else barrier
     join = float(t.join[1:].mean())
@@ -367,15 +372,15 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
         approach=approach,
         messages=approach.messages * peers,
         time_s=time,
-        time_low_s=min(float(low), time),
-        time_high_s=max(float(high), time),
+        time_low_s=low,
+        time_high_s=high,
         eta=eta,
-        eta_low=min(float(eta_low), eta),
-        eta_high=max(float(eta_high), eta),
+        eta_low=eta_low,
+        eta_high=eta_high,
         iteration_s=whole,
         speedup_percent=speedup,
-        speedup_low_percent=min(float(speedup_low), speedup),
-        speedup_high_percent=max(float(speedup_high), speedup),
+        speedup_low_percent=speedup_low,
+        speedup_high_percent=speedup_high,
         overhead=float(metrics.overhead(calm, pt2pt)),
         perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(s.workload.buffer, time)),
         availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
@@ -387,8 +392,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
     )
 
 
-def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Advice:
-    profile = effective_library(s.machine, library)
+def _advice(s: Setup, profile: LibraryProfile, rows: list[ApproachPrediction]) -> Advice:
     best = simplest_of_the_best(rows[1:] or rows, s.workload.iterations)
     verdict = verdict_of(best)
     because = (
@@ -408,7 +412,6 @@ def _advice(s: Setup, library: str | None, rows: list[ApproachPrediction]) -> Ad
         from_iterations=from_iterations(best, rows[0]),
         settings=settings if verdict != "do not port" else [],
         because=because,
-        warnings=[],
     )
 
 
@@ -430,9 +433,7 @@ def _ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | 
         motif_line("PartPingPong", approach="bulk", bytes=n, iterations=3, pong=1, record=f"ping-{n}.csv")
         for n in sizes
     )
-    made = config.Simulation(
-        "ping-pong", firefly, topology("single", 2), 2, lines, largest=max(sizes), receives=1, statistics=""
-    )
+    made = config.Simulation("ping-pong", firefly, topology("single", 2), 2, lines, largest=max(sizes), receives=1)
     path = folder / "ping-pong.py"
     config.write(made, path)
     run_sst(path, how)

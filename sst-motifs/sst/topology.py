@@ -43,9 +43,10 @@ def topology(name: str, ranks: int) -> Topology:
     if ranks < 2:
         raise PreadyError(f"ranks = {ranks}", valid="at least 2")
     kind, _, size = name.partition(":")
-    if kind not in KINDS or (size and not KINDS[kind].arguments):
+    make, arguments = KINDS.get(kind, (None, ""))
+    if make is None or (size and not arguments):
         raise PreadyError(f"topology = {shown(name)} is unknown", valid=VALID)
-    return KINDS[kind].make(size, ranks)
+    return make(size, ranks)
 
 
 def near_cube(n: int) -> tuple[int, int, int]:
@@ -106,21 +107,12 @@ def _dragonfly(_: str, ranks: int) -> Topology:
     return Topology("dragonfly", "topoDragonFly", settings, p * routers * groups)
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A row of the table of topologies."""
-
-    make: Callable[[str, int], Topology]
-    """From the text after the colon, and the ranks."""
-    arguments: str = ""
-    """What may follow the name, as a help text writes it."""
-
-
-KINDS: Mapping[str, Kind] = {
-    "single": Kind(_single),
-    "torus": Kind(_torus, "[:XxYxZ]"),
-    "fattree": Kind(_fattree, "[:TAPER[:HOSTS]]"),
-    "dragonfly": Kind(_dragonfly),
+KINDS: Mapping[str, tuple[Callable[[str, int], Topology], str]] = {
+    "single": (_single, ""),
+    "torus": (_torus, "[:XxYxZ]"),
+    "fattree": (_fattree, "[:TAPER[:HOSTS]]"),
+    "dragonfly": (_dragonfly, ""),
 }
-VALID = ", ".join(f"{name}{kind.arguments}" for name, kind in KINDS.items())
+"""By name: made of the text after a colon and the ranks, and what that text may be, as a help text writes it."""
+VALID = ", ".join(f"{name}{arguments}" for name, (_, arguments) in KINDS.items())
 """Valid names, for messages."""
