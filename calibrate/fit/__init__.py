@@ -17,21 +17,9 @@ killick2012     Killick, Fearnhead & Eckley, JASA 107, 2012, doi:10.1080/0162145
 """
 
 from pready.calibrate.fit.loggp import fit
-from pready.calibrate.fit.observations import (
-    Curve,
-    Observations,
-    Train,
-)
-from pready.calibrate.fit.results import (
-    Estimate,
-    Fit,
-    FittedCurve,
-    Segment,
-    Thin,
-    ThinDataError,
-)
-from pready.calibrate.fit.series import Series, derive
-from pready.calibrate.fit.sizes_to_measure import default_sizes, refine_sizes
+from pready.calibrate.fit.observations import Curve, Observations, Train
+from pready.calibrate.fit.results import Estimate, Fit, ThinDataError
+from pready.calibrate.fit.sizes_to_measure import refine_sizes
 from pready.calibrate.fit.taken_lock import Contended, TakenLock, lock_cost
 
 __all__ = [
@@ -39,16 +27,10 @@ __all__ = [
     "Curve",
     "Estimate",
     "Fit",
-    "FittedCurve",
     "Observations",
-    "Segment",
-    "Series",
     "TakenLock",
-    "Thin",
     "ThinDataError",
     "Train",
-    "default_sizes",
-    "derive",
     "fit",
     "lock_cost",
     "refine_sizes",

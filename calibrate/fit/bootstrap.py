@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.calibrate.fit.changepoints import FEWEST_IN_SEGMENT, tolerant
-from pready.calibrate.fit.float_arrays import FloatArray, IntArray
-from pready.calibrate.fit.lines import leverage, robust_line
+from pready.calibrate.fit.lines import IntArray, leverage, robust_line
 from pready.calibrate.fit.location import mad_sigma
 from pready.calibrate.fit.series import Series
+from pready.model.common.arrays import Array
 
 REACH = 3  # how many measured sizes a threshold may move in a draw
 CERTAIN = 30.0  # a cost difference (-2 log likelihood) that no draw reverses
@@ -34,7 +34,7 @@ class CurveLines:
     series
         The points; sigma rescaled to agree with the residuals.
     intercept, slope
-        Shape (segments,) or (draws, segments).
+        Shape (draws, segments); of the measured values themselves (1, segments).
     points
         Number of points in each segment, shape (segments,).
     sloped
@@ -44,14 +44,19 @@ class CurveLines:
     """
 
     series: Series
-    intercept: FloatArray
-    slope: FloatArray
+    intercept: Array
+    slope: Array
     points: IntArray
     sloped: tuple[bool, ...]
-    fitted: FloatArray
+    fitted: Array
+
+    @property
+    def residuals(self) -> Array:
+        """(measured - fitted)/fitted, shape (n,)."""
+        return np.asarray((self.series.value - self.fitted) / self.fitted)
 
 
-def fit_lines(series: Series, grid: FloatArray, cuts: list[int]) -> CurveLines:
+def fit_lines(series: Series, grid: Array, cuts: list[int]) -> CurveLines:
     """Robust lines of one curve for given cuts (indices into `grid`)."""
     at = np.searchsorted(grid, series.size)
     which = np.searchsorted(np.array(cuts, dtype=int), at, side="right")
@@ -63,10 +68,10 @@ def fit_lines(series: Series, grid: FloatArray, cuts: list[int]) -> CurveLines:
     series = replace(series, sigma=series.sigma * max(factor, 1.0))
     fitted, a, b = _each(series, which, sloped)
     points = np.bincount(which, minlength=count)
-    return CurveLines(series, a, b, points, sloped, fitted)
+    return CurveLines(series, a[None], b[None], points, sloped, fitted)
 
 
-def _each(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _each(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> tuple[Array, Array, Array]:
     a, b = np.zeros(len(sloped)), np.zeros(len(sloped))
     edges = np.searchsorted(which, np.arange(len(sloped) + 1))
     points = series.size, series.value, series.sigma
@@ -76,7 +81,7 @@ def _each(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> tuple[Fl
     return a[which] + b[which] * series.size, a, b
 
 
-def _kept(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> FloatArray:
+def _kept(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> Array:
     """1 - leverage, at least 0.05: the share of its own error that a point keeps as its residual."""
     kept = np.ones(len(series))
     for k, slope in enumerate(sloped):
@@ -99,7 +104,7 @@ def _has_slope(series: Series, part: np.ndarray[tuple[int], np.dtype[np.bool_]])
 
 def draw_lines(
     lines: Mapping[str, CurveLines],
-    grid: FloatArray,
+    grid: Array,
     cuts: list[int],
     rng: np.random.Generator,
     draws: int,
@@ -130,7 +135,7 @@ def draw_lines(
     return drawn, moved
 
 
-def _resampled(curve: CurveLines, at: IntArray, cuts: list[int], rng: np.random.Generator, draws: int) -> FloatArray:
+def _resampled(curve: CurveLines, at: IntArray, cuts: list[int], rng: np.random.Generator, draws: int) -> Array:
     series = curve.series
     which = np.searchsorted(np.array(cuts, dtype=int), at, side="right")
     off = (series.value - curve.fitted) / series.sigma
@@ -145,51 +150,35 @@ def _resampled(curve: CurveLines, at: IntArray, cuts: list[int], rng: np.random.
 
 def _moved_cuts(
     lines: Mapping[str, CurveLines],
-    value: Mapping[str, FloatArray],
+    value: Mapping[str, Array],
     position: Mapping[str, IntArray],
-    grid: FloatArray,
+    grid: Array,
     cuts: list[int],
 ) -> IntArray:
     """Each threshold's best place within REACH sizes, its neighbours held; (draws, cuts)."""
     draws = len(next(iter(value.values())))
     moved = np.tile(np.array(cuts, dtype=int), (draws, 1))
+    measured = {name: curve.series.value[None, :] for name, curve in lines.items()}
     edges = [0, *cuts, len(grid)]
-    time_at = position["time"]
     for k, cut in enumerate(cuts):
         low, high = edges[k], edges[k + 2]
-
-        def enough(c: int, low: int = low, high: int = high) -> bool:
-            left = int(np.sum((time_at >= low) & (time_at < c)))
-            right = int(np.sum((time_at >= c) & (time_at < high)))
-            return min(left, right) >= FEWEST_IN_SEGMENT
-
-        places = [c for c in range(cut - REACH, cut + REACH + 1) if low < c < high and enough(c)]
-        if len(places) < 2:
-            continue
-        measured = _cost_of(
-            lines,
-            {n: c.series.value[None, :] for n, c in lines.items()},
-            position,
-            low,
-            high,
-            places,
-        )
-        relevant = [p for p, c in zip(places, measured[:, 0] - measured.min(), strict=True) if c < CERTAIN]
-        if len(relevant) < 2:
-            continue
-        cost = _cost_of(lines, value, position, low, high, relevant)
-        moved[:, k] = np.array(relevant)[np.argmin(cost, axis=0)]
+        near = range(max(cut - REACH, low + 1), min(cut + REACH + 1, high))
+        sizes = [np.diff(np.searchsorted(position["time"], [low, c, high])) for c in near]
+        places = [c for c, of_both in zip(near, sizes, strict=True) if min(of_both) >= FEWEST_IN_SEGMENT]
+        cost = _cost_of(lines, measured, position, low, high, places)[:, 0]
+        relevant = [place for place, c in zip(places, cost - cost.min(), strict=True) if c < CERTAIN]
+        moved[:, k] = np.array(relevant)[np.argmin(_cost_of(lines, value, position, low, high, relevant), axis=0)]
     return moved
 
 
 def _cost_of(
     lines: Mapping[str, CurveLines],
-    value: Mapping[str, FloatArray],
+    value: Mapping[str, Array],
     position: Mapping[str, IntArray],
     low: int,
     high: int,
     places: list[int],
-) -> FloatArray:
+) -> Array:
     """Cost of the two segments [low, place) and [place, high), shape (places, draws)."""
     total = np.zeros((len(next(iter(value.values()))), len(places)))
     for name, curve in lines.items():

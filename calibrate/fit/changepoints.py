@@ -18,9 +18,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray, IntArray
-from pready.calibrate.fit.lines import robust_line
+from pready.calibrate.fit.lines import IntArray, robust_line
 from pready.calibrate.fit.series import Series
+from pready.model.common.arrays import Array
 
 FEWEST_IN_SEGMENT = 3  # sizes of the time curve; two would follow any line through a disturbed pair
 NEGLIGIBLE = 0.005  # a bend or jump below this share of a time is not worth a protocol
@@ -32,44 +32,30 @@ def penalty(curves: Mapping[str, Series]) -> float:
     return (2 * len(curves) + 1) * float(np.log(points))
 
 
-def tolerant(series: Series) -> FloatArray:
+def tolerant(series: Series) -> Array:
     """The series' sigma, widened by a negligible share: sharp data do not split a gentle curve."""
     return np.hypot(series.sigma, NEGLIGIBLE * np.abs(series.value))
 
 
-def costs(curves: Mapping[str, Series], grid: FloatArray, rounds: int = 4) -> FloatArray:
-    """The cost of one segment from grid[i] up to, not including, grid[j], for each i < j.
-
-    Parameters
-    ----------
-    curves
-        The curves by name.
-    grid
-        All measured sizes, increasing, shape (n,).
-    rounds
-        As in `robust_line`.
-
-    Returns
-    -------
-    Shape (n + 1, n + 1).
-    """
+def _costs(curves: Mapping[str, Series], grid: Array) -> Array:
+    """The cost of one segment from grid[i] up to, not including, grid[j], for each i < j; shape (n + 1, n + 1)."""
     total = np.zeros((len(grid) + 1, len(grid) + 1))
     for series in curves.values():
         first, end = np.triu_indices(len(series) + 1, k=1)
         windows = np.column_stack([first, end])
         of_each = np.zeros((len(series) + 1, len(series) + 1))
-        of_each[first, end] = robust_line(series.size, series.value, tolerant(series), windows, rounds=rounds).cost
+        of_each[first, end] = robust_line(series.size, series.value, tolerant(series), windows, rounds=4).cost
         before = _before(series, grid)
         total += of_each[before[:, None], before]
     return total
 
 
-def _before(series: Series, grid: FloatArray) -> IntArray:
+def _before(series: Series, grid: Array) -> IntArray:
     """How many points of a curve come before each grid position, and before its end; shape (n + 1,)."""
     return np.append(np.searchsorted(series.size, grid), len(series))
 
 
-def cuts(curves: Mapping[str, Series], grid: FloatArray, *, scale: float = 1.0) -> list[int]:
+def cuts(curves: Mapping[str, Series], grid: Array) -> list[int]:
     """The best segmentation: indices into `grid` where a new segment begins, without the first.
 
     Parameters
@@ -78,14 +64,12 @@ def cuts(curves: Mapping[str, Series], grid: FloatArray, *, scale: float = 1.0) 
         The curves by name; "time" has to be among them.
     grid
         All measured sizes, increasing.
-    scale
-        Multiplies the penalty.
     """
     n = len(grid)
     before = _before(curves["time"], grid)
     allowed = before - before[:, None] >= FEWEST_IN_SEGMENT
-    table = np.where(allowed, costs(curves, grid), np.inf)
-    each = scale * penalty(curves)
+    table = np.where(allowed, _costs(curves, grid), np.inf)
+    each = penalty(curves)
     best = np.full(n + 1, np.inf)
     best[0] = -each
     came_from = np.zeros(n + 1, dtype=int)

@@ -7,34 +7,17 @@ point is given, so the objective is convex and the iteration ends where it would
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pready.calibrate.fit._lines import huber_lines
-from pready.calibrate.fit.float_arrays import FloatArray, IntArray
+from pready.model.common.arrays import Array
 
+IntArray: TypeAlias = NDArray[np.intp]
 HUBER_K = 1.345  # 95 % efficiency under normal noise
 WORST = 9.0  # the most that a point costs: 4 standard deviations, squared and bounded
-
-
-def line(x: FloatArray, y: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted least squares: intercept and slope minimising Σ weight·(y - intercept - slope·x)².
-
-    All three broadcast to shape (..., n); the results have shape (...). A set of points that does
-    not determine a slope (fewer than two distinct x) gets slope 0.
-    """
-    total = weight.sum(axis=-1)
-    safe = np.where(total > 0, total, 1.0)
-    mean_x = np.einsum("...n,...n->...", weight, x) / safe
-    mean_y = np.einsum("...n,...n->...", weight, y) / safe
-    dx = x - mean_x[..., None]
-    lever = weight * dx
-    sxx = np.einsum("...n,...n->...", lever, dx)
-    sxy = np.einsum("...n,...n->...", lever, y)  # Σ lever = 0, so y needs no centring
-    flat = sxx <= 1e-12 * (sxx + total * mean_x**2)  # Σ weight·x²
-    slope = np.where(flat, 0.0, sxy / np.where(flat, 1.0, sxx))
-    return np.asarray(mean_y - slope * mean_x), slope
 
 
 class RobustLine(NamedTuple):
@@ -49,15 +32,15 @@ class RobustLine(NamedTuple):
         Bounded, so that one disturbed point costs the same wherever it is and cannot pay for a segment of its own.
     """
 
-    intercept: FloatArray
-    slope: FloatArray
-    cost: FloatArray
+    intercept: Array
+    slope: Array
+    cost: Array
 
 
 def robust_line(
-    x: FloatArray,
-    y: FloatArray,
-    sigma: FloatArray,
+    x: Array,
+    y: Array,
+    sigma: Array,
     windows: IntArray | None = None,
     *,
     sloped: bool = True,
@@ -88,7 +71,7 @@ def robust_line(
     return RobustLine(*np.moveaxis(found.reshape(*shape, 3), -1, 0))
 
 
-def leverage(x: FloatArray, sigma: FloatArray, *, sloped: bool = True) -> FloatArray:
+def leverage(x: Array, sigma: Array, *, sloped: bool = True) -> Array:
     """The hat matrix's diagonal of a weighted line (or constant) through points, shape (n,)."""
     weight = 1 / sigma**2
     hat = weight / weight.sum()

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray
+from pready.model.common.arrays import Array
 
 BIWEIGHT_C = 4.685  # 95 % efficiency under normal noise (Beaton & Tukey 1974)
 MAD_TO_SIGMA = 1.482602218505602  # 1/Φ⁻¹(3/4)
 FEWEST_REPEATS = 5  # below that the spread is not estimated but read from neighbouring sizes
 
 
-def median(values: FloatArray) -> FloatArray:
+def median(values: Array) -> Array:
     """The median along the last axis of all that is not NaN; NaN where all is.
 
     ``np.nanmedian`` says the same by masked arrays, in ten times the time.
@@ -31,12 +31,12 @@ def median(values: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (low + high))
 
 
-def mad_sigma(values: FloatArray) -> FloatArray:
+def mad_sigma(values: Array) -> Array:
     """The standard deviation a normal distribution would have with this median of |values|, along the last axis."""
     return np.asarray(MAD_TO_SIGMA * median(np.abs(values)))
 
 
-def centre(repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
+def centre(repeats: Array) -> tuple[Array, Array]:
     """The biweight location of each row, and its standard error.
 
     Parameters
@@ -73,7 +73,7 @@ def centre(repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(enough, location, middle), np.where(enough, error, np.nan)
 
 
-def smooth(values: FloatArray, reach: int = 3) -> FloatArray:
+def smooth(values: Array, reach: int) -> Array:
     """Running median over `reach` neighbours on each side: a spread borrowed from similar sizes."""
     padded = np.pad(values, reach, mode="constant", constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1)

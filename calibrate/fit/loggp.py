@@ -21,19 +21,11 @@ import numpy as np
 
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
 from pready.calibrate.fit.changepoints import cuts as find_cuts
-from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.observations import Observations
-from pready.calibrate.fit.results import (
-    Estimate,
-    Fit,
-    FittedCurve,
-    Protocol,
-    Segment,
-    Thin,
-    ThinDataError,
-)
+from pready.calibrate.fit.results import Estimate, Fit, Protocol, Segment, Thin, ThinDataError
 from pready.calibrate.fit.series import derive
 from pready.calibrate.fit.sizes_to_measure import default_sizes
+from pready.model.common.arrays import Array
 from pready.model.common.units import format_time
 
 DRAWS = 400
@@ -55,13 +47,7 @@ SIZES_SAID = 12
 MEASURED_BY = {"gap": "PRTT(n,0,s)", "send": "PRTT(n,d,s)", "receive": "delayed receives"}
 
 
-def fit(
-    observed: Observations,
-    rng: np.random.Generator,
-    *,
-    draws: int = DRAWS,
-    penalty_scale: float = 1.0,
-) -> Fit:
+def fit(observed: Observations, rng: np.random.Generator, *, draws: int = DRAWS) -> Fit:
     """Fits a machine.
 
     Data are thin (`Fit.thin`, and a note) with fewer than 6 sizes; a segment of fewer than 4 (or, of a curve that is
@@ -76,8 +62,6 @@ def fit(
         Source of the bootstrap's draws: the same state gives the same intervals.
     draws
         How many; fewer than 200 make the intervals' ends themselves uncertain.
-    penalty_scale
-        Multiplies the price of a segment.
 
     Raises
     ------
@@ -95,7 +79,7 @@ def fit(
             measure_next=_more_sizes(time.size),
         )
     grid = np.unique(np.concatenate([series.size for series in curves.values()]))
-    cuts = find_cuts(curves, grid, scale=penalty_scale)
+    cuts = find_cuts(curves, grid)
     lines = {name: fit_lines(series, grid, cuts) for name, series in curves.items()}
     drawn, drawn_cuts = draw_lines(lines, grid, cuts, rng, draws)
 
@@ -105,26 +89,20 @@ def fit(
     spread = _parameters(drawn, position)
     starts = [0.0, *(float(grid[c]) for c in cuts)]
     segments = tuple(_segment(k, starts[k], point, spread, lines, notes) for k in range(len(starts)))
-    segments = _named(segments, *(np.atleast_2d(x) for x in (drawn["time"].intercept, drawn["time"].slope)))
-    thresholds = tuple(_threshold(grid, cut, drawn_cuts[:, k]) for k, cut in enumerate(cuts))
-    fitted = Fit(
-        segments=segments,
-        thresholds=thresholds,
-        curves={
-            name: FittedCurve(c.series.size, c.series.value, c.fitted, c.series.sigma, c.series.noise)
-            for name, c in lines.items()
-        },
-        draws={**spread, "threshold": grid[drawn_cuts]},
-        sizes=grid,
-        thin=None,
-        notes=(),
-    )
-    thin = _thin(fitted, lines, drawn)
+    thin = _thin(starts, lines, drawn["time"])
     if thin is not None:
         thin = replace(thin, measure_next=thin.measure_next or _more_sizes(time.size))
         next_sizes = ", ".join(map(str, thin.measure_next[:SIZES_SAID]))
         notes.append(f"thin data: {thin.problem} (wanted: {thin.wanted}); measure next: {next_sizes} B")
-    return replace(fitted, thin=thin, notes=tuple(notes))
+    return Fit(
+        segments=_named(segments, drawn["time"].intercept, drawn["time"].slope),
+        thresholds=tuple(_threshold(grid, cut, drawn_cuts[:, k]) for k, cut in enumerate(cuts)),
+        curves=lines,
+        draws={**spread, "threshold": grid[drawn_cuts]},
+        sizes=grid,
+        thin=thin,
+        notes=tuple(notes),
+    )
 
 
 def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> bool:
@@ -132,25 +110,21 @@ def _determined(lines: Mapping[str, CurveLines], name: str, segment: int) -> boo
     return name in lines and int(lines[name].points[segment]) >= FEWEST_OF_OTHERS[name]
 
 
-def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, FloatArray]:
+def _parameters(lines: Mapping[str, CurveLines], u: Array) -> dict[str, Array]:
     """LogGP from lines, shape (len(u), segments) each.
 
     Where a curve is missing, its parameter is spread over the possible range by `u` in [0, 1] (0.5 the
     middle): o_s and o_r from 0 to half of t(0), o_s also at most g; g from
-    0 to all of it.
+    0 to half of it.
     """
-    time = lines["time"]
-    fixed, per_byte = np.atleast_2d(time.intercept), np.atleast_2d(time.slope)
-    rows = max(len(fixed), len(u))
-    fixed, per_byte = (np.broadcast_to(v, (rows, v.shape[1])) for v in (fixed, per_byte))
+    fixed, per_byte = lines["time"].intercept, lines["time"].slope
     made = {name: np.zeros_like(fixed) for name in ("L", "o_s", "o_r", "g", "G", "G_stream")}
-    made["G"] = np.array(per_byte)
+    made["G"] = per_byte
     room = np.maximum(fixed, 0.0)
     for k in range(fixed.shape[1]):
         if _determined(lines, "gap", k):
-            gap = lines["gap"]
-            made["g"][:, k] = np.atleast_2d(gap.intercept)[:, k]
-            made["G_stream"][:, k] = np.atleast_2d(gap.slope)[:, k]
+            made["g"][:, k] = lines["gap"].intercept[:, k]
+            made["G_stream"][:, k] = lines["gap"].slope[:, k]
             ceiling = np.clip(made["g"][:, k], 0.0, room[:, k] / 2)
         else:
             made["g"][:, k] = u * room[:, k] / 2
@@ -158,7 +132,7 @@ def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, Flo
             ceiling = room[:, k] / 2
         for name, curve, most in (("o_s", "send", ceiling), ("o_r", "receive", room[:, k] / 2)):
             if _determined(lines, curve, k):
-                made[name][:, k] = np.atleast_2d(lines[curve].intercept)[:, k]
+                made[name][:, k] = lines[curve].intercept[:, k]
             else:
                 made[name][:, k] = u * most
     made["L"] = fixed - made["o_s"] - made["o_r"]
@@ -168,27 +142,25 @@ def _parameters(lines: Mapping[str, CurveLines], u: FloatArray) -> dict[str, Flo
 def _segment(
     k: int,
     start: float,
-    point: Mapping[str, FloatArray],
-    spread: Mapping[str, FloatArray],
+    point: Mapping[str, Array],
+    spread: Mapping[str, Array],
     lines: Mapping[str, CurveLines],
     notes: list[str],
 ) -> Segment:
-    fixed = float(np.atleast_2d(lines["time"].intercept)[0, k])
     known = {name: _determined(lines, name, k) for name in ("gap", "send", "receive")}
-
-    def estimate(name: str, measured: bool) -> Estimate:
-        made = Estimate.of(point[name][0, k], spread[name][:, k])
-        return made if measured else Estimate(made.value, made.low, made.high, assumed=True)
 
     sure = {"L": known["send"] and known["receive"], "o_s": known["send"], "o_r": known["receive"]}
     sure |= {"g": known["gap"], "G": True, "G_stream": known["gap"]}
-    values = {name: estimate(name, measured) for name, measured in sure.items()}
+    values = {
+        name: replace(Estimate.of(point[name][0, k], spread[name][:, k]), assumed=not measured)
+        for name, measured in sure.items()
+    }
     guessed = [name for name, measured in sure.items() if not measured]
     if guessed:
         missing = [MEASURED_BY[name] for name, measured in known.items() if not measured]
         notes.append(
             f"from {start:g} B: {', '.join(guessed)} assumed within what "
-            f"t(0) = {format_time(fixed)} allows; measure {', '.join(missing)}"
+            f"t(0) = {format_time(float(lines['time'].intercept[0, k]))} allows; measure {', '.join(missing)}"
         )
     for name, value in values.items():
         if value.value < 0:
@@ -196,7 +168,7 @@ def _segment(
     return Segment(start, None, **values)
 
 
-def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) -> tuple[Segment, ...]:
+def _named(segments: tuple[Segment, ...], fixed: Array, slope: Array) -> tuple[Segment, ...]:
     """Protocols guessed from L, or from the time of one message where L is not known.
 
     A rendezvous pays a handshake, a round trip more than an eager message: the first segment from
@@ -230,7 +202,7 @@ def _named(segments: tuple[Segment, ...], fixed: FloatArray, slope: FloatArray) 
     return tuple(replace(s, protocol=name) for s, name in zip(segments, names, strict=True))
 
 
-def _has_handshake(k: int, start: float, fixed: FloatArray, slope: FloatArray) -> bool:
+def _has_handshake(k: int, start: float, fixed: Array, slope: Array) -> bool:
     """Whether ping-pongs alone say that segment k pays a handshake.
 
     RTS and CTS cross the network once each, so that t(0) about doubles: it grows by at least HANDSHAKE
@@ -245,7 +217,7 @@ def _has_handshake(k: int, start: float, fixed: FloatArray, slope: FloatArray) -
     return bool(np.percentile(grown, tail) >= least and np.percentile(step, tail) > 0)
 
 
-def _threshold(grid: FloatArray, cut: int, drawn: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Estimate:
+def _threshold(grid: Array, cut: int, drawn: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Estimate:
     """The limit lies above the last size of the segment before, in (almost) every draw."""
     tail = 0.025
     low = int(np.quantile(drawn, tail, method="inverted_cdf"))
@@ -254,17 +226,12 @@ def _threshold(grid: FloatArray, cut: int, drawn: np.ndarray[tuple[int], np.dtyp
     return Estimate(float(grid[cut]), float(grid[low - 1]), float(grid[high]))
 
 
-def _thin(fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, CurveLines]) -> Thin | None:
-    """The first reason not to trust the fit."""
+def _thin(starts: list[float], lines: Mapping[str, CurveLines], drawn: CurveLines) -> Thin | None:
+    """The first reason not to trust the fit; `drawn`: the times of its draws."""
     time = lines["time"]
     sizes = time.series.size
     if len(sizes) < FEWEST_SIZES:
-        return Thin(
-            f"{len(sizes)} message sizes were timed",
-            f"at least {FEWEST_SIZES}",
-            _more_sizes(sizes),
-        )
-    starts = [s.from_bytes for s in fitted.segments]
+        return Thin(f"{len(sizes)} message sizes were timed", f"at least {FEWEST_SIZES}", _more_sizes(sizes))
     ends = [*starts[1:], float(sizes[-1]) + 1]
     for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if time.points[k] < FEWEST_PER_SEGMENT:
@@ -280,21 +247,20 @@ def _thin(fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, Curv
                     f"at least {FEWEST_OF_OTHERS[name]}",
                     _between(start, end, lines[name].series.size),
                 )
-    for threshold in fitted.thresholds:
-        at = int(np.searchsorted(sizes, threshold.value))
-        below = float(sizes[at - 1])
-        if below > 0 and threshold.value > WIDEST_THRESHOLD * below:
+    for threshold in starts[1:]:
+        below = float(sizes[np.searchsorted(sizes, threshold) - 1])
+        if below > 0 and threshold > WIDEST_THRESHOLD * below:
             return Thin(
-                f"a threshold lies somewhere between {below:g} and {threshold.value:g} B",
+                f"a threshold lies somewhere between {below:g} and {threshold:g} B",
                 f"sizes at most a factor of {WIDEST_THRESHOLD:g} apart there",
-                _between(below, threshold.value, sizes),
+                _between(below, threshold, sizes),
             )
     for k in range(len(starts)):
-        a, b = drawn["time"].intercept[:, k], drawn["time"].slope[:, k]
+        a, b = drawn.intercept[:, k], drawn.slope[:, k]
         inside = sizes[(sizes >= starts[k]) & (sizes < ends[k])]
         for size in (inside[0], inside[-1]):
             low, high = np.percentile(a + b * size, [2.5, 97.5])
-            middle = float(time.intercept[k] + time.slope[k] * size)
+            middle = float(time.intercept[0, k] + time.slope[0, k] * size)
             if high - low > 2 * WIDEST_TIME * abs(middle):
                 width = (high - low) / 2 / abs(middle) if middle else np.inf
                 return Thin(
@@ -305,12 +271,12 @@ def _thin(fitted: Fit, lines: Mapping[str, CurveLines], drawn: Mapping[str, Curv
     return None
 
 
-def _between(start: float, end: float, measured: FloatArray, count: int = 5) -> tuple[int, ...]:
+def _between(start: float, end: float, measured: Array, count: int = 5) -> tuple[int, ...]:
     """Sizes inside [start, end) that were not measured yet, geometrically spaced."""
     low, high = max(start, 1.0), max(end - 1, 1.0)
     sizes = {round(low * (high / low) ** (i / (count + 1))) for i in range(count + 2)}
     return tuple(sorted(sizes - {int(size) for size in measured}))
 
 
-def _more_sizes(measured: FloatArray) -> tuple[int, ...]:
+def _more_sizes(measured: Array) -> tuple[int, ...]:
     return tuple(sorted(set(default_sizes()) - {int(size) for size in measured}))

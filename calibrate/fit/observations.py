@@ -13,8 +13,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pready.calibrate.fit.float_arrays import FloatArray, positive, same_length
-from pready.model.common.errors import PreadyError
+from pready.model.common.arrays import Array
+from pready.model.common.errors import PreadyError, shown
+
+
+def positive(values: ArrayLike, field: str, *, zero: bool = False) -> Array:
+    """`values` as a vector, every entry finite and above 0 (`zero`: or equal to it); the first that is not is named."""
+    valid = f"finite numbers {'at least' if zero else 'greater than'} 0"
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PreadyError(f"{field} = {shown(values)} is not numeric", valid=valid) from None
+    if array.ndim != 1:
+        raise PreadyError(f"{field} has {array.ndim} dimensions", valid="1")
+    bad = ~(np.isfinite(array) & (array >= 0 if zero else array > 0))
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise PreadyError(f"{field}[{first}] = {array[first]:g}", valid=valid)
+    return array
 
 
 @dataclass(frozen=True)
@@ -29,11 +45,11 @@ class Curve:
         The repeated times there, n vectors of any lengths, at least 1 each.
     """
 
-    at: FloatArray
-    repeats: tuple[FloatArray, ...]
+    at: Array
+    repeats: tuple[Array, ...]
 
     @classmethod
-    def of(cls, at: ArrayLike, repeats: Sequence[ArrayLike] | FloatArray, name: str = "curve") -> Curve:
+    def of(cls, at: ArrayLike, repeats: Sequence[ArrayLike] | Array, name: str = "curve") -> Curve:
         """Sorted by `at`; the repeats of an `at` that occurs twice are put together.
 
         Parameters
@@ -51,7 +67,8 @@ class Curve:
             An entry that is not a finite positive time, unequal lengths, or no entry at all.
         """
         places = positive(at, f"{name} sizes", zero=True)
-        same_length(name, sizes=places, times=list(repeats))
+        if len(places) != len(repeats):
+            raise PreadyError(f"{name} has {len(places)} sizes and {len(repeats)} times", valid="as many of both")
         if not len(places):
             raise PreadyError(f"{name} is empty", valid="at least one measured size")
         vectors = [
@@ -61,7 +78,7 @@ class Curve:
         for place, vector in zip(places, vectors, strict=True):
             if not len(vector):
                 raise PreadyError(f"{name} has no time at {place:g}", valid="at least one repeat")
-        merged: dict[float, list[FloatArray]] = {}
+        merged: dict[float, list[Array]] = {}
         for i in np.argsort(places, kind="stable"):
             merged.setdefault(float(places[i]), []).append(vectors[i])
         return cls(np.array(list(merged)), tuple(np.concatenate(together) for together in merged.values()))
@@ -69,14 +86,14 @@ class Curve:
     def __len__(self) -> int:
         return len(self.at)
 
-    def padded(self) -> FloatArray:
+    def padded(self) -> Array:
         """The repeats as one array of shape (n, most repeats), missing ones NaN."""
         table = np.full((len(self), max(len(r) for r in self.repeats)), np.nan)
         for row, values in zip(table, self.repeats, strict=True):
             row[: len(values)] = values
         return table
 
-    def only(self, at: FloatArray) -> Curve:
+    def only(self, at: Array) -> Curve:
         """The part measured at one of `at`."""
         keep = np.isin(self.at, at)
         kept = tuple(r for r, k in zip(self.repeats, keep, strict=True) if k)
@@ -103,13 +120,13 @@ class Train:
 
     times: Curve
     messages: int
-    delay: FloatArray
+    delay: Array
 
     @classmethod
     def of(
         cls,
         sizes: ArrayLike,
-        repeats: Sequence[ArrayLike] | FloatArray,
+        repeats: Sequence[ArrayLike] | Array,
         messages: int,
         delay: ArrayLike = 0.0,
     ) -> Train:
@@ -144,8 +161,6 @@ class Observations:
         Time per message of a long stream by message size, where somebody else has already formed
         (PRTT(n,0,s) - PRTT(1,0,s))/(n - 1) or size/bandwidth (osu_bw). Used if `prtt_n` is not
         there.
-    send_overhead
-        o_s by message size, where it was measured directly. Used if `prtt_n_delay` is not there.
     receive
         Times of n - 1 receives of messages that have arrived, a delay d before each, as Netgauge
         measures o_r: (n - 1)·(d + o_r). A Train, because repeats of o_r itself (delays taken out)
@@ -159,6 +174,5 @@ class Observations:
     prtt_n: Train | None = None
     prtt_n_delay: Train | None = None
     stream: Curve | None = None
-    send_overhead: Curve | None = None
     receive: Train | None = None
     receive_overhead: Curve | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray
+from pready.calibrate.fit.bootstrap import CurveLines
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
@@ -34,7 +35,7 @@ class Estimate:
     assumed: bool = False
 
     @classmethod
-    def of(cls, value: float, draws: FloatArray) -> Estimate:
+    def of(cls, value: float, draws: Array) -> Estimate:
         """The percentile interval of bootstrap draws around `value`."""
         tail = 50 * (1 - CONFIDENCE)
         low, high = np.percentile(draws, [tail, 100 - tail])
@@ -44,6 +45,14 @@ class Estimate:
     def half_width(self) -> float:
         """Half of the interval's width."""
         return (self.high - self.low) / 2
+
+    def at_least_zero(self) -> Estimate:
+        """The part that is no less than 0."""
+        return Estimate(max(self.value, 0.0), max(self.low, 0.0), max(self.high, 0.0))
+
+    def around(self) -> Estimate:
+        """With an interval that holds the value."""
+        return replace(self, low=min(self.low, self.value), high=max(self.high, self.value))
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -80,29 +89,10 @@ class Segment:
     G: Estimate
     G_stream: Estimate
 
-
-@dataclass(frozen=True)
-class FittedCurve:
-    """Measured and fitted values of one curve, for drawing.
-
-    Attributes
-    ----------
-    size, measured, fitted, sigma
-        Shape (n,); bytes and seconds.
-    noise
-        Relative standard deviation of one repeat; NaN if there were no repeats.
-    """
-
-    size: FloatArray
-    measured: FloatArray
-    fitted: FloatArray
-    sigma: FloatArray
-    noise: float
-
     @property
-    def residuals(self) -> FloatArray:
-        """(measured - fitted)/fitted, shape (n,)."""
-        return np.asarray((self.measured - self.fitted) / self.fitted)
+    def line(self) -> tuple[float, float]:
+        """Seconds of an empty message, and of each byte."""
+        return self.L.value + self.o_s.value + self.o_r.value, self.G.value
 
 
 @dataclass(frozen=True)
@@ -150,18 +140,17 @@ class Fit:
 
     segments: tuple[Segment, ...]
     thresholds: tuple[Estimate, ...]
-    curves: Mapping[str, FittedCurve]
-    draws: Mapping[str, FloatArray]
-    sizes: FloatArray
+    curves: Mapping[str, CurveLines]
+    draws: Mapping[str, Array]
+    sizes: Array
     thin: Thin | None
     notes: tuple[str, ...]
 
-    def time(self, sizes: FloatArray) -> FloatArray:
+    def time(self, sizes: Array) -> Array:
         """One-way time of messages of `sizes` bytes, seconds."""
         starts = [segment.from_bytes for segment in self.segments]
         which = np.searchsorted(starts, sizes, side="right") - 1
-        fixed = np.array([s.o_s.value + s.L.value + s.o_r.value for s in self.segments])
-        per_byte = np.array([s.G.value for s in self.segments])
+        fixed, per_byte = np.array([s.line for s in self.segments]).T
         return np.asarray(fixed[which] + per_byte[which] * sizes)
 
 

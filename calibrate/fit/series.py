@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.location import centre, mad_sigma, smooth
 from pready.calibrate.fit.observations import Curve, Observations, Train
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 
 
@@ -38,9 +38,9 @@ class Series:
     """
 
     name: str
-    size: FloatArray
-    value: FloatArray
-    sigma: FloatArray
+    size: Array
+    value: Array
+    sigma: Array
     noise: float
 
     def __len__(self) -> int:
@@ -63,8 +63,6 @@ def derive(observed: Observations) -> dict[str, Series]:
         found["gap"] = _direct(observed.stream, "gap")
     if observed.prtt_n_delay is not None:
         found["send"] = _per_message(observed.prtt_n_delay, round_trip, "send")
-    elif observed.send_overhead is not None:
-        found["send"] = _direct(observed.send_overhead, "send")
     if observed.receive is not None:
         found["receive"] = _receive(observed.receive)
     elif observed.receive_overhead is not None:
@@ -72,7 +70,7 @@ def derive(observed: Observations) -> dict[str, Series]:
     return {name: _scaled(series) for name, series in found.items()}
 
 
-def _summary(curve: Curve) -> tuple[FloatArray, FloatArray, float]:
+def _summary(curve: Curve) -> tuple[Array, Array, float]:
     """Location and relative standard error (of unknown scale without repeats) at each place."""
     location, error = centre(curve.padded())
     relative = error / np.abs(location)
@@ -108,8 +106,7 @@ def _time(observed: Observations) -> Series:
         (curve, factor) for curve, factor in ((observed.ping_pong, 1.0), (observed.prtt_1, 0.5)) if curve is not None
     ]
     sizes = np.unique(np.concatenate([curve.at for curve, _ in sources]))
-    weight = np.zeros(len(sizes))
-    weighted = np.zeros(len(sizes))
+    weight, weighted = np.zeros((2, len(sizes)))
     noise = []
     for curve, factor in sources:
         location, relative, single = _summary(curve)
@@ -126,8 +123,7 @@ def _per_message(train: Train, round_trip: Curve, name: str) -> Series:
     common = np.intersect1d(train.times.at, round_trip.at)
     if not len(common):
         raise PreadyError(
-            f"PRTT(n,d,s) for {name} and PRTT(1,0,s) have no size in common",
-            valid="the same sizes in both",
+            f"PRTT(n,d,s) for {name} and PRTT(1,0,s) have no size in common", valid="the same sizes in both"
         )
     many, many_relative, noise = _summary(train.times.only(common))
     one, one_relative, _ = _summary(round_trip.only(common))
@@ -141,8 +137,7 @@ def _per_message(train: Train, round_trip: Curve, name: str) -> Series:
 def _receive(train: Train) -> Series:
     total, relative, noise = _summary(train.times)
     others = train.messages - 1
-    sizes = train.times.at
-    return Series("receive", sizes, total / others - train.delay, total * relative / others, noise)
+    return Series("receive", train.times.at, total / others - train.delay, total * relative / others, noise)
 
 
 def _direct(curve: Curve, name: str) -> Series:

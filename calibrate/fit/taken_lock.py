@@ -73,12 +73,11 @@ def lock_cost(points: Sequence[Contended]) -> TakenLock:
     waiting = np.array([p.waiting for p in points], dtype=float)
     excess = np.array([p.excess for p in points])
     if len(set(waiting)) == 1:
-        single = np.sort(excess / waiting)
-        value, low, high = (max(float(x), 0.0) for x in (np.median(single), single[0], single[-1]))
-        return TakenLock(Estimate(value, low, high), 0.0)
+        single = excess / waiting
+        each = Estimate(float(np.median(single)), float(single.min()), float(single.max()))
+        return TakenLock(each.at_least_zero(), 0.0)
     from scipy.stats import theilslopes
 
     line = theilslopes(excess, waiting, alpha=0.95)
-    value, low, high = (max(float(x), 0.0) for x in (line.slope, line.low_slope, line.high_slope))
-    each = Estimate(value, low, high)
+    each = Estimate(float(line.slope), float(line.low_slope), float(line.high_slope)).at_least_zero()
     return TakenLock(each, float(line.intercept) if each.value > 0 else float(np.median(excess)))

@@ -143,7 +143,7 @@ def combine(first: Imported, *others: Imported) -> Imported:
 
 def undetermined(observations: Observations) -> tuple[str, ...]:
     """The LogGP parameters that these observations leave open."""
-    sender = observations.prtt_n_delay is not None or observations.send_overhead is not None
+    sender = observations.prtt_n_delay is not None
     receiver = observations.receive is not None or observations.receive_overhead is not None
     known = {
         "o_s": sender,

@@ -13,6 +13,7 @@ import numpy as np
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.shared_node import adapter_of
+from pready.calibrate.machine.borrowed import one_way
 from pready.calibrate.machine.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
 from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.approach.libraries import library
@@ -94,7 +95,7 @@ def _threads(found: Terms, beside: Beside) -> Terms:
         elif receiving > 1:
             base = None if one_each is None else _at(one_each)
             grown = [
-                t - (base[size] if base and size in base else _one_way(found.machine, size))
+                t - (base[size] if base and size in base else one_way(found.machine, size))
                 for size, t in _at(curve).items()
                 if size <= SMALL
             ]
@@ -157,7 +158,7 @@ def _partitions(found: Terms, beside: Beside) -> Terms:
             "see --library"
         )
         return found.joined(machine, notes=(note,))
-    extra = {s: max(t - _one_way(machine, s), 0.0) for s, t in _at(beside.partitioned).items() if s > 0}
+    extra = {s: max(t - one_way(machine, s), 0.0) for s, t in _at(beside.partitioned).items() if s > 0}
     if not extra:
         return found
     curve = size_curve(extra, "osu_partitioned_latency less a message of the same size", UNSURE)
@@ -172,10 +173,3 @@ def _small(curve: Curve) -> float | None:
     """The median over sizes that do not count."""
     found = [t for size, t in _at(curve).items() if size <= SMALL]
     return float(np.median(found)) if found else None
-
-
-def _one_way(machine: Machine, size: float) -> float:
-    """One message that meets an idle network."""
-    s = machine.inter.segment(size)
-    asked = 0.0 if s.handshake is None else s.handshake.value
-    return float(s.o_s.value + s.L.value + s.G.value * size + s.o_r.value + asked)

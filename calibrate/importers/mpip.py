@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, read, whole
+from pready.model.common.arrays import Array
 from pready.model.common.errors import shown
 
 _VERSION = re.compile(r"@\s*Version\s*:\s*([0-9][0-9.]*)")
@@ -56,8 +56,8 @@ class MpiPReport:
     """
 
     sent: tuple[SentMessages, ...]
-    app_time: FloatArray
-    mpi_time: FloatArray
+    app_time: Array
+    mpi_time: Array
     provenance: Provenance
 
 

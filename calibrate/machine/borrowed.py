@@ -7,13 +7,11 @@ assumed, with an interval as wide as that leaves it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from pready.calibrate.fit import Fit, Observations
-from pready.calibrate.fit import fit as fit_times
-from pready.calibrate.fit.observations import Curve
-from pready.calibrate.fit.sizes_to_measure import default_sizes
+from pready.calibrate.fit import Observations
 from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, assumed
 from pready.calibrate.machine.team_costs import REFERENCE
 from pready.model.common.arrays import Array
@@ -27,24 +25,28 @@ KNOWN, UNKNOWN = 3.0, 10.0
 FIELDS = {"L": SIGNED_TIME, "o_s": TIME, "o_r": TIME, "g": TIME, "G": PER_BYTE, "handshake": TIME}
 
 
+class Borrowed(NamedTuple):
+    """An assumed path, and a note on it."""
+
+    path: NetworkPath
+    note: str
+
+
 def times_of(observed: Observations) -> Mapping[float, Array]:
     """One-way times by message size."""
     ping, round_trips = observed.ping_pong, observed.prtt_1
     if ping is not None:
-        return {float(at): np.asarray(r) for at, r in zip(ping.at, ping.repeats, strict=True)}
+        return dict(zip(ping.at.tolist(), ping.repeats, strict=True))
     if round_trips is not None:
-        return {float(at): np.asarray(r) / 2 for at, r in zip(round_trips.at, round_trips.repeats, strict=True)}
+        return {at: times / 2 for at, times in zip(round_trips.at.tolist(), round_trips.repeats, strict=True)}
     return {}
 
 
-def too_few(observed: Observations) -> bool:
-    """Are there fewer sizes than a line takes?"""
-    return len(times_of(observed)) < FEWEST
-
-
-def path_of(observed: Observations) -> tuple[NetworkPath, str]:
-    """The assumed path, and what to say of it."""
+def borrowed(observed: Observations) -> Borrowed | None:
+    """The reference's path, made to measure; None: enough sizes were timed for a fit."""
     known, reference = times_of(observed), load(REFERENCE)
+    if len(known) >= FEWEST:
+        return None
     ratios = [float(np.median(t)) / one_way(reference, size) for size, t in known.items()]
     scale = float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
     factor = KNOWN if ratios else UNKNOWN
@@ -59,12 +61,11 @@ def path_of(observed: Observations) -> tuple[NetworkPath, str]:
         }
         return s.model_copy(update={"G_link": None, "O_s": None, "O_r": None, "O_r_beyond": None, **made})
 
-    inter = reference.inter
     path = NetworkPath(
-        segments=tuple(map(segment, inter.segments)),
-        link_bandwidth=assumed(BANDWIDTH, inter.link_bandwidth.value / scale, why, factor),
+        segments=tuple(map(segment, reference.inter.segments)),
+        link_bandwidth=assumed(BANDWIDTH, reference.inter.link_bandwidth.value / scale, why, factor),
     )
-    return path, f"{why}, each value within a factor of {factor:g}; measure more sizes (running again does)"
+    return Borrowed(path, f"{why}, each value within a factor of {factor:g}; measure more sizes (running again does)")
 
 
 def one_way(machine: Machine, size: float) -> float:
@@ -72,11 +73,3 @@ def one_way(machine: Machine, size: float) -> float:
     s = machine.inter.segment(size)
     handshake = 0.0 if s.handshake is None else s.handshake.value
     return float(s.o_s.value + handshake + s.L.value + s.G.value * size + s.o_r.value)
-
-
-def fit_of(rng: np.random.Generator) -> Fit:
-    """A fit to the reference's times, which stand for nothing but the form that a description takes."""
-    reference = load(REFERENCE)
-    sizes = [float(size) for size in default_sizes()]
-    curve = Curve.of(sizes, [np.full(3, one_way(reference, size)) for size in sizes])
-    return fit_times(Observations(ping_pong=curve), rng)

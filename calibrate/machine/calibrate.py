@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
-from pready.calibrate.machine import borrowed, observations_of
+from pready.calibrate.machine import observations_of
+from pready.calibrate.machine.borrowed import Borrowed, borrowed
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.machine.shared_adapter import UNMEASURED
@@ -38,7 +39,7 @@ class Calibration:
     """A machine with everything behind it."""
 
     described: Described
-    fit: Fit
+    fit: Fit | Borrowed
     observations: Observations
     probes: observations_of.Probes
     environment: str
@@ -164,11 +165,9 @@ def calibrate(
     key, about = observations_of.environment(content, environment)
     observed = observations_of.observations(content, key)
     probes = observations_of.probes(content, key)
-    rng, path = np.random.default_rng(seed), borrowed.path_of(observed) if borrowed.too_few(observed) else None
-    fitted = fit(observed, rng) if path is None else borrowed.fit_of(rng)
-    described = describe(
-        fitted, probes, about, name=name, when=_last_day(content, key), description=description, instead=path
-    )
+    fitted = borrowed(observed) or fit(observed, np.random.default_rng(seed))
+    when = _last_day(content, key)
+    described = describe(fitted, probes, about, name=name, when=when, description=description)
     said = (_short_of_cores(about, most_threads(content, key)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)

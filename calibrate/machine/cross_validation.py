@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.calibrate.fit import Observations, fit
-from pready.calibrate.fit.float_arrays import FloatArray
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 
 FOLDS = 3
@@ -17,8 +17,8 @@ FOLDS = 3
 class HeldOut:
     """Predicted over measured time minus 1, for every size held out of the fit that predicts it."""
 
-    size: FloatArray
-    error: FloatArray
+    size: Array
+    error: Array
 
     @property
     def median(self) -> float:
@@ -46,8 +46,8 @@ def held_out(observed: Observations, seed: int = 0, folds: int = FOLDS, draws: i
     if curve is None or len(curve) < 3 * folds:
         raise PreadyError(f"{0 if curve is None else len(curve)} ping-pong sizes", valid=f"at least {3 * folds}")
     inner = np.arange(1, len(curve) - 1)
-    sizes: list[FloatArray] = []
-    errors: list[FloatArray] = []
+    sizes: list[Array] = []
+    errors: list[Array] = []
     for k in range(folds):
         out = inner[inner % folds == k]
         left = np.delete(curve.at, out)

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from pready.calibrate.fit import Estimate, Fit
+from pready.calibrate.machine.borrowed import Borrowed
 from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value, with_fields
 from pready.calibrate.machine.library_names import profile_of
 from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
 from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.rma_and_teams import refined
-from pready.calibrate.machine.segments import segments, without_dips
+from pready.calibrate.machine.segments import segment, without_dips
 from pready.calibrate.machine.send_completion import send_completes
 from pready.calibrate.machine.team_costs import contexts, threads
 from pready.calibrate.rig.namespaces import on_rig
@@ -35,39 +36,30 @@ class Described:
 
 
 def describe(
-    fit: Fit,
-    probes: Probes,
-    about: Record,
-    *,
-    name: str,
-    when: date,
-    description: str = "",
-    tool: str = VERSION,
-    instead: tuple[NetworkPath, str] | None = None,
+    fit: Fit | Borrowed, probes: Probes, about: Record, *, name: str, when: date, description: str = ""
 ) -> Described:
     """The Machine that was measured.
 
     Parameters
     ----------
     fit, probes
-        From `pready.calibrate.fit.fit` and `pready.calibrate.machine.observations_of.probes`.
+        From `pready.calibrate.fit.fit` (or `pready.calibrate.machine.borrowed.borrowed`) and
+        `pready.calibrate.machine.observations_of.probes`.
     about
         The environment record.
     name, description
         As the machine file shall say.
-    instead
-        The path in place of the fitted one, where too few sizes were timed, and what to say of it.
     """
-    notes = list(fit.notes) if instead is None else [instead[1]]
     library, launcher = _library_line(about), str(about.get("launcher", ""))
     where = f"{launcher}, {library}".strip(", ")
     cores = cores_per_rank(about)
-    if instead is None:
-        fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
-        path = with_rendezvous(probes, segments(fit, notes, where), notes)
-        inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
+    if isinstance(fit, Borrowed):
+        inter, notes = fit.path, [fit.note]
     else:
-        inter = instead[0]
+        notes = list(fit.notes)
+        fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+        path = with_rendezvous(probes, [segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
+        inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
     inter = with_fields(inter, send_completes=send_completes(probes.completion))
     smallest = inter.segments[0].o_s.value
     machine = Machine(
@@ -75,7 +67,7 @@ def describe(
         name=name,
         description=description or where,
         created=when,
-        created_by=f"pready {tool} calibrate",
+        created_by=f"pready {VERSION} calibrate",
         library=_library(probes, about),
         fabric="tcp" if on_rig(launcher) else None,
         progress=progress(probes.exposed_share, "receiver"),
@@ -126,24 +118,20 @@ def _library(probes: Probes, about: Record) -> Library:
 
 def _setup(probes: Probes) -> Value[float]:
     """The time that a persistent send saves; 0 where it saves none, or was not measured."""
-    s = probes.setup
-    if s is None:
+    if probes.setup is None:
         return exact(TIME, 0.0, "not measured: a persistent send is taken to save nothing")
-    saved = Estimate(max(s.value, 0.0), max(s.low, 0.0), max(s.high, 0.0))
-    return value(TIME, saved, "ping-pongs with MPI_Isend, less those with MPI_Start")
+    return value(TIME, probes.setup.at_least_zero(), "ping-pongs with MPI_Isend, less those with MPI_Start")
 
 
 def _begin(probes: Probes) -> Begin:
     """Costs of setting up, once."""
     measured = {
-        name: value(
-            PER_BYTE if name == "registration" else TIME,
-            cost,
-            "windows of 4 MiB and of 1 KiB" if name == "registration" else "set up, and used twice",
-        )
+        name: value(PER_BYTE, cost, "windows of 4 MiB and of 1 KiB")
+        if name == "registration"
+        else value(TIME, cost, "set up, and used twice")
         for name, cost in probes.begin.items()
     }
-    return Begin(**{**dict(unmeasured().begin), **measured})
+    return with_fields(unmeasured().begin, **measured)
 
 
 def _copy(measured: Mapping[str, Estimate], cache: str) -> Value[float]:

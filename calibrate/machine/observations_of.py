@@ -10,15 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.fit import (
-    Contended,
-    Curve,
-    Estimate,
-    Observations,
-    TakenLock,
-    Train,
-    lock_cost,
-)
+from pready.calibrate.fit import Contended, Curve, Estimate, Observations, TakenLock, Train, lock_cost
 from pready.calibrate.machine import send_completion
 from pready.calibrate.machine.send_completion import SendCompletion
 from pready.calibrate.measure.raw_file import Content, read
@@ -96,12 +88,8 @@ def environment(content: Content, key: str | None = None) -> tuple[str, Record]:
         return key, known[key]
     if key is None and len(known) == 1:
         return next(iter(known.items()))
-    listed = ", ".join(f"{k} ({_label(v)})" for k, v in known.items()) or "none"
+    listed = ", ".join(f"{k} ({v.get('launcher', '')})" for k, v in known.items()) or "none"
     raise PreadyError(f"environment = {key!r}", valid=f"one of: {listed}")
-
-
-def _label(record: Record) -> str:
-    return str(record.get("launcher", ""))
 
 
 def observations(content: Content, key: str) -> Observations:
@@ -154,20 +142,14 @@ def _begin(records: list[dict[str, Any]]) -> dict[str, Estimate]:
     by_kind: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for r in sorted(records, key=lambda r: int(r["parameters"]["bytes"])):
         by_kind[str(r["parameters"]["what"])].append(r)
-    out = {kind: _at_least_nothing(centre(found[0])) for kind, found in by_kind.items()}
+    out = {kind: centre(found[0]).at_least_zero() for kind, found in by_kind.items()}
     windows = by_kind["window"]
     if len(windows) > 1:
         small, large = (centre(r) for r in (windows[0], windows[-1]))
         size = float(windows[-1]["parameters"]["bytes"] - windows[0]["parameters"]["bytes"])
-        low, more, high = (
-            x / size for x in (large.low - small.high, large.value - small.value, large.high - small.low)
-        )
-        out["registration"] = _at_least_nothing(Estimate(more, low, high))
+        more, low, high = (large.value - small.value, large.low - small.high, large.high - small.low)
+        out["registration"] = Estimate(more / size, low / size, high / size).at_least_zero()
     return out
-
-
-def _at_least_nothing(s: Estimate) -> Estimate:
-    return Estimate(max(s.value, 0.0), max(s.low, 0.0), max(s.high, 0.0))
 
 
 SMALL = 1 << 10
@@ -190,17 +172,8 @@ def _exchange(record: Record) -> Exchange:
     p = record["parameters"]
     total, after = (centre(record["also"][n]) for n in ("total", "after"))
     ready = tuple(tuple(row) for row in record.get("lists", {}).get("ready_s", ()))
-    return Exchange(
-        str(p["approach"]),
-        int(p["bytes"]),
-        int(p["threads"]),
-        int(p["theta"]),
-        float(p["delay_s"]),
-        total,
-        after,
-        ready,
-        int(p.get("round", 0)),
-    )
+    numbers = int(p["bytes"]), int(p["threads"]), int(p["theta"]), float(p["delay_s"])
+    return Exchange(str(p["approach"]), *numbers, total, after, ready, int(p.get("round", 0)))
 
 
 def load(path: Path) -> Content:

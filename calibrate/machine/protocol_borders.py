@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
+from pready.calibrate.fit.loggp import SMALLEST_RENDEZVOUS
 from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.estimates import PER_BYTE, exact, with_fields
 from pready.model.common import units
@@ -23,8 +24,6 @@ from pready.model.machine.path import Segment
 from pready.model.machine.transports import Transport
 from pready.model.toml.provenance import Value
 
-SMALLEST = 1024
-"""Bytes; no library sends an RTS for a message that fits into a packet."""
 LARGEST_SHORT = 64 << 10
 """Bytes; a larger message that is sent eagerly goes in copied pieces (ofi_rxm's segments, UCX's bounce buffers)."""
 GROWS = 0.5
@@ -125,23 +124,23 @@ def without_negative_lines(fit: Fit, notes: list[str]) -> Fit:
     Such messages take the previous segment's t(0), and a time per byte that goes through their times; the segment
     begins where its times leave the previous line.
     """
-    time = fit.curves["time"]
+    time = fit.curves["time"].series
     for k in range(1, len(fit.segments)):
         segment, before = fit.segments[k], fit.segments[k - 1]
-        (was, steep), (now, _) = _line(before), _line(segment)
+        (was, steep), (now, _) = before.line, segment.line
         end = fit.segments[k + 1].from_bytes if k + 1 < len(fit.segments) else np.inf
         own = (time.size >= segment.from_bytes) & (time.size < end)
-        above = own & (time.measured > LEAVES * (was + steep * time.size))
+        above = own & (time.value > LEAVES * (was + steep * time.size))
         if now >= 0 or not above.any():
             continue
-        slopes = (time.measured[above] - was) / time.size[above]
+        slopes = (time.value[above] - was) / time.size[above]
         slope, begins = float(np.median(slopes)), float(time.size[above][0])
         notes.append(
             f"from {begins:g} B a message takes longer per byte, as where a cache overflows: no line from below 0"
         )
         G = Estimate(slope, float(slopes.min()), float(slopes.max()))
         L = replace(segment.L, value=was - segment.o_s.value - segment.o_r.value)
-        moved = replace(segment, from_bytes=begins, L=_around(L), G=G)
+        moved = replace(segment, from_bytes=begins, L=L.around(), G=G)
         draws = {name: drawn.copy() for name, drawn in fit.draws.items()}
         draws["L"][:, k] += L.value - segment.L.value
         draws["G"][:, k] = slope
@@ -149,18 +148,14 @@ def without_negative_lines(fit: Fit, notes: list[str]) -> Fit:
     return fit
 
 
-def _around(e: Estimate) -> Estimate:
-    return replace(e, low=min(e.low, e.value), high=max(e.high, e.value))
-
-
 def _signs(fit: Fit) -> list[_Sign]:
-    first = _line(fit.segments[0])[0]
+    first = fit.segments[0].line[0]
     out = []
     for k in range(1, len(fit.segments)):
         segment, before = fit.segments[k], fit.segments[k - 1]
-        if segment.from_bytes < SMALLEST:
+        if segment.from_bytes < SMALLEST_RENDEZVOUS:
             continue
-        (was, steep), (now, slope) = _line(before), _line(segment)
+        (was, steep), (now, slope) = before.line, segment.line
         last = float(max(s for s in [0.0, *fit.sizes] if s < segment.from_bytes))
         step = now - was + (slope - steep) * segment.from_bytes
         grows, asks = now - was, segment.o_s.value - before.o_s.value
@@ -195,11 +190,11 @@ def _chosen(signs: list[_Sign], low: float, high: float) -> _Sign | None:
 
 def _plateau(fit: Fit, low: float, high: float) -> tuple[float, float] | None:
     """Two sizes between which bandwidth does not grow, though it is far from full."""
-    gap = fit.curves.get("gap")
-    if gap is None:
+    if "gap" not in fit.curves:
         return None
-    keep = gap.measured > 0
-    sizes, rates = gap.size[keep], gap.size[keep] / gap.measured[keep]
+    gap = fit.curves["gap"].series
+    keep = gap.value > 0
+    sizes, rates = gap.size[keep], gap.size[keep] / gap.value[keep]
     found = [
         (float(rates[i] / rates[i - 1]), float(sizes[i - 1]), float(sizes[i]))
         for i in range(1, len(sizes))
@@ -209,11 +204,6 @@ def _plateau(fit: Fit, low: float, high: float) -> tuple[float, float] | None:
         and rates[i] < rates[i - 1] * (1 + (PLATEAU - 1) * np.log2(sizes[i] / max(sizes[i - 1], 1.0)))
     ]
     return min(found)[1:] if found else None
-
-
-def _line(s: Fitted) -> tuple[float, float]:
-    """Seconds of an empty message, and of each byte."""
-    return s.L.value + s.o_s.value + s.o_r.value, s.G.value
 
 
 def _split(fit: Fit, at: float) -> Fit:

@@ -7,16 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.estimates import (
-    NARROWEST,
-    PER_BYTE,
-    SHORTEST_S,
-    SIGNED_TIME,
-    TIME,
-    positive,
-    value,
-)
+from pready.calibrate.machine.estimates import NARROWEST, PER_BYTE, SHORTEST_S, SIGNED_TIME, TIME, positive, value
 from pready.model.common.arrays import Array
 from pready.model.common.units import SI
 from pready.model.machine.path import Segment
@@ -39,7 +30,7 @@ def without_dips(fit: Fit, notes: list[str]) -> Fit:
     """
     segments = list(fit.segments)
     for k in range(1, len(segments)):
-        (fixed, slope), (above, steeper) = _line(segments[k - 1]), _line(segments[k])
+        (fixed, slope), (above, steeper) = segments[k - 1].line, segments[k].line
         at = segments[k].from_bytes
         if above + steeper * at < TOO_FAST * (fixed + slope * at) and steeper > slope:
             meets = float(np.ceil((fixed - above) / (steeper - slope)))
@@ -48,16 +39,6 @@ def without_dips(fit: Fit, notes: list[str]) -> Fit:
                 notes.append(f"the line from {at:g} B is used from {meets:g} B on: below, it says too little")
                 segments[k] = replace(segments[k], from_bytes=meets)
     return replace(fit, segments=tuple(segments))
-
-
-def _line(s: Fitted) -> tuple[float, float]:
-    """Seconds of an empty message, and of each byte."""
-    return s.L.value + s.o_s.value + s.o_r.value, s.G.value
-
-
-def segments(fit: Fit, notes: list[str], where: str) -> list[Segment]:
-    """Every segment as the machine file has it."""
-    return [segment(fit, k, notes, where) for k in range(len(fit.segments))]
 
 
 def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
@@ -89,10 +70,8 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
         share = 1 - wire / rest if 0 < wire < rest else 2 / 3
         shaken = max(share * rest, SHORTEST_S)
         spread = Estimate(shaken, max(share * latency.low, NARROWEST * shaken), max(share * latency.high, shaken))
-        shake = positive(
-            TIME, spread, f"{by}: excess over the latency of the smallest messages", notes,
-            f"handshake {at}",
-        )  # fmt: skip
+        excess = f"{by}: excess over the latency of the smallest messages"
+        shake = positive(TIME, spread, excess, notes, f"handshake {at}")
         latency = _times(latency, 1 - share) if rest > 0 else _moved(latency, -shaken)
         why = f"{by}: {100 * (1 - share):.0f} % of the latency seen" if rest > 0 else f"{why} and the handshake"
     elif k == 0:
@@ -134,8 +113,8 @@ def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
     if own.value > 0:
         return own
     known = [s.G for s in fit.segments if s.G.value > 0]
-    sizes = _own_sizes(fit, k) if known else fit.curves["time"].size
-    fixed, falls = _line(fit.segments[k])
+    sizes = _own_sizes(fit, k) if known else fit.curves["time"].series.size
+    fixed, falls = fit.segments[k].line
     middle, span = float(sizes.mean()), float(sizes.max() - sizes.min())
     hidden = UNSEEN * max(fixed + falls * middle, SHORTEST_S) / span if span > 0 else np.inf
     least = min(known, key=lambda e: e.value, default=None)
@@ -149,7 +128,7 @@ def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
 
 def _own_sizes(fit: Fit, k: int) -> Array:
     """The measured sizes of a segment; its first size if there is none."""
-    sizes, begins = fit.curves["time"].size, fit.segments[k].from_bytes
+    sizes, begins = fit.curves["time"].series.size, fit.segments[k].from_bytes
     ends = fit.segments[k + 1].from_bytes if k + 1 < len(fit.segments) else np.inf
     own = sizes[(sizes >= begins) & (sizes < ends)]
     return own if len(own) else np.array([begins])
@@ -163,8 +142,7 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     """
     s = fit.segments[k]
     drawn = fit.draws["L"][:, k] + fit.draws["o_s"][:, k] + fit.draws["o_r"][:, k]
-    total = Estimate.of(s.L.value + s.o_s.value + s.o_r.value, drawn)
-    total = Estimate(total.value, min(total.low, total.value), max(total.high, total.value))
+    total = Estimate.of(s.line[0], drawn).around()
     if s.G.value <= 0:
         # No message gets faster by being larger. The rising line has the same height amid the segment's messages.
         total = _moved(total, (s.G.value - _per_byte(fit, k, []).value) * float(_own_sizes(fit, k).mean()))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -94,10 +95,11 @@ def _records(threads: int, noise: float, seed: int) -> Iterator[tuple[Point, dic
         )
 
 
-def written_to(path: Path, **how: Any) -> Path:
-    with Records(path) as out:
-        out.add_environment("e", ENVIRONMENT)
-        for point, record in records(**how):
+def written_to(path: Path, points: Iterable[tuple[Point, dict[str, Any]]] | None = None, **about: Any) -> Path:
+    """A raw file of these records, or of `records()`; not synced to the disk, which takes longer than a fit."""
+    with patch("os.fsync"), Records(path) as out:
+        out.add_environment("e", ENVIRONMENT | about)
+        for point, record in records() if points is None else points:
             out.add_point(point, "e", record)
     return path
 

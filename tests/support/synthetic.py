@@ -18,9 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.fit.float_arrays import FloatArray
 from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.calibrate.fit.sizes_to_measure import default_sizes
+from pready.model.common.arrays import Array
+
+TRAIN_SIZES = np.unique(np.concatenate([2.0 ** np.arange(23), np.round(2 ** np.arange(8, 18, 1 / 3))]))
+"""Powers of two, and three to the octave where thresholds are."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class TrueMachine:
 
     segments: tuple[TrueSegment, ...]
 
-    def at(self, sizes: FloatArray) -> dict[str, FloatArray]:
+    def at(self, sizes: Array) -> dict[str, Array]:
         """time, gap, send and receive at `sizes`, shape (len(sizes),) each."""
         starts = [segment.from_bytes for segment in self.segments]
         which = np.searchsorted(starts, sizes, side="right") - 1
@@ -110,8 +113,8 @@ def observe(
     machine: TrueMachine,
     rng: np.random.Generator,
     *,
-    sizes: FloatArray | None = None,
-    train_sizes: FloatArray | None = None,
+    sizes: Array | None = None,
+    train_sizes: Array | None = None,
     repeats: int = 50,
     messages: int = 16,
     noise: float = 0.02,
@@ -123,7 +126,7 @@ def observe(
     Parameters
     ----------
     sizes, train_sizes
-        Of the ping-pong and of the PRTT trains; `default_sizes` of each if not given.
+        Of the ping-pong and of the PRTT trains; `default_sizes` and `TRAIN_SIZES` if not given.
     repeats
         At each size.
     noise
@@ -134,10 +137,10 @@ def observe(
     delay_over_gap
         d as a multiple of the gap; Netgauge's d = PRTT(1, 0, s) if not given.
     """
-    s = np.asarray(default_sizes("ping_pong"), dtype=np.float64) if sizes is None else sizes
-    ts = np.asarray(default_sizes("prtt"), dtype=np.float64) if train_sizes is None else train_sizes
+    s = np.array(default_sizes(), dtype=np.float64) if sizes is None else sizes
+    ts = TRAIN_SIZES if train_sizes is None else train_sizes
 
-    def disturbed(exact: FloatArray) -> FloatArray:
+    def disturbed(exact: Array) -> Array:
         shape = (len(exact), repeats)
         times = exact[:, None] * (1 + noise * rng.standard_normal(shape))
         late = rng.random(shape) < outliers

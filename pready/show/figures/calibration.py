@@ -17,9 +17,9 @@ def calibration(title: str, fit: Fit) -> Figure:
     figure, (times, residuals) = subplots(2, 1, size=(7, 6.4))
     for i, (name, curve) in enumerate(fit.curves.items()):
         colour = COLOURS[i % len(COLOURS)]
-        positive = curve.size > 0
-        at = curve.size[positive]
-        times.plot(at, curve.measured[positive], ".", color=colour, ms=4, label=name)
+        positive = curve.series.size > 0
+        at = curve.series.size[positive]
+        times.plot(at, curve.series.value[positive], ".", color=colour, ms=4, label=name)
         times.plot(at, curve.fitted[positive], "-", color=colour, lw=1)
         residuals.plot(at, 100 * curve.residuals[positive], ".-", color=colour, ms=4, lw=0.5)
     for threshold in fit.thresholds:

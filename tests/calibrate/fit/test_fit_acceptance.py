@@ -29,9 +29,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from synthetic import TrueMachine, observe, random_machine
+from synthetic import TRAIN_SIZES, TrueMachine, observe, random_machine
 
-from pready.calibrate.fit import Fit, default_sizes, fit, refine_sizes
+from pready.calibrate.fit import Fit, changepoints, fit, refine_sizes
+from pready.calibrate.fit.sizes_to_measure import default_sizes
 
 PARAMETERS = ("L", "o_s", "o_r", "g", "G")
 MACHINES = 100
@@ -138,7 +139,7 @@ def test_no_threshold_is_found_where_there_is_none(repeats: int) -> None:
         assert not fit(observe(machine, rng, repeats=repeats), rng, draws=50).thresholds
 
 
-def test_a_wrong_model_fails() -> None:
+def test_a_wrong_model_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """One segment forced on a segmented machine: its times are off by far more than the noise."""
     rng = np.random.default_rng([SEED, 3])
     machine = random_machine(rng, segments=3)
@@ -146,7 +147,8 @@ def test_a_wrong_model_fails() -> None:
     sizes = np.asarray(default_sizes(), dtype=np.float64)
     truth = machine.at(sizes)["time"]
     right = fit(data, rng, draws=50)
-    wrong = fit(data, rng, draws=50, penalty_scale=1e6)
+    monkeypatch.setattr(changepoints, "penalty", lambda _: 1e9)
+    wrong = fit(data, rng, draws=50)
     assert len(wrong.segments) == 1
     assert np.abs(right.time(sizes) / truth - 1).max() < 0.03
     assert np.abs(wrong.time(sizes) / truth - 1).max() > 0.10
@@ -159,10 +161,9 @@ def test_refinement_pins_thresholds() -> None:
     machine = random_machine(rng, segments=2)
     true = machine.segments[1].from_bytes
     sizes = np.asarray(default_sizes(), dtype=np.float64)
-    trains = np.asarray(default_sizes("prtt"), dtype=np.float64)
     width = [np.inf]
     for _ in range(3):
-        found = fit(observe(machine, rng, sizes=sizes, train_sizes=trains), rng, draws=200)
+        found = fit(observe(machine, rng, sizes=sizes, train_sizes=TRAIN_SIZES), rng, draws=200)
         (threshold,) = found.thresholds
         assert threshold.low < true <= threshold.high
         width.append(threshold.high - threshold.low)

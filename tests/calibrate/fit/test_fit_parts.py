@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic import observe, random_machine
+from synthetic import TRAIN_SIZES, observe, random_machine
 
-from pready.calibrate.fit import (
-    Curve,
-    Fit,
-    Observations,
-    Thin,
-    ThinDataError,
-    Train,
-    default_sizes,
-    derive,
-    fit,
-    refine_sizes,
-)
+from pready.calibrate.fit import Curve, Fit, Observations, ThinDataError, Train, fit, refine_sizes
 from pready.calibrate.fit.location import centre
+from pready.calibrate.fit.results import Thin
+from pready.calibrate.fit.series import derive
+from pready.calibrate.fit.sizes_to_measure import default_sizes
 from pready.model.common.errors import PreadyError
 
 
@@ -78,11 +70,11 @@ def test_curves_are_those_of_loggp() -> None:
 
 def test_overheads_that_grow_with_size(rng: np.random.Generator) -> None:
     """An eager copy: o_s(s) = 0.2 us + 0.05 ns/B is told from a constant."""
-    s = np.asarray(default_sizes("prtt", largest=65536), dtype=float)
+    s = TRAIN_SIZES[TRAIN_SIZES <= 65536]
     noise = 1 + 0.01 * rng.standard_normal((3, len(s), 20))
     observed = Observations(
         ping_pong=Curve.of(s, list((2e-6 + 2e-10 * s)[:, None] * noise[0])),
-        send_overhead=Curve.of(s, list((2e-7 + 5e-11 * s)[:, None] * noise[1])),
+        prtt_n_delay=Train.of(s, list((4e-6 + 4e-10 * s + 9 * (2e-7 + 5e-11 * s))[:, None] * noise[1]), 10),
         receive_overhead=Curve.of(s, list((3e-7 + 0 * s)[:, None] * noise[2])),
     )
     (segment,) = fit(observed, rng).segments
@@ -101,7 +93,7 @@ def test_same_seed_same_fit() -> None:
 
 
 def test_latency_alone_leaves_overheads_assumed(rng: np.random.Generator) -> None:
-    s = np.asarray(default_sizes(largest=8192), dtype=float)
+    s = np.array([size for size in default_sizes() if size <= 8192], dtype=float)
     times = (1e-6 + 1e-10 * s)[:, None] * (1 + 0.01 * rng.standard_normal((len(s), 20)))
     found = fit(Observations(ping_pong=Curve.of(s, list(times))), rng)
     (segment,) = found.segments
@@ -151,7 +143,7 @@ def test_a_threshold_between_distant_sizes_is_thin(rng: np.random.Generator) -> 
 
 def test_a_segment_without_trains_is_thin(rng: np.random.Generator) -> None:
     machine = random_machine(rng, 2)
-    few = np.array([z for z in default_sizes("prtt") if z < machine.segments[1].from_bytes], float)
+    few = TRAIN_SIZES[machine.segments[1].from_bytes > TRAIN_SIZES]
     found = fit(observe(machine, rng, train_sizes=few), rng)
     assert "0 sizes of PRTT(n,0,s)" in thin(found).problem
     assert min(thin(found).measure_next) >= machine.segments[1].from_bytes
@@ -159,7 +151,7 @@ def test_a_segment_without_trains_is_thin(rng: np.random.Generator) -> None:
 
 
 def test_too_noisy_times_are_thin(rng: np.random.Generator) -> None:
-    s = np.asarray(default_sizes(largest=4096), dtype=float)[::3]
+    s = np.array([size for size in default_sizes() if size <= 4096], dtype=float)[::3]
     noisy = 1e-6 * np.exp(0.8 * rng.standard_normal(len(s)))
     assert "known to" in thin(fit(Observations(ping_pong=Curve.of(s, noisy)), rng)).problem
 
@@ -177,7 +169,7 @@ def test_enough_data_are_not_thin(rng: np.random.Generator) -> None:
         ([1, 2], [1.0, -1.0], "times at 2"),
         ([1, 2], [1.0, np.nan], "times at 2"),
         ([1, -2], [1.0, 1.0], "sizes"),
-        ([1, 2], [1.0], "different lengths"),
+        ([1, 2], [1.0], "2 sizes and 1 times"),
         ([], [], "empty"),
         (["a"], [1.0], "not numeric"),
     ],
@@ -209,7 +201,6 @@ def test_default_sizes_are_dense_where_thresholds_are() -> None:
     dense = sizes[(sizes >= 256) & (sizes <= 256 << 10)]
     assert (dense[1:] / dense[:-1]).max() < 1.2
     assert {8192, 8193, 65536, 65537} <= set(sizes)
-    assert max(default_sizes("prtt", largest=1 << 20)) == 1 << 20
 
 
 def test_refine_sizes_are_new_and_inside(rng: np.random.Generator) -> None:

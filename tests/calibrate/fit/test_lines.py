@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from pready.calibrate.fit.lines import HUBER_K, WORST, leverage, line, robust_line
-
-Array = NDArray[np.float64]
+from pready.calibrate.fit.lines import HUBER_K, WORST, leverage, robust_line
+from pready.model.common.arrays import Array
 
 
 @pytest.fixture
@@ -16,10 +14,10 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-def test_line_is_least_squares() -> None:
+def test_without_rounds_it_is_least_squares() -> None:
     # Through (0,1), (1,2), (2,6): mean (1,3), slope Σdx·dy/Σdx² = (2+3)/2 = 2.5, intercept 0.5.
-    a, b = line(np.array([0.0, 1, 2]), np.array([1.0, 2, 6]), np.ones(3))
-    assert (float(a), float(b)) == pytest.approx((0.5, 2.5))
+    found = robust_line(np.array([0.0, 1, 2]), np.array([1.0, 2, 6]), np.ones(3), rounds=0)
+    assert [float(v) for v in found[:2]] == pytest.approx([0.5, 2.5])
 
 
 def test_leverage_sums_to_the_parameters() -> None:
@@ -40,10 +38,9 @@ def oracle(x: Array, y: Array, sigma: Array, sloped: bool, rounds: int) -> tuple
     for turn in range(rounds + 1):
         z = np.abs(y - a - b * x) / sigma
         w = weight if turn == 0 else weight * np.minimum(1, HUBER_K / np.maximum(z, 1e-300))
-        if sloped:
-            a, b = (float(v) for v in line(x, y, w))
-        else:
-            a = float((w * y).sum() / w.sum())
+        mean, lever = np.average(x, weights=w), w * (x - np.average(x, weights=w))
+        b = (lever * y).sum() / (lever * x).sum() if sloped and len(x) > 1 else 0.0
+        a = np.average(y, weights=w) - b * mean
     z = np.abs(y - a - b * x) / sigma
     loss = np.where(z <= HUBER_K, z**2, np.minimum(2 * HUBER_K * z - HUBER_K**2, WORST))
     return a, b, float(loss.sum())
@@ -55,9 +52,9 @@ def test_each_window_has_the_line_of_its_points(sloped: bool, rounds: int, rng: 
     x, sigma = np.arange(90.0), rng.uniform(0.5, 2, 90)
     y = 3 + 0.2 * x + sigma * rng.standard_normal(90)
     y[::11] += 30
-    windows = np.sort(rng.integers(0, 91, (700, 2)), axis=1)
-    lengths = set(np.diff(windows, axis=1).ravel())
-    assert {0, 1, 2, 3, 4, 5, 6, 7, 8} <= lengths  # what does and does not fill the kernel's fours
+    first = rng.integers(0, 50, (41, 3))
+    # Of each length three: what does and does not fill the kernel's fours.
+    windows = np.stack([first, first + np.arange(41)[:, None]], axis=-1).reshape(-1, 2)
     found = np.stack(robust_line(x, y, sigma, windows, sloped=sloped, rounds=rounds), axis=-1)
     for (first, end), made in zip(windows, found, strict=True):
         part = slice(first, end)
@@ -93,14 +90,6 @@ def test_a_point_on_the_line_counts_in_full() -> None:
         for sloped in (True, False):
             found = robust_line(np.arange(3.0), y, np.ones(3), sloped=sloped)
             assert [float(v) for v in found] == [y[0], 0, 0]
-
-
-def test_robust_line_ignores_an_outlier() -> None:
-    x = np.arange(10.0)
-    y = 3 + 2 * x
-    y[4] = 500
-    a, b, _ = robust_line(x, y, np.full(10, 0.1), rounds=50)
-    assert (float(a), float(b)) == pytest.approx((3, 2), abs=0.1)
 
 
 def test_cost_is_bounded() -> None:

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
-from on_paper import (
-    ENVIRONMENT,
-    records,
-    written_to,
-)
+from on_paper import records, written_to
 from readable import check_readable
 
+from pready.calibrate.fit import Fit
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.calibrate import calibrate, provenance
-from pready.calibrate.measure.raw_file import Records
 from pready.calibrate.measure.schedule import plan
 from pready.cli import main
 from pready.model.machine import machine
 from pready.show.figures.calibration import calibration
 
 
-@pytest.fixture(scope="module")
-def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What all read and nobody changes: each record on its own to the disk takes longer than to fit them."""
-    return written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl")
-
-
 @pytest.fixture
-def raw(paper: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(paper, tmp_path))
+def raw(tmp_path: Path) -> Path:
+    return written_to(tmp_path / "paper.jsonl")
 
 
 @pytest.mark.thorough
@@ -47,7 +36,9 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert "inter.segments[1].G" in printed
     assert "sizes held out of the fit: median error" in printed
     assert picture.read_bytes().startswith(b"<?xml")
-    check_readable(calibration("title", calibrate(raw, name="x").fit))
+    fitted = calibrate(raw, name="x").fit
+    assert isinstance(fitted, Fit)
+    check_readable(calibration("title", fitted))
     for arguments, said in (
         (["--rig", "100Mbit"], "-o is missing"),
         (["-o", str(out)], "neither --launcher nor --rig given"),
@@ -66,21 +57,11 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert machine.load(out).name == "paper"  # untouched
 
 
-def on_hosts(folder: Path, hosts: list[str]) -> Path:
-    """The measurements, by ranks of these hosts."""
-    path = folder / f"{'-'.join(hosts)}.jsonl"
-    with Records(path) as out:
-        out.add_environment("e", {**ENVIRONMENT, "hosts": hosts})
-        for point, record in records():
-            out.add_point(point, "e", record)
-    return path
-
-
 @pytest.mark.thorough
 def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "paper.toml"
     fit = ["calibrate", "--fit-only", "-o", str(out)]
-    within, between = (on_hosts(tmp_path, hosts) for hosts in (["a", "a"], ["a", "b"]))
+    within, between = (written_to(tmp_path / f"a{host}.jsonl", hosts=["a", host]) for host in "ab")
     assert main([*fit, "--intra", "--raw", str(within)]) == 2
     assert "--intra adds to a machine file, and there is none" in capsys.readouterr().err
     assert main([*fit, "--raw", str(raw)]) == 0
@@ -138,20 +119,15 @@ def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of the plan's first fifth, whole exchanges and queues are missing; of all of it, nothing is."""
-    path, out = tmp_path / "short.jsonl", tmp_path / "short.toml"
-    kept = {str(point) for point in plan(threads=8)[:114]}
-    with Records(path) as file:
-        file.add_environment("e", ENVIRONMENT | {"cores": [4, 2]})
-        for point, record in records():
-            if str(point) in kept:
-                file.add_point(point, "e", record)
+    out, first = tmp_path / "short.toml", plan(threads=8)[:114]
+    path = written_to(tmp_path / "short.jsonl", [(p, r) for p, r in records() if p in first], cores=[4, 2])
     arguments = ["calibrate", "--fit-only", "--raw", str(path), "-o", str(out)]
     assert main(arguments) == 0
     said = capsys.readouterr().err
     lacks = [line for line in said.splitlines() if line.startswith("  lacks: ")]
     assert "  lacks: 5 of 5 points of begin were not measured (set-up costs): it is assumed" in lacks
     pings = sum(p.measurement == "pingpong" for p in plan(threads=8))
-    there = sum(p.measurement == "pingpong" and p.get("mode") == "isend" for p in plan(threads=8)[:114])
+    there = sum(p.measurement == "pingpong" and p.get("mode") == "isend" for p in first)
     assert f"  lacks: {pings - there} of {pings} points of pingpong were not measured (where protocols change)" in lacks
     assert all(line[2:].replace("lacks", "# Lacks") in out.read_text() for line in lacks)
     # The last lines, after all notes: what took most from it.
@@ -163,25 +139,19 @@ def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> None:
-    path = tmp_path / "whole.jsonl"
-    simulated = {str(point): record for point, record in records()}
-    with Records(path) as file:
-        file.add_environment("e", ENVIRONMENT | {"cores": [8, 8]})
-        for point in plan(threads=8):
-            refused = {"measurement": point.measurement, "parameters": dict(point.parameters), "unsupported": "no"}
-            file.add_point(point, "e", simulated.get(str(point), refused))
-    done = calibrate(path, name="paper")
+    refused = {
+        p: {"measurement": p.measurement, "parameters": dict(p.parameters), "unsupported": "no"}
+        for p in plan(threads=8)
+    }
+    whole = (refused | dict(records())).items()
+    done = calibrate(written_to(tmp_path / "whole.jsonl", whole, cores=[8, 8]), name="paper")
     assert done.lacking == ()
     assert done.warnings == ()
 
 
-@pytest.mark.parametrize(("control", "said"), [("bbr", True), ("cubic", False), ("reno", False), (None, False)])
+@pytest.mark.parametrize(("control", "said"), [("bbr", True), ("cubic", False), (None, False)])
 def test_tcp_that_paces_by_its_own_estimates_is_said(control: str | None, said: bool, tmp_path: Path) -> None:
-    path = tmp_path / "paced.jsonl"
-    with Records(path) as out:
-        out.add_environment("e", ENVIRONMENT | ({} if control is None else {"tcp": control}))
-        for point, record in records():
-            out.add_point(point, "e", record)
+    path = written_to(tmp_path / "paced.jsonl", tcp=control or "")
     done = calibrate(path, name="paper")
     assert any("TCP goes by bbr there" in warning for warning in done.warnings) == said
     assert ("Warning: TCP goes by bbr" in provenance(path, done, 0)) == said

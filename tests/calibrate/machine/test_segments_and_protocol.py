@@ -15,7 +15,8 @@ from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
-from pready.calibrate.machine.segments import UNSEEN, segment, segments, without_dips
+from pready.calibrate.machine.segments import UNSEEN, segment, without_dips
+from pready.model.machine.path import Segment
 
 US = 1e-6
 THRESHOLD = 16384.0
@@ -34,8 +35,8 @@ def fitted() -> Fit:
     return fit(observe(TRUE, rng, noise=0.01, delay_over_gap=1.5), rng, draws=50)
 
 
-def intercept(s: Fitted) -> float:
-    return s.L.value + s.o_s.value + s.o_r.value
+def every_segment(found: Fit, notes: list[str]) -> list[Segment]:
+    return [segment(found, k, notes, "here") for k in range(len(found.segments))]
 
 
 def with_intercept(s: Fitted, time: float) -> Fitted:
@@ -45,7 +46,7 @@ def with_intercept(s: Fitted, time: float) -> Fitted:
 def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one(fitted: Fit) -> None:
     low, high = fitted.segments
     crossing = 4e5
-    early = with_intercept(replace(high, from_bytes=8192.0), intercept(low) - crossing * (high.G.value - low.G.value))
+    early = with_intercept(replace(high, from_bytes=8192.0), low.line[0] - crossing * (high.G.value - low.G.value))
     notes: list[str] = []
     moved = without_dips(replace(fitted, segments=(low, early)), notes)
     assert moved.segments[1].from_bytes == pytest.approx(crossing, abs=1)
@@ -62,13 +63,13 @@ def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, know
     falls = replace(low, G=replace(low.G, value=-1e-12))
     other = replace(high, G=replace(high.G, value=1.7e-8 if known else -1e-12))
     made = segment(replace(fitted, segments=(falls, other)), 0, [], "here")
-    every = fitted.curves["time"].size
+    every = fitted.curves["time"].series.size
     own = every[every < THRESHOLD]
-    sizes, middle = (own if known else every), intercept(low) - 1e-12 * (own if known else every).mean()
+    sizes, middle = (own if known else every), low.line[0] - 1e-12 * (own if known else every).mean()
     assert made.G.value * (sizes.max() - sizes.min()) == pytest.approx(UNSEEN * middle, rel=1e-6)
     at = own.mean()
     assert made.L.value + made.o_s.value + made.o_r.value + made.G.value * at == pytest.approx(
-        intercept(low) - 1e-12 * at, rel=1e-6
+        low.line[0] - 1e-12 * at, rel=1e-6
     )
 
 
@@ -88,7 +89,7 @@ def test_latency_and_handshake_are_what_a_ping_pong_sees(fitted: Fit, total: flo
 def test_a_line_that_begins_below_zero_is_raised(fitted: Fit) -> None:
     low, high = fitted.segments
     notes: list[str] = []
-    made = segments(replace(fitted, segments=(low, with_intercept(high, -1e-3))), notes, "here")
+    made = every_segment(replace(fitted, segments=(low, with_intercept(high, -1e-3))), notes)
     least = made[1].o_s.value + made[1].L.value + made[1].o_r.value + made[1].G.value * THRESHOLD
     assert least >= 0
     assert any("begins below 0" in note for note in notes)
@@ -131,7 +132,7 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
 
 def test_a_segment_is_split_where_the_waiting_begins(fitted: Fit) -> None:
     eager = replace(fitted, segments=tuple(replace(s, protocol=None) for s in fitted.segments))
-    made = segments(eager, [], "here")
+    made = every_segment(eager, [])
     assert with_rendezvous(Probes(), made, []) == made
     split = with_rendezvous(Probes(exposed_share={60000: MOVES, 70000: WAITS}), made, [])
     assert [(s.from_, s.protocol) for s in split] == [
