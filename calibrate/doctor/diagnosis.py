@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -41,11 +41,6 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     seconds: float
 
-    @property
-    def bad(self) -> tuple[Finding, ...]:
-        """What does not work."""
-        return tuple(f for f in self.findings if f.outcome == "bad")
-
 
 def diagnose(
     launcher: Launcher,
@@ -54,7 +49,6 @@ def diagnose(
     budget_s: float = BUDGET_S,
     only: Sequence[str] | None = None,
     cache: Path | None = None,
-    on_probe: Callable[[str], None] = lambda probe: None,
 ) -> Diagnosis:
     """Run the probes, each in a job of its own.
 
@@ -64,8 +58,6 @@ def diagnose(
         Probes of `findings.PROBES`, and "put"; absent, all.
     budget_s
         Seconds after which no further probe starts; a running one ends by `RANK_S`.
-    on_probe
-        Called with the name of each before it starts.
 
     Raises
     ------
@@ -76,7 +68,6 @@ def diagnose(
     """
     begun = time.monotonic()
     program = build_probes(mpicc, cache=cache)
-    on_probe("about")
     about = run_probe(program, "about", launcher, rank_s=ABOUT_S, start_s=5)
     _check(about, launcher)
     found = [findings.of_library(about), findings.of_threads(about), findings.of_ranks(about)]
@@ -86,11 +77,10 @@ def diagnose(
     for probe in wanted:
         if only is not None and probe not in only:
             continue
-        on_probe(probe)
-        if time.monotonic() - begun > budget_s - RANK_S:
-            answers = Answers(probe, "not run")
+        left = budget_s - (time.monotonic() - begun) - RANK_S
+        if left < 0:
+            answers = Answers("not run")
         else:
-            left = budget_s - (time.monotonic() - begun) - RANK_S
             answers = run_probe(program, probe, launcher, rank_s=RANK_S, start_s=min(START_S, max(left, 1.0)))
         if probe == "put":
             found.append(findings.of_put(answers, one_node=one_node))

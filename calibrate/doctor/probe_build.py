@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
-from pready.calibrate.measure.compile import BuildError, find_mpicc, run_tool, version_of, wrapped_command
+from pready.calibrate.measure.compile import BuildError, find_mpicc, folder_of, make_once, run_tool, source_identity
 
 SOURCE = Path(__file__).resolve().parent / "probes"
 PROGRAM = "pready-doctor"
@@ -27,7 +23,7 @@ def compiler_for(launcher: Sequence[str], mpicc: str | None = None) -> list[str]
     return find_mpicc(mpicc)
 
 
-def build_probes(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
+def build_probes(mpicc: Sequence[str], *, cache: Path | None = None) -> Path:
     """The program of all probes; without those of partitioned calls where the compiler does not know them.
 
     Raises
@@ -36,19 +32,15 @@ def build_probes(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequ
         The compiler failed, with its words.
     """
     sources = sorted(SOURCE.glob("*.c"))
-    total = hashlib.sha256("\0".join([*mpicc, version_of(mpicc), wrapped_command(mpicc), *flags]).encode())
-    for path in [*sources, *sorted(SOURCE.glob("*.h"))]:
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    program = (cache or user_cache_path("pready")) / "doctor" / total.hexdigest()[:20] / PROGRAM
-    if os.access(program, os.X_OK):
-        return program
-    program.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="building-", dir=program.parent) as scratch:
-        made = Path(scratch) / PROGRAM
-        command = [*mpicc, *FLAGS, *flags, "-o", str(made), *map(str, sources)]
+    identity = source_identity([*sources, *SOURCE.glob("*.h")])
+    program = folder_of("doctor", mpicc, [identity], cache) / PROGRAM
+
+    def make(made: Path) -> None:
+        command = [*mpicc, *FLAGS, "-o", str(made), *map(str, sources)]
         try:
             run_tool([*command, "-DPARTITIONED"])
         except BuildError:
             run_tool(command)
-        made.replace(program)  # atomic: two processes may build at once
+
+    make_once(program, make)
     return program

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.session import MeasureError
+from pready.calibrate.measure.session import started
 
 Ending = Literal["done", "hung", "crashed", "failed", "not begun", "not run"]
 TAG = "PREADY_DOCTOR"
@@ -30,14 +28,12 @@ START_S = 15.0
 class Answers:
     """What a probe found out before its job ended."""
 
-    probe: str
     ending: Ending
     values: Mapping[str, list[Any]] = field(default_factory=dict)
     """By name, in the order they came."""
     words: tuple[str, ...] = ()
     """The last lines of anything else that the job printed."""
     signal: int = 0
-    seconds: float = 0.0
 
     def get(self, name: str) -> Any:
         """The first value of that name; None if there is none."""
@@ -51,7 +47,6 @@ def run_probe(
     *,
     rank_s: int,
     start_s: float = START_S,
-    arguments: Sequence[str] = (),
 ) -> Answers:
     """What the ranks of one job answered.
 
@@ -68,22 +63,9 @@ def run_probe(
         The launcher cannot be started.
     """
     tag = secrets.token_hex(16)
-    begun = time.monotonic()
-    command = _mortal(launcher.command([str(program), probe, str(rank_s), *arguments]))
+    command = launcher.command([str(program), probe, str(rank_s)])
     environ = {**os.environ, **launcher.environment, TAG: tag}
-    try:
-        process = subprocess.Popen(
-            command,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise MeasureError(f"{command[0]}: {error}") from error
+    process = started(command, environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     late = False
     try:
         said = process.communicate(timeout=rank_s + start_s)[0]
@@ -94,10 +76,10 @@ def run_probe(
         if process.poll() is None:
             _ended(process, tag)
         end_tagged(tag)
-    return _answers(probe, said, process.returncode, time.monotonic() - begun, late=late)
+    return _answers(said, late=late)
 
 
-def _answers(probe: str, said: str, status: int, seconds: float, *, late: bool) -> Answers:
+def _answers(said: str, *, late: bool) -> Answers:
     values: dict[str, list[Any]] = {}
     words: list[str] = []
     for line in said.splitlines():
@@ -121,7 +103,7 @@ def _answers(probe: str, said: str, status: int, seconds: float, *, late: bool) 
         ending = "hung"
     else:
         ending = "crashed" if number else "failed"
-    return Answers(probe, ending, values, tuple(words[-12:]), number, seconds)
+    return Answers(ending, values, tuple(words[-12:]), number)
 
 
 def _ended(process: subprocess.Popen[str], tag: str) -> str:
@@ -162,9 +144,3 @@ def end_tagged(tag: str) -> None:
             except OSError:
                 continue
         time.sleep(0.05)
-
-
-def _mortal(command: Sequence[str]) -> list[str]:
-    """The command, ended when this process is killed (where there is util-linux's `setpriv`)."""
-    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    return [*([setpriv, "--pdeathsig", "TERM"] if setpriv else []), *command]

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,8 @@ PROGRAM = "pready-bench"
 TIMEOUT_S = 300.0
 
 
-class BuildError(PreadyError):
-    """`pready-bench` cannot be built; the message names the attempt, `details` is the compiler's output."""
+class ToolError(PreadyError):
+    """A program that others wrote fails; `details` are its last words."""
 
     def __init__(self, problem: str, details: str = "") -> None:
         self.details = details
@@ -33,8 +33,8 @@ class BuildError(PreadyError):
         return "\n".join(filter(None, [super().__str__(), self.details]))
 
 
-class MpiCompilerMissing(BuildError):
-    """No MPI C compiler; the message lists where it was looked for."""
+class BuildError(ToolError):
+    """A program cannot be built; the message names the attempt, `details` is the compiler's output."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,9 @@ def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = Non
 
     Raises
     ------
-    MpiCompilerMissing
-        None of them is there. A compiler asked for by name is never replaced by another.
+    BuildError
+        None of them is there; the message lists where it was looked for. A compiler asked for by name is never replaced
+        by another.
     """
     environ = os.environ if environ is None else environ
     for source, asked in (("asked for", given), ("variable MPICC", environ.get("MPICC"))):
@@ -66,14 +67,14 @@ def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = Non
             words = shlex.split(asked)
             if words and shutil.which(words[0], path=environ.get("PATH")):
                 return words
-            raise MpiCompilerMissing(f"'{asked}' ({source}) is not an executable command")
+            raise BuildError(f"'{asked}' ({source}) is not an executable command")
     beside = Path(sys.executable).parent / "mpicc"
     on_path = shutil.which("mpicc", path=environ.get("PATH"))
     if on_path:
         return [on_path]
     if os.access(beside, os.X_OK):
         return [str(beside)]
-    raise MpiCompilerMissing(
+    raise BuildError(
         f"no MPI C compiler: not given, MPICC not set, no mpicc on PATH, none at {beside}. Load the site's MPI module, "
         "name it (--mpicc), or install one: pip install mpich"
     )
@@ -86,12 +87,11 @@ def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
     return beside if beside and os.access(beside, os.X_OK) else None
 
 
-def source_identity(source: Path = SOURCE) -> str:
-    """Hash of every file that takes part in the build."""
+def source_identity(files: Iterable[Path]) -> str:
+    """Hash of the files that take part in a build."""
     total = hashlib.sha256()
-    for path in sorted([*source.glob("*/*.[ch]"), *source.glob("*/*.def"), source / "Makefile"]):
-        name = path.relative_to(source).as_posix()
-        total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(files):
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:20]
 
 
@@ -119,22 +119,33 @@ def build(
     """
     flags = dict(flags or {})
     found = place_of(mpicc, flags, cache)
-    folder = found.program.parent
-    if not os.access(found.program, os.X_OK):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as scratch:
-            made = _make(mpicc, flags, Path(scratch))
-            made.replace(found.program)  # atomic: two processes may build at once
+    make_once(found.program, lambda made: _make(mpicc, flags, made.parent))
     return found
 
 
 def place_of(mpicc: Sequence[str], flags: Mapping[str, str], cache: Path | None = None) -> Built:
     """The result of `build`, whether it exists or not: its folder is named by everything that goes into it."""
-    version, identity = version_of(mpicc), source_identity()
-    words = [identity, *mpicc, version, wrapped_command(mpicc), *(f"{k}={v}" for k, v in sorted(flags.items()))]
-    folder = (cache or user_cache_path("pready")) / "bench"
-    folder = folder / hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
-    return Built(folder / PROGRAM, tuple(mpicc), version, identity)
+    identity = source_identity([*SOURCE.glob("*/*.[ch]"), *SOURCE.glob("*/*.def"), SOURCE / "Makefile"])
+    folder = folder_of("bench", mpicc, [identity, *(f"{k}={v}" for k, v in sorted(flags.items()))], cache)
+    return Built(folder / PROGRAM, tuple(mpicc), version_of(mpicc), identity)
+
+
+def folder_of(room: str, mpicc: Sequence[str], made_of: Sequence[str], cache: Path | None) -> Path:
+    """Where a program is kept: named by its compiler and all else that it is made of."""
+    words = [*mpicc, version_of(mpicc), wrapped_command(mpicc), *made_of]
+    name = hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
+    return (cache or user_cache_path("pready")) / room / name
+
+
+def make_once(program: Path, make: Callable[[Path], object]) -> None:
+    """Have a program made, at a path of the same name, unless it is there."""
+    if os.access(program, os.X_OK):
+        return
+    program.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="building-", dir=program.parent) as scratch:
+        made = Path(scratch) / program.name
+        make(made)
+        made.replace(program)  # atomic: two processes may build at once
 
 
 def built_for(home: Path | None, mpicc: str | None = None) -> Built:
@@ -143,13 +154,12 @@ def built_for(home: Path | None, mpicc: str | None = None) -> Built:
     return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
 
 
-def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path) -> Path:
+def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path) -> None:
     if not shutil.which("make"):
         raise BuildError("building the benchmarks takes make, and it is not on PATH")
     variables = [f"{name}={value}" for name, value in flags.items()]
     out = [f"CC={shlex.join(mpicc)}", f"OUT={scratch}", *variables]
     run_tool(["make", "-s", "-f", str(SOURCE / "Makefile"), *out])
-    return scratch / PROGRAM
 
 
 def run_tool(command: Sequence[str]) -> str:

@@ -11,10 +11,6 @@ from typing import Self
 from pready.model.common.errors import PreadyError
 
 
-class LauncherError(PreadyError):
-    """A launcher that cannot be used; the message names it."""
-
-
 @dataclass(frozen=True)
 class Launcher:
     """Starts a program on some ranks.
@@ -38,17 +34,17 @@ class Launcher:
 
         Raises
         ------
-        LauncherError
+        PreadyError
             It is empty, cannot be split, or its first word is not an executable.
         """
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise LauncherError(f"launcher '{text}': {error}") from None
+            raise PreadyError(f"launcher '{text}': {error}") from None
         if not words:
-            raise LauncherError("launcher is empty; for example: --launcher 'srun -N 2 -n 2'")
+            raise PreadyError("launcher is empty; for example: --launcher 'srun -N 2 -n 2'")
         if shutil.which(words[0]) is None:
-            raise LauncherError(f"launcher '{text}': no command '{words[0]}' here")
+            raise PreadyError(f"launcher '{text}': no command '{words[0]}' here")
         return cls(tuple(words), label=shlex.join(words))
 
     @property

@@ -37,14 +37,6 @@ class RecordsError(PreadyError):
     """A raw result file that cannot be used; the message names the file and the line."""
 
 
-class RecordsDamaged(RecordsError):
-    """A line other than the last is in another format."""
-
-
-class RecordsBusy(RecordsError):
-    """Another process is measuring into the same file."""
-
-
 @dataclass(frozen=True)
 class Point:
     """A point to measure: a measurement of `pready-bench` and the parameters that are not its defaults.
@@ -67,16 +59,18 @@ class Point:
 
     def line(self, identity: str) -> str:
         """The point as a line for `pready-bench points=-`."""
-        words = [f"{name}={_word(value)}" for name, value in self.parameters]
-        return " ".join([self.measurement, f"id={identity}", *words])
+        return " ".join([self.measurement, f"id={identity}", *self._words])
 
     def get(self, name: str) -> Value | None:
         """A parameter, or None where the benchmark's default holds."""
         return dict(self.parameters).get(name)
 
+    @property
+    def _words(self) -> list[str]:
+        return [f"{name}={_word(value)}" for name, value in self.parameters]
+
     def __str__(self) -> str:
-        words = [f"{name}={_word(value)}" for name, value in self.parameters]
-        return " ".join([self.measurement, *words])
+        return " ".join([self.measurement, *self._words])
 
 
 def _word(value: Value) -> str:
@@ -137,11 +131,8 @@ class Content:
 
     def unsupported(self) -> dict[str, str]:
         """Points that the library cannot do: a reason by the words of the point."""
-        found = {}
-        for line in self.points.values():
-            if "unsupported" in line["record"]:
-                found[line["point"]] = str(line["record"]["unsupported"])
-        return found
+        points = self.points.values()
+        return {p["point"]: str(p["record"]["unsupported"]) for p in points if "unsupported" in p["record"]}
 
 
 def read(path: Path) -> Content:
@@ -149,7 +140,7 @@ def read(path: Path) -> Content:
 
     Raises
     ------
-    RecordsDamaged
+    RecordsError
         Any other line is not readable, or a point occurs twice.
     FileNotFoundError
         There is no such file.
@@ -168,7 +159,7 @@ def _parse(path: Path, data: bytes) -> Content:
             if last:
                 content.damaged_tail = True
                 return content
-            raise RecordsDamaged(
+            raise RecordsError(
                 f"{path}, line {number}: not a record of pready (format {FORMAT}); only the last line may be "
                 "damaged. Move the file away, or delete that line to measure its point again"
             )
@@ -200,7 +191,7 @@ def _take(path: Path, number: int, line: dict[str, Any], content: Content) -> No
     elif line["kind"] == "failure":
         content.failures[key] = line["reason"]
     elif key in content.points:
-        raise RecordsDamaged(f"{path}, line {number}: the point '{line['point']}' is there twice")
+        raise RecordsError(f"{path}, line {number}: the point '{line['point']}' is there twice")
     else:
         content.points[key] = line
         content.failures.pop(key, None)
@@ -211,10 +202,8 @@ class Records:
 
     Raises
     ------
-    RecordsBusy
-        Another process holds it.
-    RecordsDamaged
-        A line other than the last is damaged.
+    RecordsError
+        Another process holds it, or a line other than the last is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -237,7 +226,7 @@ class Records:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise RecordsBusy(f"{self.path}: another process is measuring into it") from None
+                raise RecordsError(f"{self.path}: another process is measuring into it") from None
             if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
                 raise  # some cluster file systems have no locks; then it is the user's care
 
@@ -248,15 +237,8 @@ class Records:
         os.close(self._file)
 
     def missing(self, points: Iterable[Point], environment: str) -> list[Point]:
-        """The points that are not measured yet, in order, each once."""
-        seen = set(self.content.points)
-        wanted = []
-        for point in points:
-            key = point.key(environment)
-            if key not in seen:
-                seen.add(key)
-                wanted.append(point)
-        return wanted
+        """The points that are not measured yet, in order."""
+        return [point for point in points if point.key(environment) not in self.content.points]
 
     def add_environment(self, key: str, record: Mapping[str, Any]) -> None:
         """Append where points are measured, unless it is there."""
@@ -265,27 +247,11 @@ class Records:
 
     def add_point(self, point: Point, environment: str, record: Mapping[str, Any]) -> None:
         """Append the record of a point, and sync. Refuses a point that is there."""
-        self._append(
-            {
-                "kind": "point",
-                "key": point.key(environment),
-                "environment": environment,
-                "point": str(point),
-                "record": dict(record),
-            }
-        )
+        self._append({"kind": "point", **_named(point, environment), "record": dict(record)})
 
     def add_failure(self, point: Point, environment: str, reason: str) -> None:
         """Append why a point could not be measured; it stays missing."""
-        self._append(
-            {
-                "kind": "failure",
-                "key": point.key(environment),
-                "environment": environment,
-                "point": str(point),
-                "reason": reason,
-            }
-        )
+        self._append({"kind": "failure", **_named(point, environment), "reason": reason})
 
     def _append(self, line: dict[str, Any]) -> None:
         line = {"format": FORMAT, **line, "time": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -295,6 +261,10 @@ class Records:
         while data:
             data = data[os.write(self._file, data) :]
         os.fsync(self._file)
+
+
+def _named(point: Point, environment: str) -> dict[str, str]:
+    return {"key": point.key(environment), "environment": environment, "point": str(point)}
 
 
 def _read_all(file: int) -> bytes:

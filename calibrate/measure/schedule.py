@@ -9,17 +9,18 @@ from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS
 from pready.calibrate.measure.raw_file import Point, Value
 from pready.model.common.errors import PreadyError
 
+LARGEST = 4 << 20
+"""Bytes of the largest message."""
 
-def sizes(largest: int = 4 << 20) -> list[int]:
+
+def sizes(largest: int = LARGEST) -> list[int]:
     """Message sizes in bytes: powers of two, four to the octave from 256 B to 256 KiB, where protocols change.
 
     Defaults of released libraries lie in between: 4 KiB (Open MPI, btl_sm) to 64 KiB (Open MPI, btl_tcp); MPICH and
     UCX change at 1-16 KiB.
     """
-    found = {1 << k for k in range(0, largest.bit_length()) if 1 << k <= largest}
-    for k in range(8, 18):
-        found |= {(1 << k) * quarter // 4 for quarter in (5, 6, 7)}
-    return sorted(size for size in found if size <= largest)
+    between = ((1 << k) * quarter // 4 for k in range(8, 18) for quarter in (5, 6, 7))
+    return sorted(size for size in (*_powers(1, largest, 1), *between) if size <= largest)
 
 
 LARGEST_RECEIVED = 8 << 10
@@ -36,9 +37,9 @@ def _again(round_: int) -> dict[str, Value]:
     return {"round": round_} if round_ else {}
 
 
-def pings_again(largest: int, round_: int) -> Iterator[Point]:
+def pings_again(round_: int) -> Iterator[Point]:
     """At another time: 8 B took 6.9 us in one minute, and 8.8 us in the next."""
-    for size in _powers(1, largest, 1):
+    for size in _powers(1, LARGEST, 1):
         yield ping(size, round_=round_)
 
 
@@ -51,13 +52,7 @@ GROUPS: dict[str, Callable[[Point], bool]] = {"rma": _of_rma}
 """Parts of several measurements that answer one question, by name."""
 
 
-def plan(
-    *,
-    threads: int,
-    only: Iterable[str] | None = None,
-    largest: int = 4 << 20,
-    coarse: bool = False,
-) -> list[Point]:
+def plan(*, threads: int, only: Iterable[str] | None = None, coarse: bool = False) -> list[Point]:
     """The points of a calibration, the most valuable first.
 
     First one coarse pass over everything a Machine cannot do without, then finer ones. A budget that
@@ -74,8 +69,6 @@ def plan(
         Most threads of one rank.
     only
         Names from `pready.calibrate.measure.catalogue.MEASUREMENTS`, or of `GROUPS`; all of them if None.
-    largest
-        Largest message in bytes.
     coarse
         The first pass alone.
 
@@ -92,23 +85,18 @@ def plan(
         raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
     powers = {1 << k for k in range(threads.bit_length()) if 1 << k <= threads}
     teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # the others are compared with one thread
-    finer = () if coarse else (_second_pass(teams, largest), _third_pass(teams, largest))
-    passes = chain(_first_pass(teams, largest), *finer)
+    finer = () if coarse else (_second_pass(teams), _third_pass(teams))
+    passes = chain(_first_pass(teams), *finer)
     groups = [GROUPS[name] for name in chosen if name in GROUPS]
     return [p for p in dict.fromkeys(passes) if p.measurement in chosen or any(holds(p) for holds in groups)]
 
 
 def _powers(low: int, high: int, step: int) -> list[int]:
-    found = []
-    for size in (low << (step * k) for k in range(64)):
-        if size > high:
-            break
-        found.append(size)
-    return found
+    return [low << k for k in range(0, high.bit_length(), step) if low << k <= high]
 
 
-def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
-    for size in _powers(1, largest, 2):
+def _first_pass(teams: list[int]) -> Iterator[Point]:
+    for size in _powers(1, LARGEST, 2):
         yield ping(size)
     for delay_by in ("sleep", "test"):
         for size in (64 << 10, 1 << 20):
@@ -127,8 +115,7 @@ def _first_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for cache in ("hot", "cold"):
         yield Point.of("memcpy", bytes=256 << 10, cache=cache)
     for size in (1 << 16, 1 << 18, 1 << 20):  # the bandwidth of many messages, from three sizes of the last segment
-        if size <= largest:
-            yield from trains(size)
+        yield from trains(size)
     for team in teams:
         if team > 1:
             yield from contended(team, "one")
@@ -177,10 +164,10 @@ def contended(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
             )
 
 
-def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
-    for size in sizes(largest):
+def _second_pass(teams: list[int]) -> Iterator[Point]:
+    for size in sizes():
         yield ping(size)
-    for size in _powers(1, min(largest, 1 << 20), 2):
+    for size in _powers(1, 1 << 20, 2):
         yield from trains(size)
     for size in _powers(1, LARGEST_RECEIVED, 1):
         yield Point.of("receive", bytes=size)
@@ -197,11 +184,11 @@ def _second_pass(teams: list[int], largest: int) -> Iterator[Point]:
     for what in ("persistent", "partitioned", "window", "communicator"):
         yield Point.of("begin", what=what, bytes=SMALL_EXCHANGE, max_repeats=200, budget_s=1.0)
     yield Point.of("begin", what="window", bytes=LARGE_WINDOW, count=2, max_repeats=200, budget_s=1.0)
-    for size in _powers(1 << 10, largest, 4):
+    for size in _powers(1 << 10, LARGEST, 4):
         for cache in ("hot", "cold"):
             yield Point.of("memcpy", bytes=size, cache=cache)
     yield from exchanges(teams, 1)
-    yield from pings_again(largest, 1)
+    yield from pings_again(1)
 
 
 LARGE_WINDOW = 4 << 20
@@ -285,11 +272,11 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
                 yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
 
 
-def _third_pass(teams: list[int], largest: int) -> Iterator[Point]:
+def _third_pass(teams: list[int]) -> Iterator[Point]:
     for who in ("receiver", "sender"):
-        for size in _powers(1 << 12, largest, 2):
+        for size in _powers(1 << 12, LARGEST, 2):
             yield Point.of("overlap", bytes=size, who=who)
-    for size in _powers(1, largest, 2):
+    for size in _powers(1, LARGEST, 2):
         yield ping(size, "persistent")
     yield from exchanges(teams, 2)
-    yield from pings_again(largest, 2)
+    yield from pings_again(2)

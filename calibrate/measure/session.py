@@ -19,12 +19,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
-from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.compile import Built, ToolError
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, Records, environment_key
-from pready.model.common.errors import PreadyError
 
 POINT_BUDGET_S = 2.0
 START_PATIENCE_S = 120.0
@@ -36,15 +35,8 @@ SETTINGS = ("MPIR_CVAR_", "MPICH_", "MV2_", "I_MPI_", "OMPI_MCA_", "FI_", "UCX_"
 """Beginnings of the names of variables that change how a library communicates. They identify an environment."""
 
 
-class MeasureError(PreadyError):
+class MeasureError(ToolError):
     """The benchmark does not run at all; `details` are its last words."""
-
-    def __init__(self, problem: str, details: str = "") -> None:
-        self.details = details
-        super().__init__(problem)
-
-    def __str__(self) -> str:
-        return "\n".join(filter(None, [super().__str__(), self.details]))
 
 
 @dataclass(frozen=True)
@@ -78,16 +70,12 @@ class Outcome:
     """Reason by point."""
 
 
-def _nothing(progress: Progress) -> None:
-    """Default callback."""
-
-
 def measure(
     points: Iterable[Point],
     launcher: Launcher,
     out: Path,
     budget_s: float,
-    on_point: Callable[[Progress], None] = _nothing,
+    on_point: Callable[[Progress], None] = lambda _: None,
     *,
     built: Built,
     point_budget_s: float = POINT_BUDGET_S,
@@ -225,19 +213,7 @@ class _Session:
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._words: deque[str] = deque(maxlen=30)
         self._records: queue.Queue[dict[str, Any] | None] = queue.Queue()
-        try:
-            self._process = subprocess.Popen(
-                _mortal(command),
-                env=dict(environ),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise MeasureError(f"{command[0]}: {error}") from error
+        self._process = started(command, environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._threads = [
@@ -306,12 +282,6 @@ class _Session:
             if stream is not None and not thread.is_alive():
                 stream.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def _record_of(line: str) -> dict[str, Any] | None:
     """A record, or None for whatever else a launcher or a library prints."""
@@ -324,10 +294,27 @@ def _record_of(line: str) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and "measurement" in record else None
 
 
-def _mortal(command: Sequence[str]) -> list[str]:
-    """The command, ended when this process is killed: a launcher must not go on measuring while another run resumes.
+def started(command: Sequence[str], environ: Mapping[str, str], *, stdin: int, stderr: int) -> subprocess.Popen[str]:
+    """A launcher in a session of its own, ended when this process is killed: it must not go on while another resumes.
 
-    Without `setpriv` (util-linux) it finishes its point, then ends for want of another (main.c).
+    Without `setpriv` (util-linux) the benchmark finishes its point, then ends for want of another (main.c).
+
+    Raises
+    ------
+    MeasureError
+        It cannot be started.
     """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
-    return [*([setpriv, "--pdeathsig", "TERM"] if setpriv else []), *command]
+    try:
+        return subprocess.Popen(
+            [*([setpriv, "--pdeathsig", "TERM"] if setpriv else []), *command],
+            env=dict(environ),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise MeasureError(f"{command[0]}: {error}") from error

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import get_args
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.fit import Fit, ThinDataError
 from pready.calibrate.importers.to_machine import from_files, merge_into
@@ -23,7 +22,6 @@ from pready.calibrate.measure.job_script import Job
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
-from pready.calibrate.measure.session import Progress as Told
 from pready.calibrate.rig.two_ranks import two_ranks
 from pready.commands import options
 from pready.commands.doctor import tried_first
@@ -35,36 +33,21 @@ from pready.model.machine.machine import Fabric
 from pready.model.machine.writing import document, dumps
 from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
-from pready.show.terminal.terminal import console, progress, status
+from pready.show.terminal.terminal import console, status
 
-DEFAULT_BUDGET = "6 min"
 DEFAULT_THREADS = 8
 MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'pready calibrate --list')."
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "--launcher", metavar="WORDS", help='How two ranks are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2 --hosts a,b".'
-)
-@click.option(
-    "--rig", metavar="BANDWIDTH", help="Instead: two emulated nodes on this machine, such as 100Mbit (needs root)."
-)
-@options.nodes()
-@click.option(
-    "--mpi",
-    "prefix",
-    type=click.Path(path_type=Path),
-    metavar="PREFIX",
-    help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
-)
-@click.option("--mpicc", metavar="WORDS", help="MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent.")
+@options.launched('How two ranks are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2 --hosts a,b".')
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", help="The machine file to write."
 )
 @click.option(
     "--raw", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Raw results; beside the output if absent."
 )
-@click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
+@options.budget("6 min")
 @click.option(
     "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads per rank."
 )
@@ -146,8 +129,7 @@ def _served(
     ranks: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
 ) -> str:
     """Measure, and return the key of the environment."""
-    kept = f"measurements are kept in {raw}; the same command resumes"
-    with options.keeping(kept), status("measuring"):
+    with options.keeping(_kept(raw)), status("measuring"):
         outcome = shared_adapter.run(ranks, built, raw, per_node, budget_s, seed, placed=placed, pin=pin)
     _say_measured(outcome, raw)
     return outcome.environment
@@ -195,32 +177,23 @@ def _measure(
         built = built_for(home, mpicc)
         if launcher is not None:
             tried_first(ranks, built.compiler)
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}"),
-        )
-        with progress(*columns) as bar:
-            task = bar.add_task("starting", total=None, left="")
-
-            def told(p: Told) -> None:
-                left = f"about {p.left_s:.0f} s left"
-                bar.update(task, total=p.total, completed=p.done, description=p.point.measurement, left=left)
-
-            with options.keeping(f"measurements are kept in {raw}; the same command resumes"):
-                outcome = run_measurements(
-                    ranks,
-                    built,
-                    raw,
-                    threads=threads,
-                    budget_s=budget_s,
-                    only=only,
-                    seed=seed,
-                    on_point=told,
-                    pin=pin,
-                )
+        with options.counted() as told, options.keeping(_kept(raw)):
+            outcome = run_measurements(
+                ranks,
+                built,
+                raw,
+                threads=threads,
+                budget_s=budget_s,
+                only=only,
+                seed=seed,
+                on_point=lambda p: told(p.point.measurement, p.done, p.total, p.left_s),
+                pin=pin,
+            )
     _say_measured(outcome, raw)
+
+
+def _kept(raw: Path) -> str:
+    return f"measurements are kept in {raw}; the same command resumes"
 
 
 def _say_measured(outcome: Outcome, raw: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import click
 
@@ -10,7 +11,7 @@ from pready.calibrate.doctor.diagnosis import diagnose, quick
 from pready.calibrate.doctor.probe_build import compiler_for
 from pready.calibrate.measure.launcher import Launcher
 from pready.commands import options
-from pready.show.tables.doctor import diagnosis_data, diagnosis_view
+from pready.show.tables.doctor import diagnosis_view
 from pready.show.terminal.terminal import console, print_json, status
 
 
@@ -32,7 +33,7 @@ def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
     with status("trying the MPI library"):
         found = diagnose(ranks, compiler_for(ranks.prefix, mpicc))
     if as_json:
-        print_json(diagnosis_data(found))
+        print_json(asdict(found))
     else:
         console().print(diagnosis_view(found))
 

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without_option
 from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
 from pready.model.toml.reading import LARGEST_TOML
+from pready.show.terminal.terminal import progress
 
 if TYPE_CHECKING:  # the list of machines needs neither
     from pready.model.approach.interfaces import Approach
@@ -134,6 +136,39 @@ def approach(default: str = "what 'predict' advises") -> Option:
     )
 
 
+def launched(how: str) -> Option:
+    """Where ranks are started: ``--launcher`` or ``--rig`` with ``--nodes``, ``--mpi`` and ``--mpicc``."""
+    rig = "Instead: emulated nodes on this machine, such as 100Mbit (needs root)."
+    mpicc = "MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent."
+    in_order = (
+        click.option("--launcher", metavar="WORDS", help=how),
+        click.option("--rig", metavar="BANDWIDTH", help=rig),
+        nodes(),
+        click.option(
+            "--mpi",
+            "prefix",
+            type=click.Path(path_type=Path),
+            metavar="PREFIX",
+            help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
+        ),
+        click.option("--mpicc", metavar="WORDS", help=mpicc),
+    )
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(in_order):
+            command = option(command)
+        return command
+
+    return decorated
+
+
+def budget(default: str) -> Option:
+    """``--budget`` as text."""
+    return click.option(
+        "--budget", default=default, show_default=True, metavar="TIME", help="Wall-clock time to measure."
+    )
+
+
 def nodes() -> Option:
     """``--nodes`` of ``--rig``; None if it is not given."""
     return click.option(
@@ -212,6 +247,19 @@ def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
     for option, value in given.items():
         if value is not None:
             raise PreadyError(f"{option} does not work with --engine {engine}", valid=f"{option} with {instead}")
+
+
+@contextmanager
+def counted() -> Iterator[Callable[[str, int, int, float], None]]:
+    """A bar for what is measured, called with its name, how many are done, of how many, and the seconds left."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+    with progress(*columns) as bar:
+        task = bar.add_task("starting", total=None, left="")
+
+        def told(what: str, done: int, total: int, left_s: float) -> None:
+            bar.update(task, total=total, completed=done, description=what, left=f"about {left_s:.0f} s left")
+
+        yield told
 
 
 @contextmanager

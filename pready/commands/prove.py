@@ -6,13 +6,12 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.measure.compile import built_for
 from pready.calibrate.measure.job_script import Job
@@ -38,7 +37,7 @@ from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import metric_lines
 from pready.show.tables.validation import report_data
-from pready.show.terminal.terminal import console, print_json, progress
+from pready.show.terminal.terminal import console, print_json
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.decision_page import html
 from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
@@ -47,12 +46,11 @@ from pready.validate.prove.session import prove as proved
 from pready.validate.prove.session import ranks_of
 from pready.validate.prove.source import LANGUAGES, has_program, program
 from pready.validate.result import Report
-from pready.validate.site import Site, Told
+from pready.validate.site import Site
 
 Ways = tuple[Approach, ...]
 """An approach for each exchange of a workload."""
 PAGE, DATA, RAW = "index.html", "report.json", "raw"
-DEFAULT_BUDGET = "3 min"
 
 
 @click.command()
@@ -63,19 +61,7 @@ DEFAULT_BUDGET = "3 min"
     help="A profile or a TOML file.  [default: calibrated first, within the budget]",
 )
 @options.library()
-@click.option("--launcher", metavar="WORDS", help='How all ranks are started, such as "srun -N 8 -n 96 -c 8".')
-@click.option(
-    "--rig", metavar="BANDWIDTH", help="Instead: emulated nodes on this machine, such as 100Mbit (needs root)."
-)
-@options.nodes()
-@click.option(
-    "--mpi",
-    "prefix",
-    type=click.Path(path_type=Path),
-    metavar="PREFIX",
-    help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
-)
-@click.option("--mpicc", metavar="WORDS", help="MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent.")
+@options.launched('How all ranks are started, such as "srun -N 8 -n 96 -c 8".')
 @click.option(
     "--approach",
     "named",
@@ -85,7 +71,7 @@ DEFAULT_BUDGET = "3 min"
 )
 @options.grid("--ranks", "Grid of ranks.  [default: the workload's]")
 @options.ranks_per_node()
-@click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TIME", help="Wall-clock time to measure.")
+@options.budget("3 min")
 @click.option("--rounds", type=int, default=ROUNDS, show_default=True, help="How often each way is measured.")
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
 @options.min_gain()
@@ -168,7 +154,7 @@ def prove(
         built = built_for(home, mpicc)
         if launcher is not None:
             tried_first(started, built.compiler)
-        with _told() as told:
+        with options.counted() as told:
             done = proved(
                 what,
                 on,
@@ -180,7 +166,7 @@ def prove(
                 approaches=approaches,
                 min_gain=min_gain,
                 rounds=rounds,
-                on_progress=told,
+                on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
                 on_note=lambda note: click.echo(f"note: {note}", err=True),
             )
     report = Report(VERSION, seed, _about(), comparisons=(done.comparison,))
@@ -284,19 +270,6 @@ def home_of(launcher: Launcher) -> Path | None:
     """The MPI's home, if the launcher is named by its path and the compiler lies beside it."""
     first = Path(launcher.prefix[0])
     return first.parent.parent if "/" in launcher.prefix[0] and (first.parent / "mpicc").exists() else None
-
-
-@contextmanager
-def _told() -> Iterator[Callable[[Told], None]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with progress(*columns) as bar:
-        task = bar.add_task("starting", total=None, left="")
-
-        def told(now: Told) -> None:
-            left = f"about {now.left_s:.0f} s left"
-            bar.update(task, total=now.total, completed=now.done, description=now.stage, left=left)
-
-        yield told
 
 
 def _about() -> dict[str, str]:

@@ -1,9 +1,6 @@
-"""A diagnosis as lines and data."""
+"""A diagnosis as lines."""
 
 from __future__ import annotations
-
-from dataclasses import asdict
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -31,8 +28,3 @@ def diagnosis_view(found: Diagnosis) -> RenderableType:
         says = f"{f.says}; {f.do}" if f.do else f.says
         rows.add_row(Text(mark, style=style), Text(f.name, style="bold"), Text(says))
     return Group(rows, Text(f"--library {found.profile}; {found.seconds:.0f} s", style="dim"))
-
-
-def diagnosis_data(found: Diagnosis) -> dict[str, Any]:
-    """The same as data for JSON."""
-    return asdict(found)

@@ -19,7 +19,7 @@ OPEN_MPI = "Open MPI v5.0.11, package: Open MPI root@x Distribution, ident: 5.0.
 
 
 def answers(ending: Ending = "done", signal: int = 0, words: tuple[str, ...] = (), **values: Any) -> Answers:
-    return Answers("p", ending, {k: v if isinstance(v, list) else [v] for k, v in values.items()}, words, signal)
+    return Answers(ending, {k: v if isinstance(v, list) else [v] for k, v in values.items()}, words, signal)
 
 
 def about(*cores: str, hosts: str = "a", library: str = OPEN_MPI, **more: Any) -> Answers:
@@ -121,7 +121,7 @@ def test_all_probes_run_where_there_are_partitioned_calls(monkeypatch: pytest.Mo
     found = diagnose(Launcher.parse("env"), ["mpicc"])
     assert asked == ["about", *findings.PROBES, "put"]
     assert found.profile == "openmpi-persist@5.0.11"
-    assert len(found.bad) == len(findings.PROBES) + 1
+    assert [f.outcome for f in found.findings].count("bad") == len(findings.PROBES) + 1
 
     asked = ran(monkeypatch, about("0-3", "4-7", library="Open MPI v4.1.4", partitioned=0), tmp_path)
     found = diagnose(Launcher.parse("env"), ["mpicc"])

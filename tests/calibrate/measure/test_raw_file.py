@@ -13,17 +13,10 @@ from pathlib import Path
 import pytest
 
 from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.launcher import Launcher, LauncherError
-from pready.calibrate.measure.raw_file import (
-    Content,
-    Point,
-    Records,
-    RecordsBusy,
-    RecordsDamaged,
-    environment_key,
-    read,
-)
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
 from pready.calibrate.measure.session import MeasureError, Progress, measure
+from pready.model.common.errors import PreadyError
 
 ENVIRONMENT = "e" * 20
 
@@ -98,36 +91,27 @@ def filled(path: Path, count: int) -> None:
 # ---- points and keys ------------------------------------------------------------------------------------------------
 
 
-def test_point_does_not_depend_on_the_order_of_its_parameters() -> None:
-    assert Point.of("pingpong", bytes=1, mode="send") == Point.of("pingpong", mode="send", bytes=1)
-
-
-def test_point_as_a_line() -> None:
+def test_point_is_a_line_whatever_the_order_of_its_parameters() -> None:
     point = Point.of("approach", bytes=8, ready_s=(0.0, 0.5), approach="many")
+    assert point == Point.of("approach", approach="many", bytes=8, ready_s=(0.0, 0.5))
     assert point.line("k") == "approach id=k approach=many bytes=8 ready_s=0.0,0.5"
 
 
 def test_key_tells_points_measurements_and_environments_apart() -> None:
-    one = Point.of("pingpong", bytes=1)
-    others = [
-        Point.of("pingpong", bytes=2).key("e"),
-        Point.of("bandwidth", bytes=1).key("e"),
-        one.key("f"),
-    ]
+    one, larger, other = Point.of("pingpong", bytes=1), Point.of("pingpong", bytes=2), Point.of("bandwidth", bytes=1)
     assert one.key("e") == Point.of("pingpong", bytes=1).key("e")
-    assert one.key("e") not in others
+    assert one.key("e") not in (larger.key("e"), other.key("e"), one.key("f"))
 
 
 def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
     record = {"library": "L", "mpi_version": "4.1", "cpus": ["a", "b"], "hosts": ["n1", "n2"]}
-    key = environment_key(record, "srun", {"UCX_TLS": "tcp"}, "p")
-    assert (
-        environment_key({**record, "hosts": ["n7", "n9"], "cpus": ["b", "a"]}, "srun", {"UCX_TLS": "tcp"}, "p") == key
-    )
-    assert key != environment_key({**record, "library": "M"}, "srun", {"UCX_TLS": "tcp"}, "p")
-    assert key != environment_key(record, "mpiexec", {"UCX_TLS": "tcp"}, "p")
+    tcp = {"UCX_TLS": "tcp"}
+    key = environment_key(record, "srun", tcp, "p")
+    assert environment_key({**record, "hosts": ["n7", "n9"], "cpus": ["b", "a"]}, "srun", tcp, "p") == key
+    assert key != environment_key({**record, "library": "M"}, "srun", tcp, "p")
+    assert key != environment_key(record, "mpiexec", tcp, "p")
     assert key != environment_key(record, "srun", {}, "p")
-    assert key != environment_key(record, "srun", {"UCX_TLS": "tcp"}, "q")
+    assert key != environment_key(record, "srun", tcp, "q")
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------
@@ -140,12 +124,8 @@ def test_what_is_added_is_read_back_in_order(tmp_path: Path) -> None:
     assert list(content.environments) == [ENVIRONMENT]
     assert len(content.select("pingpong", ENVIRONMENT)) == 5
     assert content.select("pingpong", "another") == []
-
-
-def test_every_line_is_one_json_object(tmp_path: Path) -> None:
-    filled(tmp_path / "raw.jsonl", 3)
     lines = (tmp_path / "raw.jsonl").read_text().splitlines()
-    assert [json.loads(line)["kind"] for line in lines] == ["environment", "point", "point", "point"]
+    assert [json.loads(line)["kind"] for line in lines] == ["environment", *["point"] * 5]
 
 
 def test_a_file_cut_at_any_byte_loses_at_most_its_last_line(tmp_path: Path) -> None:
@@ -180,26 +160,21 @@ def test_a_damaged_last_line_is_dropped_and_measured_again(tmp_path: Path, tail:
     assert len(read(path).points) == 3
 
 
-def test_a_damaged_line_elsewhere_is_refused_with_its_number(tmp_path: Path) -> None:
+def test_damage_elsewhere_and_a_point_twice_are_refused_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "raw.jsonl"
     filled(path, 3)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + b"garbage\n" + lines[2])
-    with pytest.raises(RecordsDamaged, match="line 2"):
+    with pytest.raises(RecordsError, match="line 2: not a record"):
         read(path)
-
-
-def test_a_point_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "raw.jsonl"
-    filled(path, 2)
-    path.write_bytes(path.read_bytes() + path.read_bytes().splitlines(keepends=True)[-1])
-    with pytest.raises(RecordsDamaged, match="twice"):
+    path.write_bytes(b"".join([*lines, lines[-1]]))
+    with pytest.raises(RecordsError, match="line 5: the point 'pingpong bytes=2' is there twice"):
         read(path)
 
 
 def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:
     path = tmp_path / "raw.jsonl"
-    with Records(path), pytest.raises(RecordsBusy):
+    with Records(path), pytest.raises(RecordsError, match="another process"):
         Records(path)
     Records(path).__exit__(None, None, None)
 
@@ -247,6 +222,8 @@ def test_measure_fills_the_file_and_reports(tmp_path: Path, launcher: Launcher) 
 
 def test_measure_resumes(tmp_path: Path, launcher: Launcher) -> None:
     out = tmp_path / "raw.jsonl"
+    nothing = measure(pingpongs(1, 2), launcher, out, 0.0, built=BUILT)
+    assert (nothing.measured, nothing.left) == (0, 2)
     measure(pingpongs(1, 2), launcher, out, 60.0, built=BUILT)
     before = out.read_bytes()
     seen: list[Progress] = []
@@ -264,30 +241,18 @@ def test_another_environment_is_measured_anew(tmp_path: Path, launcher: Launcher
     assert len(read(out).environments) == 2
 
 
-def test_a_budget_of_nothing_measures_nothing(tmp_path: Path, launcher: Launcher) -> None:
-    outcome = measure(pingpongs(1, 2), launcher, tmp_path / "raw.jsonl", 0.0, built=BUILT)
-    assert (outcome.measured, outcome.left) == (0, 2)
-
-
-def test_a_point_that_ends_the_benchmark_does_not_end_the_run(tmp_path: Path, launcher: Launcher) -> None:
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [(666, "cannot go on"), (777, "no answer"), (888, "payload mismatch")],
+    ids=["ends the benchmark", "hangs", "wrong payload"],
+)
+def test_a_point_that_fails_does_not_end_the_run(tmp_path: Path, launcher: Launcher, size: int, said: str) -> None:
     out = tmp_path / "raw.jsonl"
-    outcome = measure(pingpongs(1, 666, 2), launcher, out, 60.0, built=BUILT)
+    outcome = measure(pingpongs(1, size, 2), launcher, out, 60.0, built=BUILT, point_budget_s=0.01, patience_s=1.0)
     assert (outcome.measured, outcome.failed) == (2, 1)
-    assert "cannot go on" in outcome.failures["pingpong bytes=666"]
+    assert said in outcome.failures[f"pingpong bytes={size}"]
     assert list(values(read(out))) == ["pingpong bytes=1", "pingpong bytes=2"]
     assert len(read(out).failures) == 1
-
-
-def test_a_point_that_hangs_is_ended_and_told(tmp_path: Path, launcher: Launcher) -> None:
-    out = tmp_path / "raw.jsonl"
-    outcome = measure(pingpongs(777, 2), launcher, out, 60.0, built=BUILT, point_budget_s=0.01, patience_s=1.0)
-    assert (outcome.measured, outcome.failed) == (1, 1)
-    assert "no answer" in outcome.failures["pingpong bytes=777"]
-
-
-def test_a_wrong_payload_is_a_failure(tmp_path: Path, launcher: Launcher) -> None:
-    outcome = measure(pingpongs(888), launcher, tmp_path / "raw.jsonl", 60.0, built=BUILT)
-    assert outcome.failures == {"pingpong bytes=888": "payload mismatch"}
 
 
 def test_a_benchmark_that_does_not_start_is_one_clear_error(tmp_path: Path) -> None:
@@ -340,19 +305,16 @@ def test_killed_at_ten_random_moments_nothing_is_lost_or_twice(tmp_path: Path, f
 # ---- launchers ------------------------------------------------------------------------------------------------------
 
 
-def test_launcher_from_a_string() -> None:
+def test_launchers_from_a_string_and_of_several_parts() -> None:
     launcher = Launcher.parse(f"{sys.executable} -N 2 '--comment=a b'")
     assert launcher.command(["bench", "x"]) == [sys.executable, "-N", "2", "--comment=a b", "bench", "x"]
+    mpmd = Launcher(("mpiexec",), (("-n", "1", "in", "a"), ("-n", "1", "in", "b")))
+    assert mpmd.command(["p"]) == ["mpiexec", "-n", "1", "in", "a", "p", ":", "-n", "1", "in", "b", "p"]
 
 
 @pytest.mark.parametrize(
     ("text", "problem"), [("", "empty"), ("'", "closing"), ("no-such-launcher -n 2", "no command")]
 )
 def test_launchers_that_cannot_work(text: str, problem: str) -> None:
-    with pytest.raises(LauncherError, match=problem):
+    with pytest.raises(PreadyError, match=problem):
         Launcher.parse(text)
-
-
-def test_mpmd_launcher() -> None:
-    launcher = Launcher(("mpiexec",), (("-n", "1", "in", "a"), ("-n", "1", "in", "b")))
-    assert launcher.command(["p"]) == ["mpiexec", "-n", "1", "in", "a", "p", ":", "-n", "1", "in", "b", "p"]
