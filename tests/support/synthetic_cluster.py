@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.measure.exchange_plan import ExchangePlan
+from pready.calibrate.measure.exchange_plan import StepPlan
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, Records
 from pready.calibrate.measure.session import Outcome
+from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
+from pready.model.machine.machine import Machine
+from pready.model.workload.workload import Workload
+from pready.validate.prove.expected import Expected
 
 
 def cluster(rows_of: Callable[[Point, dict[str, Any]], Array]) -> Callable[..., Outcome]:
@@ -30,16 +34,21 @@ def cluster(rows_of: Callable[[Point, dict[str, Any]], Array]) -> Callable[..., 
     return measured
 
 
-def rows(plan: ExchangePlan, ends: Array | None) -> Array:
-    """Of each iteration when each rank began, how long it computed, and when it ended: shape (iterations, 3 ranks).
+def rows(truth: Machine, workload: Workload, plan: StepPlan, point: Point, seed: int) -> Array:
+    """Ranks whose iterations are those that the engine simulates on `truth`.
 
-    Parameters
-    ----------
-    ends
-        Shape (iterations × phases, ranks).
+    Returns
+    -------
+    Of each iteration when each rank began, how long it computed, and when it ended: shape (iterations, 3 ranks); of a
+    step further (iterations, ranks × exchanges × 2): how long it computed for each exchange, and when that ended.
     """
-    assert ends is not None
-    ends = ends.reshape(plan.iterations, -1, plan.ranks)[:, -1]
-    begins = np.vstack([np.zeros(plan.ranks), ends[:-1]])
-    computed = plan.ready.max(axis=3).sum(axis=2).T
-    return np.stack([begins, computed, ends], axis=2).reshape(plan.iterations, -1)
+    said = str(point.get("ways") or f"{point.get('approach')}.{point.get('transport')}")
+    ways = tuple(Approach(BY_KEY[name], int(n)) for name, n in (way.split(".") for way in said.split("_")))
+    runs = Expected(truth, workload, seed, 0, plan.iterations).simulated(ways, record=True)
+    last = [np.asarray(run.ends_s).reshape(plan.iterations, -1, plan.ranks)[:, -1] for run in runs]
+    ends = np.stack(last, axis=2)
+    computed = np.stack([e.ready.max(axis=3).sum(axis=2).T for e in plan.exchanges], axis=2)
+    begins = np.vstack([np.zeros(plan.ranks), last[-1][:-1]])
+    whole = np.stack([begins, computed.sum(axis=2), last[-1]], axis=2).reshape(plan.iterations, -1)
+    each = np.stack([computed, ends], axis=3).reshape(plan.iterations, -1)
+    return whole if len(runs) == 1 else np.hstack([whole, each])

@@ -52,11 +52,7 @@ def cluster_of(truth: Machine) -> Callable[..., Outcome]:
 
     def rows_of(point: Point, _: dict[str, Any]) -> Array:
         scene = of_plan[str(point.get("plan"))]
-        (plan,) = scene.plan.exchanges
-        asked = (point.get("approach"), point.get("transport"))
-        (way,) = (w for w in scene.ways if [(s.name, s.transport) for s in w.each] == [asked])
-        (run,) = Expected(truth, scene.workload, SEED, 0, plan.iterations).simulated(way.approaches, record=True)
-        return rows(plan, run.ends_s)
+        return rows(truth, scene.workload, scene.plan, point, SEED)
 
     return cluster(rows_of)
 

@@ -36,7 +36,6 @@ from pready.show.tables.proof import proof_view
 from pready.validate.claims.wrong_machines import bandwidth
 from pready.validate.prove import design, placement, session
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.expected import Expected
 from pready.validate.prove.performed import Performed
 from pready.validate.prove.session import Proof, prove
 from pready.validate.site import Site
@@ -76,33 +75,26 @@ def cluster_of(truth: Machine, what: Workload, seed: int) -> Callable[..., Outco
     """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
 
     def rows_of(point: Point, told: dict[str, Any]) -> Array:
-        (plan,) = step_plan(what, _iterations(told["folder"], point), seed).exchanges
-        approach = Approach(BY_KEY[str(point.get("approach"))], int(str(point.get("transport"))), 1)
-        expected = Expected(truth, what, seed, 0, plan.iterations)
-        (run,) = expected.simulated((approach,), record=True)
-        return rows(plan, run.ends_s)
+        count = int((told["folder"] / f"{point.get('plan')}.plan").read_text().split()[5])
+        return rows(truth, what, step_plan(what, count, seed), point, seed)
 
     return cluster(rows_of)
 
 
-def _iterations(folder: Path, point: Point) -> int:
-    return int((folder / f"{point.get('plan')}.plan").read_text().split()[5])
-
-
 def proof_on(
-    truth: Machine,
-    believed: Machine,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    fields: Mapping[str, Any] = MappingProxyType({}),
+    truth: Machine | None = None,
+    what: Workload | None = None,
     about: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Proof:
-    what = workload(**fields)
+    """On a cluster that is `truth`, of which `machine` is believed."""
+    what = what or workload()
     monkeypatch.setattr(session, "environment_of", lambda *_: about)
-    monkeypatch.setattr(session, "measure", cluster_of(truth, what, 5))
+    monkeypatch.setattr(session, "measure", cluster_of(truth or machine(), what, 5))
     site = Site("here", Launcher(("mpiexec",), ranks=4), BUILT)
-    return prove(what, believed, site, folder, budget_s=60.0, seed=5, **options)
+    return prove(what, machine(), site, folder, budget_s=60.0, seed=5, **options)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +102,7 @@ def on_the_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Proof, Path]
     """The proof of a cluster that is the model, and its folder: made once."""
     folder = tmp_path_factory.mktemp("proof")
     with pytest.MonkeyPatch.context() as patch:
-        return proof_on(machine(), machine(), folder, patch), folder
+        return proof_on(folder, patch), folder
 
 
 @pytest.mark.thorough
@@ -136,7 +128,7 @@ def test_ranks_that_share_cores_are_said_before_and_not_judged(tmp_path: Path, m
     monkeypatch.setattr(session, "shared_cores", lambda _: "4 ranks share 2 cores")
     told: list[str] = []
     crowd = {"hosts": ["a"] * 4, "cores_online": 2}
-    proof = proof_on(machine(), machine(), tmp_path, monkeypatch, about=crowd, on_note=told.append)
+    proof = proof_on(tmp_path, monkeypatch, about=crowd, on_note=told.append)
     assert told == [
         "4 ranks share 2 cores: the result will be undecided; give each rank a core (fewer ranks, more nodes)"
     ]
@@ -149,7 +141,7 @@ def test_ranks_that_share_cores_are_said_before_and_not_judged(tmp_path: Path, m
 def test_threads_in_a_grid_are_predicted_exactly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_the_model: tuple[Proof, Path]
 ) -> None:
-    proof = proof_on(machine(), machine(), tmp_path, monkeypatch, {"thread_grid": [2, 2, 1]})
+    proof = proof_on(tmp_path, monkeypatch, what=workload(thread_grid=[2, 2, 1]))
     assert len(proof.cases) == 1 + design.MOST_ADVISED
     for case in proof.cases:
         assert case.result.measured_s == pytest.approx(case.result.predicted_s, rel=1e-6)
@@ -184,7 +176,7 @@ def test_no_figure_is_cut(width: int, on_the_model: tuple[Proof, Path]) -> None:
 
 @pytest.mark.thorough
 def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = proof_on(bandwidth(machine(), 0.5), machine(), tmp_path, monkeypatch)
+    proof = proof_on(tmp_path, monkeypatch, bandwidth(machine(), 0.5))
     (bulk,) = (c for c in proof.cases if c.way.approach == BULK)
     assert bulk.result.error < -0.4
     assert "as if bandwidth cost 2" in bulk.result.suspect
@@ -196,7 +188,7 @@ def test_half_the_bandwidth_is_noticed_and_suspected(tmp_path: Path, monkeypatch
 def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Overheads of 20 ms per message: what the machine file says would pay does not.
     slow = ideal(G=1 / LINK, L=50e-6, o_s=20e-3, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], contexts=4)
-    proof = proof_on(slow, machine(), tmp_path, monkeypatch, approaches=[[Approach(MANY, 4)]])
+    proof = proof_on(tmp_path, monkeypatch, slow, approaches=[[Approach(MANY, 4)]])
     judged = proof.judged
     assert (judged.predicted, judged.measured, judged.finding) == ("port", "do not port", "not kept")
     assert judged.contradicted
@@ -210,7 +202,7 @@ def test_what_was_measured_is_not_measured_again(
 ) -> None:
     first, folder = on_the_model
     before = (folder / session.RAW).read_bytes()
-    again = proof_on(machine(), machine(), folder, monkeypatch)
+    again = proof_on(folder, monkeypatch)
     assert (folder / session.RAW).read_bytes() == before
     assert again.comparison == first.comparison
 
@@ -269,34 +261,9 @@ def step(**fields: Any) -> Workload:
     return validated(Workload, told, "step")
 
 
-def cluster_of_step(truth: Machine, what: Workload, seed: int) -> Callable[..., Outcome]:
-    """As `cluster_of`, of a step."""
-
-    def rows_of(point: Point, told: dict[str, Any]) -> Array:
-        plan = step_plan(what, _iterations(told["folder"], point), seed)
-        ways = [w.split(".") for w in str(point.get("ways")).split("_")]
-        approaches = tuple(Approach(BY_KEY[name], int(transport), 1) for name, transport in ways)
-        runs = Expected(truth, what, seed, 0, plan.iterations).simulated(approaches, record=True)
-        ends = np.stack([np.asarray(r.ends_s) for r in runs], axis=2)
-        computed = np.stack([e.ready[:, :, 0].max(axis=2).T for e in plan.exchanges], axis=2)
-        last = ends[:, :, -1]
-        whole = np.stack([np.vstack([np.zeros(plan.ranks), last[:-1]]), computed.sum(axis=2), last], axis=2)
-        each = np.stack([computed, ends], axis=3)
-        return np.hstack([whole.reshape(plan.iterations, -1), each.reshape(plan.iterations, -1)])
-
-    return cluster(rows_of)
-
-
-def step_proof(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Proof:
-    monkeypatch.setattr(session, "measure", cluster_of_step(truth, step(), 5))
-    monkeypatch.setattr(session, "environment_of", lambda *_: {})
-    site = Site("here", Launcher(("mpiexec",), ranks=4), BUILT)
-    return prove(step(), machine(), site, folder, budget_s=60.0, seed=5, **options)
-
-
 @pytest.mark.thorough
 def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = step_proof(machine(), tmp_path, monkeypatch)
+    proof = proof_on(tmp_path, monkeypatch, what=step())
     today, chosen, *uniform = proof.cases
     assert today.way.approaches == (BULK, BULK)
     assert chosen.way == proof.advised
@@ -320,7 +287,7 @@ def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeyp
 def test_half_the_bandwidth_is_noticed_in_the_exchange_that_it_slows_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proof = step_proof(bandwidth(machine(), 0.5), tmp_path, monkeypatch)
+    proof = proof_on(tmp_path, monkeypatch, bandwidth(machine(), 0.5), step())
     assert proof.cases[0].result.error < -0.4
     assert "exchange 'faces' is off most" in proof.cases[0].result.suspect
 
@@ -328,7 +295,7 @@ def test_half_the_bandwidth_is_noticed_in_the_exchange_that_it_slows_most(
 @pytest.mark.thorough
 def test_an_approach_of_each_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mixed = (Approach(MANY, 8), BULK)
-    proof = step_proof(machine(), tmp_path, monkeypatch, approaches=[mixed])
+    proof = proof_on(tmp_path, monkeypatch, what=step(), approaches=[mixed])
     today, one = proof.cases
     assert one.way.approaches == mixed
     assert (one.result.approach, one.way.transports, str(one.way)) == ("each", "8/1", "many-8-1+single-1-1")
