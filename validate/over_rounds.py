@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
 from pready.model.common.arrays import Array
 
 
-class OverRounds(TypedDict):
-    """The measured fields of a `pready.validate.result.CaseResult`."""
-
-    measured_s: float
-    measured_low_s: float
-    measured_high_s: float
-    eta_measured: float
-    eta_measured_low: float
-    eta_measured_high: float
-    saving_measured: float
-    saving_measured_low: float
-    saving_measured_high: float
-
-
-def over_rounds(times: Array, iterations: Array, bulk: Array, bulk_iterations: Array) -> OverRounds:
-    """Time, η and saving of an approach beside bulk.
+def over_rounds(times: Array, iterations: Array, bulk: Array, bulk_iterations: Array) -> dict[str, Any]:
+    """Time, η and saving of an approach beside bulk: the measured fields of a `pready.validate.result.CaseResult`.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -53,22 +53,11 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class ComparedExchange:
-    """One exchange of both runs.
-
-    Attributes
-    ----------
-    before_s, after_s
-        Mean time from the last thread's finish to the end.
-    saving
-        Share of an iteration before the port.
-    """
-
-    name: str
-    says: str
+class _Compared:
     before_s: float
     after_s: float
     saving: Saving
+    """Share of an iteration before the port."""
     promise: Promise | None
 
     @property
@@ -78,32 +67,29 @@ class ComparedExchange:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Both runs.
+class ComparedExchange(_Compared):
+    """One exchange of both runs: mean times from the last thread's finish to the end."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Compared(_Compared):
+    """Both runs: mean times of an iteration.
 
     Attributes
     ----------
-    saving
-        Share of an iteration that the port saves.
     computing_s
         By how much later threads are ready after the port, of an iteration.
     unmatched
         Exchanges of one run that the other one does not have.
     """
 
-    before_s: float
-    after_s: float
-    saving: Saving
     computing_s: float
     exchanges: tuple[ComparedExchange, ...]
-    promise: Promise | None
     unmatched: tuple[str, ...]
-    notes: tuple[str, ...] = field(default=())
-
-    @property
-    def finding(self) -> Finding | None:
-        """None without a prediction."""
-        return None if self.promise is None else finding(self.promise.saving, self.saving)
+    notes: tuple[str, ...] = ()
 
 
 def finding(promised: float, saving: Saving) -> Finding:
@@ -151,18 +137,17 @@ def compare(before: Step, after: Step, promises: tuple[Promise, Mapping[str, Pro
     """
     pairs = matched(before, after)
     whole, each = promises or (None, {})
-    iteration = float(before.times_s.mean())
+    iteration, after_s = float(before.times_s.mean()), float(after.times_s.mean())
     exchanges = tuple(_exchange(b, a, iteration, each.get(b.name)) for b, a in pairs)
     theirs = {b.name for b, _ in pairs}, {a.name for _, a in pairs}
     unmatched = [f"{e.name} (before)" for e in before.exchanges if e.name not in theirs[0]]
     unmatched += [f"{e.name} (after)" for e in after.exchanges if e.name not in theirs[1]]
     communication = sum(e.after_s - e.before_s for e in exchanges)
-    of_both = float(after.times_s.mean())
     return Compared(
         before_s=iteration,
-        after_s=of_both,
+        after_s=after_s,
         saving=saved(blocks_of(before.times_s), blocks_of(after.times_s), iteration),
-        computing_s=of_both - iteration - communication,
+        computing_s=after_s - iteration - communication,
         exchanges=exchanges,
         promise=whole,
         unmatched=tuple(unmatched),
@@ -181,9 +166,9 @@ def matched(before: Step, after: Step) -> list[tuple[Exchange, Exchange]]:
     if before.ranks != after.ranks:
         raise PreadyError(f"{before.ranks} ranks before the port and {after.ranks} after it", valid="as many in both")
     rest, pairs = list(after.exchanges), dict[int, Exchange]()
-    for same in (_same_name, _same_bytes):
+    for key in (_name, _bytes):
         for i, mine in enumerate(before.exchanges):
-            found = next((e for e in rest if i not in pairs and same(mine, e)), None)
+            found = next((e for e in rest if i not in pairs and key(mine) and key(mine) == key(e)), None)
             if found is not None:
                 pairs[i] = found
                 rest.remove(found)
@@ -195,12 +180,8 @@ def matched(before: Step, after: Step) -> list[tuple[Exchange, Exchange]]:
     return [(before.exchanges[i], pairs[i]) for i in sorted(pairs)]
 
 
-def _same_name(a: Exchange, b: Exchange) -> bool:
-    return bool(a.name) and a.name == b.name
-
-
-def _same_bytes(a: Exchange, b: Exchange) -> bool:
-    return _bytes(a) == _bytes(b)
+def _name(e: Exchange) -> str:
+    return e.name
 
 
 def _bytes(e: Exchange) -> tuple[object, ...]:
@@ -219,14 +200,13 @@ def _largest(e: Exchange) -> int:
 
 
 def _exchange(before: Exchange, after: Exchange, iteration_s: float, promise: Promise | None) -> ComparedExchange:
-    each = blocks_of(before.after_s), blocks_of(after.after_s)
     name = before.name if before.name == after.name else f"{before.name} → {after.name}"
     return ComparedExchange(
         name=name,
         says=before.pattern.said,
         before_s=float(before.after_s.mean()),
         after_s=float(after.after_s.mean()),
-        saving=saved(*each, iteration_s),
+        saving=saved(blocks_of(before.after_s), blocks_of(after.after_s), iteration_s),
         promise=promise,
     )
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -152,10 +153,12 @@ def validate(
     wanted = Wanted(seed, rig, launcher, prefixes, budget, raw, machine, nodes)
     found = _run(what, wanted)
     report = _report(found, seed)
+    data = report_data(report)
     if output is not None:
-        _write(report, output)
+        write_text(output / PAGE, html(report, report.about["command"]))
+        write_text(output / DATA, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     if as_json:
-        print_json(report_data(report))
+        print_json(data)
     else:
         console().print(report_view(report))
     for part, why in found.skipped.items():
@@ -173,8 +176,8 @@ def validate(
 def _run(what: str, wanted: Wanted) -> Found:
     """Run all parts that can run here; an error in one keeps the results of the others."""
     parts: dict[str, Callable[[Wanted, Found], None]] = {
-        "fabrics": _fabrics,
-        "papers": _papers,
+        "fabrics": partial(_claims, "fabrics"),
+        "papers": partial(_claims, "papers"),
         "live": _live,
         "sst": _sst,
     }
@@ -219,34 +222,24 @@ def _progress(description: str, *, at_once: bool = False) -> Iterator[Callable[[
         yield told
 
 
-def _fabrics(wanted: Wanted, found: Found) -> None:
-    with _claims("fabrics", found) as on_claim:
-        fabrics.validate(wanted.seed, on_claim=on_claim)
-
-
-def _papers(wanted: Wanted, found: Found) -> None:
-    with _claims("papers", found) as on_claim:
-        papers.validate(wanted.seed, on_claim=on_claim)
-
-
-@contextmanager
-def _claims(part: str, found: Found) -> Iterator[Callable[[ClaimResult], None]]:
-    """Keeps each claim as it comes, under a progress bar."""
+def _claims(part: str, wanted: Wanted, found: Found) -> None:
+    """Keep each claim as it comes, under a progress bar."""
     with _progress(part) as told:
 
         def on_claim(claim: ClaimResult) -> None:
             found.claims.append(claim)
             told(len(found.claims), None, claim.source)
 
-        yield on_claim
+        (fabrics if part == "fabrics" else papers).validate(wanted.seed, on_claim=on_claim)
 
 
 def _live(wanted: Wanted, found: Found) -> None:
     budget_s = parse(wanted.budget, Unit.TIME, "--budget")
-    raw = _raw(wanted)
+    if wanted.raw is None:
+        raise Skipped("needs a folder for its raw records: -o FOLDER or --raw FOLDER")
     try:
         for home in _homes(wanted):
-            _live_with(home, wanted, raw, budget_s, found)
+            _live_with(home, wanted, wanted.raw, budget_s, found)
     except RigUnavailable as missing:
         raise Skipped(missing.reason) from None
 
@@ -258,10 +251,8 @@ def _homes(wanted: Wanted) -> list[Path | None]:
     if wanted.launcher is not None:
         return [None]
     named = [Path(p) for name in HOMES if (p := os.environ.get(name))]
-    if named:
-        return list(named)
     try:
-        return [two_ranks.mpi_home(None)]
+        return [*named] or [two_ranks.mpi_home(None)]
     except PreadyError as error:
         raise Skipped(str(error)) from None
 
@@ -341,16 +332,9 @@ def _sst(wanted: Wanted, found: Found) -> None:
             raise Skipped(str(missing)) from None
 
 
-def _raw(wanted: Wanted) -> Path:
-    """The folder of raw records."""
-    if wanted.raw is None:
-        raise Skipped("needs a folder for its raw records: -o FOLDER or --raw FOLDER")
-    return wanted.raw
-
-
 def _report(found: Found, seed: int) -> Report:
     about = {
-        "command": _command(),
+        "command": shlex.join(["pready", *sys.argv[1:]]),
         "Python": platform.python_version(),
         "NumPy, SciPy": f"{numpy.__version__}, {scipy.__version__}",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
@@ -362,17 +346,8 @@ def _report(found: Found, seed: int) -> Report:
     return Report(VERSION, seed, about, tuple(found.claims), tuple(found.comparisons))
 
 
-def _command() -> str:
-    return shlex.join(["pready", *sys.argv[1:]])
-
-
 def _as_expected(report: Report) -> bool:
     checks = (check.ok for comparison in report.comparisons for check in comparison.checks)
     controls = (control.rejected for comparison in report.comparisons for control in comparison.controls)
     claims = (claim.status != "off" or claim.known_off for claim in report.claims)
     return all(checks) and all(controls) and all(claims)
-
-
-def _write(report: Report, folder: Path) -> None:
-    write_text(folder / PAGE, html(report, report.about["command"]))
-    write_text(folder / DATA, json.dumps(report_data(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n")

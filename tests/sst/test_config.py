@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import types
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,9 +116,3 @@ def test_a_title_cannot_end_the_docstring(monkeypatch: pytest.MonkeyPatch) -> No
     odd = workload(name='""" + open("/x").read() + """')
     made = setup(load("meluxina"), odd, "single", (8,))
     executed(monkeypatch, config.text(simulation(made, Approach(SINGLE), "a.npy", "r.csv")))
-
-
-def test_the_file_is_kept_as_it_is_if_it_cannot_be_replaced(tmp_path: Path) -> None:
-    made = setup(load("meluxina"), workload(), "single", (8,))
-    with pytest.raises(ValueError, match="is a directory"):
-        config.write(simulation(made, Approach(SINGLE), "a.npy", "r.csv"), tmp_path)

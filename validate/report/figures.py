@@ -74,41 +74,23 @@ _STYLE: dict[Any, Any] = {
 
 def times(cases: Sequence[CaseResult], name: str) -> Markup:
     """Measured against predicted time, a panel for each library, a colour for each approach."""
-    return _against(
-        cases,
-        name,
-        lambda c: (c.measured_s, c.predicted_s),
-        ("measured", "predicted"),
-        format_time,
-        "Measured against predicted time",
-    )
+    points = [(c, c.measured_s, c.predicted_s) for c in cases]
+    return _against(points, name, "Measured against predicted time", "", format_time)
 
 
 def gains(cases: Sequence[CaseResult], name: str) -> Markup:
     """Measured against predicted η, bulk left out."""
-    fine = [c for c in cases if not is_bulk(c)]
-    return _against(
-        fine,
-        name,
-        lambda c: (c.eta_measured, c.eta_predicted),
-        ("η measured", "η predicted"),
-        lambda y: f"{y:g}×",
-        "Measured against predicted η",
-    )
+    points = [(c, c.eta_measured, c.eta_predicted) for c in cases if not is_bulk(c)]
+    return _against(points, name, "Measured against predicted η", "η ", lambda y: f"{y:g}×")
 
 
 def _against(
-    cases: Sequence[CaseResult],
-    name: str,
-    pair: Callable[[CaseResult], tuple[float, float]],
-    labels: tuple[str, str],
-    tick: Callable[[float], str],
-    title: str,
+    points: Sequence[tuple[CaseResult, float, float]], name: str, title: str, what: str, tick: Callable[[float], str]
 ) -> Markup:
-    if not cases:
+    if not points:
         return Markup("")
-    libraries, approaches = _unique(c.library for c in cases), _unique(c.approach for c in cases)
-    values = np.array([pair(c) for c in cases])
+    libraries, approaches = _unique(c.library for c, *_ in points), _unique(c.approach for c, *_ in points)
+    values = np.array([xy for _, *xy in points])
     low, high = values.min() / 1.3, values.max() * 1.3
 
     def draw(figure: Any) -> None:
@@ -118,18 +100,19 @@ def _against(
             axes.fill_between(line, line * (1 - BAND), line * (1 + BAND), color=SHADE, lw=0)
             axes.plot(line, line, color=MUTED, lw=0.8)
             for i, approach in enumerate(approaches):
-                xy = np.array([pair(c) for c in cases if (c.library, c.approach) == (library, approach)])
-                if len(xy):
-                    _dots(axes, xy[:, 0], xy[:, 1], i, approach)
-            axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), xlabel=labels[0], title=library)
+                mine = np.array([(c.library, c.approach) == (library, approach) for c, *_ in points])
+                if mine.any():
+                    _dots(axes, values[mine, 0], values[mine, 1], i, approach)
+            axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), title=library)
+            axes.set_xlabel(f"{what}measured")
             axes.set_box_aspect(1)
             _decades(axes.xaxis, low, high, tick)
             _decades(axes.yaxis, low, high, tick)
-        panels[0].set_ylabel(labels[1])
+        panels[0].set_ylabel(f"{what}predicted")
         _legend(figure, panels, "outside right upper", 1)
 
     wide = 3.5 * len(libraries) + 1.9
-    described = f"{title}: {len(cases)} cases, the band is ±{100 * BAND:.0f} % around equality"
+    described = f"{title}: {len(points)} cases, the band is ±{100 * BAND:.0f} % around equality"
     return svg_element(name, title, described, (wide, 3.9), draw)
 
 
@@ -139,10 +122,7 @@ def residuals(cases: Sequence[CaseResult], name: str) -> Markup:
     panels: list[tuple[str, list[tuple[CaseResult, float]]]] = [
         ("time, timeline", [(c, c.predicted_s / c.measured_s) for c in cases]),
         ("η, timeline", [(c, c.eta_predicted / c.eta_measured) for c in fine]),
-        (
-            "η, Eq. 3 alone",
-            [(c, c.eta_closed_form / c.eta_measured) for c in fine if c.eta_closed_form is not None],
-        ),
+        ("η, Eq. 3 alone", [(c, c.eta_closed_form / c.eta_measured) for c in fine if c.eta_closed_form is not None]),
     ]
     panels = [(title, points) for title, points in panels if points]
     if not panels:
@@ -193,13 +173,11 @@ def claims(found: Sequence[ClaimResult], name: str) -> Markup:
             mine = [(c, r) for c, r in points if c.source == source]
             # Spread over the row's height in the order of the claims, so that equal values stay apart.
             heights = row + (np.linspace(-0.28, 0.28, len(mine)) if len(mine) > 1 else np.zeros(1))
-            for wanted, colour, label in (("ok", SERIES[0], "ok"), ("off", OFF, "off")):
+            for wanted, colour, marker in (("ok", SERIES[0], "o"), ("off", OFF, "D")):
                 at = [i for i, (c, _) in enumerate(mine) if c.status == wanted]
-                marker = "o" if wanted == "ok" else "D"
-                axes.plot(
-                    [mine[i][1] for i in at], heights[at], marker, color=colour, ms=4, mew=0, alpha=0.85,
-                    label=label if row == 0 else None,
-                )  # fmt: skip
+                label = wanted if row == 0 else None
+                ratios = [mine[i][1] for i in at]
+                axes.plot(ratios, heights[at], marker, color=colour, ms=4, mew=0, alpha=0.85, label=label)
         axes.set(
             xscale="log", xlim=(1 / top / 1.05, top * 1.05), xlabel="ours / theirs", ylim=(len(sources) - 0.5, -0.5)
         )

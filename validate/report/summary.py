@@ -242,15 +242,15 @@ def _group(name: str, cases: Sequence[CaseResult]) -> Group:
         len(cases),
         float(np.median(time)),
         float(np.percentile(time, 90)),
-        _median(eta),
-        float(np.percentile(eta, 90)) if len(eta) else None,
-        _median(closed),
+        _percentile(eta, 50),
+        _percentile(eta, 90),
+        _percentile(closed, 50),
         float(np.mean(inside)) if inside else None,
     )
 
 
-def _median(values: Array) -> float | None:
-    return float(np.median(values)) if len(values) else None
+def _percentile(values: Array, q: float) -> float | None:
+    return float(np.percentile(values, q)) if len(values) else None
 
 
 def failed(report: Report) -> list[tuple[Comparison, Check]]:
