@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import click
 
@@ -43,9 +43,6 @@ DEFAULT_ITERATIONS = 10
 SIMULATED = tuple(i for i in INTERFACES if i.motif is not None)
 """The interfaces that have a motif."""
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 
 @click.group(invoke_without_command=True)
 @click.pass_context
@@ -55,43 +52,24 @@ def sst(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-def needs_sst(function: Callable[P, R]) -> Callable[P, R]:
+@contextmanager
+def needs_sst() -> Iterator[None]:
     """A command that ends with one line and status 3 without SST."""
-
-    @wraps(function)
-    def wrapped(*args: P.args, **given: P.kwargs) -> R:
-        try:
-            return function(*args, **given)
-        except MissingSST as error:
-            click.echo(f"pready: error: {error}", err=True)
-            click.get_current_context().exit(MISSING)
-
-    return wrapped
-
-
-def _together(*decorators: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(function: Callable[..., Any]) -> Callable[..., Any]:
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return apply
+    try:
+        yield
+    except MissingSST as error:
+        click.echo(f"pready: error: {error}", err=True)
+        click.get_current_context().exit(MISSING)
 
 
 _processes = click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
 _threads = click.option(
     "--sst-threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each process (sst -n)."
 )
-_what = _together(
+_OPTIONS = (
     options.workload(),
     options.machine(),
-    click.option(
-        "--topology",
-        default=DEFAULT_TOPOLOGY,
-        show_default=True,
-        metavar="NAME",
-        help=f"{VALID}.",
-    ),
+    click.option("--topology", default=DEFAULT_TOPOLOGY, show_default=True, metavar="NAME", help=f"{VALID}."),
     options.grid("--ranks", "Number or grid of ranks.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
     click.option("--iterations", type=click.IntRange(1), default=DEFAULT_ITERATIONS, show_default=True),
     options.seed(),
@@ -110,6 +88,12 @@ _what = _together(
         help="Output of 'pready sst calibrate -o'.  [default: calibrated once per machine, and kept]",
     ),
 )
+
+
+def _what(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 @sst.command()
@@ -205,7 +189,7 @@ def run(
     )
 
 
-@needs_sst
+@needs_sst()
 def run_and_show(
     machine: Machine,
     workload: Workload,
@@ -265,7 +249,7 @@ def run_and_show(
 @_processes
 @_threads
 @options.as_json("Residuals and parameters as one JSON object.")
-@needs_sst
+@needs_sst()
 def calibrate(
     machine: str, output: Path | None, path: str, cache: str, processes: int, sst_threads: int, as_json: bool
 ) -> None:
@@ -294,7 +278,7 @@ def calibrate(
 
 
 @sst.command()
-@needs_sst
+@needs_sst()
 def info() -> None:
     """Show the installed SST and the motifs' parameters."""
     found = installed.find()
@@ -318,15 +302,9 @@ def _setup(
 ) -> Setup:
     if max(ranks or (), default=0) > MOST_RANKS:
         raise PreadyError(f"--ranks = {','.join(map(str, ranks or ()))}", valid=f"at most {MOST_RANKS} for SST")
+    pairs = dict(_pair(text) for text in extra)
     return setup(
-        machine,
-        workload,
-        network,
-        ranks or (),
-        iterations=iterations,
-        seed=seed,
-        extra=dict(_pair(text) for text in extra),
-        firefly=firefly,
+        machine, workload, network, ranks or (), iterations=iterations, seed=seed, extra=pairs, firefly=firefly
     )
 
 

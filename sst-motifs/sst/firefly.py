@@ -328,14 +328,11 @@ def host_parameters(firefly: Firefly, largest: int, receives: int) -> dict[str, 
         "rxMemcpy": [0.0 if b.rendezvous else b.rx_ns_per_byte for b in bands],
         "rxFini": [b.rx_ns_per_byte if b.rendezvous else 0.0 for b in bands],
     }
-    for name in ("txSetup", "rxSetup", "txMemcpy", "rxMemcpy", "rxFini"):
-        out[f"{name}Mod"] = "firefly.LatencyMod"
-        out[f"{name}ModParams.base"] = "0ns"
-    for name, values in setups.items():
-        out |= ranges(firefly, f"{name}ModParams", values, "ns")
-    for name, values in per_byte.items():
-        out[f"{name}ModParams.op"] = "Mult"
-        out |= ranges(firefly, f"{name}ModParams", [1e3 * v for v in values], "ps")
+    for name, values in (setups | per_byte).items():
+        each, unit = ([1e3 * v for v in values], "ps") if name in per_byte else (values, "ns")
+        out |= {f"{name}Mod": "firefly.LatencyMod", f"{name}ModParams.base": "0ns"}
+        out |= {f"{name}ModParams.op": "Mult"} if name in per_byte else {}
+        out |= ranges(firefly, f"{name}ModParams", each, unit)
     return out
 
 

@@ -12,7 +12,7 @@ from pready.calibrate.measure.exchange_plan import StepPlan
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, Records
 from pready.calibrate.measure.session import Outcome
-from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.machine.machine import Machine
 from pready.model.workload.workload import Workload
@@ -34,7 +34,7 @@ def cluster(rows_of: Callable[[Point, dict[str, Any]], Array]) -> Callable[..., 
     return measured
 
 
-def rows(truth: Machine, workload: Workload, plan: StepPlan, point: Point, seed: int) -> Array:
+def rows(truth: Machine, workload: Workload, plan: StepPlan, ways: tuple[Approach, ...], seed: int) -> Array:
     """Ranks whose iterations are those that the engine simulates on `truth`.
 
     Returns
@@ -42,8 +42,6 @@ def rows(truth: Machine, workload: Workload, plan: StepPlan, point: Point, seed:
     Of each iteration when each rank began, how long it computed, and when it ended: shape (iterations, 3 ranks); of a
     step further (iterations, ranks × exchanges × 2): how long it computed for each exchange, and when that ended.
     """
-    said = str(point.get("ways") or f"{point.get('approach')}.{point.get('transport')}")
-    ways = tuple(Approach(BY_KEY[name], int(n)) for name, n in (way.split(".") for way in said.split("_")))
     runs = Expected(truth, workload, seed, 0, plan.iterations).simulated(ways, record=True)
     last = [np.asarray(run.ends_s).reshape(plan.iterations, -1, plan.ranks)[:, -1] for run in runs]
     ends = np.stack(last, axis=2)

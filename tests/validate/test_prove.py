@@ -76,7 +76,9 @@ def cluster_of(truth: Machine, what: Workload, seed: int) -> Callable[..., Outco
 
     def rows_of(point: Point, told: dict[str, Any]) -> Array:
         count = int((told["folder"] / f"{point.get('plan')}.plan").read_text().split()[5])
-        return rows(truth, what, step_plan(what, count, seed), point, seed)
+        said = str(point.get("ways") or f"{point.get('approach')}.{point.get('transport')}")
+        ways = tuple(Approach(BY_KEY[name], int(n)) for name, n in (way.split(".") for way in said.split("_")))
+        return rows(truth, what, step_plan(what, count, seed), ways, seed)
 
     return cluster(rows_of)
 
