@@ -22,13 +22,8 @@ def between(low: float, high: float) -> str:
 
 
 def _saved(saving: Saving) -> str:
-    verb = "saved" if saving.value >= 0 else "lost"
-    low, high = (saving.low, saving.high) if saving.value >= 0 else (-saving.high, -saving.low)
-    told = (
-        f" ({between(low, high)} over {saving.rounds} round{'s' * (saving.rounds != 1)})"
-        if math.isfinite(saving.half)
-        else ""
-    )
+    verb, rounds = "saved" if saving.value >= 0 else "lost", f"{saving.rounds} round{'s' * (saving.rounds != 1)}"
+    told = f" ({between(*saving.ends)} over {rounds})" if math.isfinite(saving.half) else ""
     return f"{verb} {percent(abs(saving.value))} of an iteration{told}"
 
 

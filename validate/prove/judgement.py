@@ -10,6 +10,7 @@ import numpy as np
 from pready.model.common.arrays import Array
 from pready.model.common.normal import student95
 from pready.model.result.prediction import Verdict
+from pready.model.result.verdict import verdict
 
 Finding = Literal["kept", "saves less", "decided by measuring", "not kept", "too noisy to judge", "undecided"]
 MOST_ROUNDS = 100
@@ -35,6 +36,11 @@ class Saving:
     def half(self) -> float:
         """Half the interval's width."""
         return (self.high - self.low) / 2
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the interval; of a loss, as a positive share."""
+        return (self.low, self.high) if self.value >= 0 else (-self.high, -self.low)
 
 
 def saving_of(iterations: Array, today: Array) -> Saving:
@@ -65,11 +71,6 @@ def rounds_to_tell(saving: Saving, least: float) -> int | None:
     distance = abs(saving.value - least)
     enough = (n for n in range(max(saving.rounds + 1, 3), MOST_ROUNDS + 1) if _factor(n) * saving.deviation < distance)
     return next(enough, None)
-
-
-def verdict_between(low: float, high: float, least: float) -> Verdict:
-    """Port if the whole interval of the saving reaches what is asked for, do not port if none of it does."""
-    return "port" if low >= least else "do not port" if high < least else "undecided"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def judge(expected: tuple[float, float, float], saving: Saving, least: float, *,
         Ranks shared cores: nothing is judged.
     """
     value, low, high = expected
-    predicted, measured = verdict_between(low, high, least), verdict_between(saving.low, saving.high, least)
+    predicted, measured = verdict(low, high, least), verdict(saving.low, saving.high, least)
 
     def found(finding: Finding, rounds: int | None = None) -> Judgement:
         return Judgement(finding, predicted, measured, saving, expected, least, rounds)

@@ -11,12 +11,12 @@ import numpy as np
 
 from pready.calibrate.machine.calibrate import provenance
 from pready.calibrate.measure.exchange_plan import step_plan
-from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, read
 from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_time
 from pready.model.engine.ranks.layout import of_a_step
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
@@ -24,24 +24,24 @@ from pready.model.machine.writing import dumps
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
-from pready.validate.live.suspect import suspect
+from pready.validate.live.suspect import beside_terms, suspect
 from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.cores import shared_before, shared_cores
 from pready.validate.prove.decision import between, decision, percent, why
 from pready.validate.prove.design import Way
-from pready.validate.prove.exchanges import exchanges_of, suspect_in_step
 from pready.validate.prove.expected import Expectation, Expected
 from pready.validate.prove.judgement import Judgement, Saving, judge, saving_of
 from pready.validate.prove.performed import Performed, performed_in
-from pready.validate.result import CaseResult, Comparison
+from pready.validate.result import CaseResult, Comparison, ExchangeResult
 from pready.validate.site import CALIBRATING, POINT_BUDGET_S, Site, Told, about, calibrated
 
 PLANS, RAW, RAW_MACHINE = "plans", "exchange.jsonl", "machine.jsonl"
 SLOWER = 3.0
 """A round counts as hanging after ten times its predicted duration, times this factor."""
 VCIS = "MPIR_CVAR_CH4_NUM_VCIS"
+"""Gives MPICH so many VCIs; others do not know the variable."""
 
 
 @dataclass(frozen=True)
@@ -235,13 +235,14 @@ def _measure(
     failures: dict[str, str] = {}
     for vcis in sorted({way.vcis for way in ways}):
         some = {w.point(plan, r, design.MOST): w for w, r in listed if w.vcis == vcis}
+        settings = {VCIS: str(vcis)} if vcis > 1 else {}
 
         def told(p: Progress, before: int = done) -> None:
             on_progress(Told("measuring", before + p.done, total, p.left_s))
 
         outcome = measure(
             some,
-            _with_vcis(site.launcher, vcis),
+            replace(site.launcher, environment={**site.launcher.environment, **settings}),
             folder / RAW,
             budget_s,
             told,
@@ -257,13 +258,6 @@ def _measure(
             if str(point) in outcome.failures:
                 failures[str(way)] = outcome.failures[str(point)].split("\n")[0]
     return environments, failures
-
-
-def _with_vcis(launcher: Launcher, vcis: int) -> Launcher:
-    """The launcher with the setting that gives MPICH so many VCIs; others do not know the variable."""
-    if vcis == 1:
-        return launcher
-    return replace(launcher, environment={**launcher.environment, VCIS: str(vcis)})
 
 
 def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
@@ -295,10 +289,10 @@ def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performe
             saving_predicted_high=here.saving_high,
             measured_mean_s=performed.mean_communication_s,
             predicted_mean_s=here.mean_s,
-            exchanges=exchanges_of(workload, way, here, performed),
+            exchanges=_exchanges_of(workload, way, here, performed),
             **over_rounds(performed.communication_s, performed.iteration_s, bulk.communication_s, bulk.iteration_s),
         )
-        suspected = suspect(expected, way.approach, result) if len(way.each) == 1 else suspect_in_step(result)
+        suspected = suspect(expected, way.approach, result) if len(way.each) == 1 else _suspect_in_step(result)
         spent, steps = float(np.median(performed.iteration_s)), performed.steps
         late = result.measured_s - here.time_s
         computing = (spent - steps * result.measured_s) - (here.iteration_s - steps * here.time_s)
@@ -306,6 +300,45 @@ def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performe
         saving = saving_of(performed.iteration_s, bulk.iteration_s)
         cases.append(Case(way, here, performed, replace(result, suspect=suspected), saving, explained))
     return tuple(cases)
+
+
+def _exchanges_of(
+    workload: Workload, way: Way, expected: Expectation, performed: Performed
+) -> tuple[ExchangeResult, ...]:
+    """Predicted and measured, each with the others in their ways; none where the workload has one alone."""
+    if not performed.exchanges:
+        return ()
+    return tuple(
+        ExchangeResult(
+            name=part.name,
+            approach=approach.interface.key,
+            transport_partitions=approach.transport_partitions,
+            vcis=approach.vcis,
+            partitions_per_thread=part.partitions_per_thread,
+            buffer=int(part.buffer),
+            arrivals=part.arrivals.model,
+            measured_s=float(np.median(seen.communication_s)),
+            measured_low_s=float(seen.communication_s.min()),
+            measured_high_s=float(seen.communication_s.max()),
+            predicted_s=predicted_s,
+            until_ready_s=seen.computing_s,
+        )
+        for part, approach, seen, predicted_s in zip(
+            workload.parts, way.approaches, performed.exchanges, expected.exchanges_s, strict=True
+        )
+    )
+
+
+def _suspect_in_step(case: CaseResult) -> str:
+    """The exchange that is off most in seconds; empty where the step is predicted well enough."""
+    plain = beside_terms(case)
+    if plain is not None:
+        return plain
+    worst = max(case.exchanges, key=lambda e: abs(e.predicted_s - e.measured_s))
+    return (
+        f"exchange '{worst.name}' is off most: {format_time(worst.predicted_s)} predicted, "
+        f"{format_time(worst.measured_s)} measured"
+    )
 
 
 def _concluded(

@@ -6,10 +6,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pready.model.common.units import format_time
+from pready.model.result.verdict import verdict
 from pready.show.terminal.table import Readable
 from pready.validate.ported import Compared, ComparedExchange
 from pready.validate.prove.decision import between, percent
-from pready.validate.prove.judgement import Saving, verdict_between
+from pready.validate.prove.judgement import Saving
 
 HEADS = {
     "kept": ("Kept", "bold green"),
@@ -27,7 +28,7 @@ def ported_view(compared: Compared, min_gain: float) -> RenderableType:
     c = compared
     told = _told(c.saving)
     if c.promise is None:
-        head, style = PAYS[verdict_between(c.saving.low, c.saving.high, min_gain)], "bold"
+        head, style = PAYS[verdict(c.saving.low, c.saving.high, min_gain)], "bold"
         said = f"{told}; {100 * min_gain:g} % is asked for. With --machine: beside what was promised"
     else:
         assert c.finding is not None
@@ -41,14 +42,8 @@ def ported_view(compared: Compared, min_gain: float) -> RenderableType:
 
 def _told(saving: Saving) -> str:
     verb = "saves" if saving.value >= 0 else "costs"
-    return f"the port {verb} {percent(abs(saving.value))} of an iteration{_range(saving)}"
-
-
-def _range(saving: Saving) -> str:
-    if saving.half == float("inf"):
-        return " (too few steps for an interval)"
-    ends = (saving.low, saving.high) if saving.value >= 0 else (-saving.high, -saving.low)
-    return f" ({between(*ends)})"
+    told = "too few steps for an interval" if saving.half == float("inf") else between(*saving.ends)
+    return f"the port {verb} {percent(abs(saving.value))} of an iteration ({told})"
 
 
 def _why(c: Compared) -> list[str]:

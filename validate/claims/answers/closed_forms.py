@@ -44,14 +44,7 @@ class Counts(Strict):
 class Metric(Strict):
     """A formula of `pready.model.equations.metrics` and its values in order."""
 
-    formula: Literal[
-        "eta",
-        "speedup_percent",
-        "overhead",
-        "perceived_bandwidth",
-        "application_availability",
-        "early_bird_percent",
-    ]
+    formula: Literal["speedup_percent", "application_availability"]
     first: float
     second: float
 

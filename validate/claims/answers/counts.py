@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pready.model.approach.libraries import library, mpich_6314_messages
+from pready.model.approach.libraries import mpich_6314_messages
 from pready.model.approach.vcis import communicators_27_point
 from pready.model.common import units
 from pready.model.toml.provenance import Strict
@@ -109,5 +109,4 @@ def kept_inside(a: Patches, lab: Lab) -> float:
 
 def messages_on_the_wire(a: Messages, lab: Lab) -> float:
     """Messages that one partitioned exchange becomes."""
-    library(a.library)
     return float(mpich_6314_messages(a.sender_partitions, a.receiver_partitions, a.buffer, a.aggregate))

@@ -28,9 +28,8 @@ class Run(Strict):
     machine: MachineTable
     workload: Workload
     approach: ApproachTable
-    of: Literal["iteration_s", "communication_s", "speedup_percent", "messages per rank", "throughput"]
-    """`speedup_percent` is marts2024's, against `Pt2Pt single` on the same draws; `throughput` is a
-    rank's sent bytes per iteration over the iteration's time."""
+    of: Literal["iteration_s", "communication_s", "speedup_percent", "messages per rank"]
+    """`speedup_percent` is marts2024's, against `Pt2Pt single` on the same draws."""
     grid: Grid | None = None
     """This and the next three: absent, as the workload itself says; a step of several exchanges always does."""
     ring: Annotated[int, Field(ge=1)] | None = None
@@ -77,17 +76,14 @@ def simulation(a: Run, lab: Lab) -> float:
             return float(speedup_percent(bulk.iteration_s.mean(), iteration))
         case "messages per rank":
             return run.messages / run.iterations / math.prod(run.grid)
-        case "throughput":
-            size = a.approach.of(a.workload).message_size(a.workload.buffer)
-            return run.messages / run.iterations / math.prod(run.grid) * size / iteration
 
 
 def _run(a: Run, lab: Lab, approach: Approach | None = None) -> Simulation:
     """With an approach of all exchanges; absent: the claim's."""
     given: dict[str, Any] = {n: getattr(a, n) for n in ("grid", "blocks", "thread_grid") if getattr(a, n) is not None}
     if a.workload.exchanges is not None:
-        if given or a.ring is not None or a.of == "throughput":
-            raise PreadyError(f"{', '.join(given) or 'ring or throughput'} of several exchanges", valid="their own")
+        if given or a.ring is not None:
+            raise PreadyError(f"{', '.join(given) or 'ring'} of several exchanges", valid="their own")
         ways = [approach or a.approach.of(w) for w in a.workload.parts]
         return lab.step(a.machine, a.workload, ways, a.iterations)
     options: dict[str, Any] = {"blocks": 1, "iterations": a.iterations}

@@ -64,7 +64,7 @@ class Partitions(Strict):
 
 
 class Broadcast(Strict):
-    """A buffer from one rank to all others, one of its threads being late."""
+    """A buffer from one rank to all others, a message to each, one of its threads being late."""
 
     machine: MachineTable
     buffer: units.Size
@@ -72,8 +72,6 @@ class Broadcast(Strict):
     threads: Count
     late_by: units.Time
     interface: str
-    radix: Annotated[int, Field(ge=2)] | None = None
-    """Of a k-nomial tree; absent: the one rank sends to all others."""
 
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
@@ -115,7 +113,7 @@ def broadcast_time(a: Broadcast, lab: Lab) -> float:
     """Seconds, from when the late thread is ready until the last rank has everything."""
     late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
     shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast"}
-    options: dict[str, Any] = {"grid": (a.ranks,), "iterations": 1, "radix": a.radix or a.ranks}
+    options: dict[str, Any] = {"grid": (a.ranks,), "iterations": 1, "radix": a.ranks}
     workload, approach = Workload.model_validate(shape), _approach(a.interface, a.threads)
     return float(lab.simulation(a.machine, workload, approach, **options).last_end_s[0]) - a.late_by
 

@@ -21,7 +21,7 @@ class LibraryProperty(Strict):
     """A library's partitioned communication."""
 
     library: str
-    of: Literal["sends partitions early", "VCIs for partitions"]
+    of: Literal["sends partitions early"]
 
 
 def machine_value(a: MachineValue, lab: Lab) -> float:
@@ -42,7 +42,6 @@ def machine_value(a: MachineValue, lab: Lab) -> float:
             return next(s.from_ for s in segments if s.protocol == "rendezvous")
 
 
-def library_property(a: LibraryProperty, lab: Lab) -> float | bool:
+def library_property(a: LibraryProperty, lab: Lab) -> bool:
     """From the library's profile, which is read in its sources."""
-    made = library(a.library)
-    return bool(made.early) if a.of == "sends partitions early" else float(made.part_vcis)
+    return bool(library(a.library).early)
