@@ -24,10 +24,12 @@ def two_ranks(
     crowded: bool = False,
     nodes: int | None = None,
     per_node: int = 1,
+    ranks: int | None = None,
 ) -> Iterator[tuple[Launcher, Path | None]]:
     """A launcher of two ranks, and the MPI's home if it is known; `crowded` as for `Rig.openmpi`.
 
     With more than two `nodes` of a rig they are the first two on a switch. There, each node has `per_node` ranks.
+    Of a rig, `ranks` may be more than those of two nodes.
     """
     if (launcher is None) == (rig is None):
         given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
@@ -40,7 +42,7 @@ def two_ranks(
         return
     home = mpi_home(prefix)
     with Rig(str(rig), nodes or 2) as made:
-        ranks = 2 * per_node
+        ranks = ranks or 2 * per_node
         if is_open_mpi(home):
             yield made.openmpi(home, crowded=crowded, ranks=ranks, per_node=per_node), home
         else:

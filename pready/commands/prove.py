@@ -16,8 +16,7 @@ import click
 from pready.calibrate.measure.compile import built_for
 from pready.calibrate.measure.job_script import Job
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.rig.namespaces import Rig
-from pready.calibrate.rig.two_ranks import check_nodes, is_open_mpi, mpi_home
+from pready.calibrate.rig.two_ranks import check_nodes, two_ranks
 from pready.commands import options
 from pready.commands.doctor import tried_first
 from pready.files.writing import make_folder, write_text
@@ -235,35 +234,25 @@ def _launched(
     workload: Workload, launcher: str | None, rig: str | None, nodes: int | None, prefix: Path | None
 ) -> Iterator[tuple[Launcher, Path | None]]:
     """The launcher of all ranks, and the MPI's prefix if known."""
-    if (launcher is None) == (rig is None):
-        given = "both --launcher and --rig" if launcher else "neither --launcher nor --rig"
-        raise PreadyError(
-            f"{given} given", valid='one of them, such as --launcher "srun -N 8 -n 96 -c 8" or --rig 100Mbit'
-        )
     check_nodes(nodes, rig)
-    if launcher is not None:
-        started = Launcher.parse(launcher)
-        yield started, prefix or home_of(started)
-        return
     count, each = ranks_of(workload), workload.ranks_of_a_node or 1
-    if each >= count:
-        raise PreadyError(
-            f"--rig for a workload whose {count} ranks share a node (ranks_per_node = {each}): it joins nodes",
-            valid=f'--launcher "mpiexec -n {count}" on this machine, or a workload without ranks_per_node',
-        )
-    if nodes not in (None, count // each):
-        raise PreadyError(
-            f"--nodes {nodes} for a workload of {count} ranks, {each} per node", valid=f"{count // each}; or --ranks"
-        )
-    places = nodes_of(workload) or range(count)
-    if [*places] != [rank // each for rank in range(count)]:
-        raise PreadyError("node_grid: the rig fills its nodes rank by rank", valid="ranks_per_node alone")
-    home = mpi_home(prefix)
-    with Rig(str(rig), count // each) as made:
-        if is_open_mpi(home):
-            yield made.openmpi(home, crowded=count > 2, per_node=each), home
-        else:
-            yield made.mpich(home, per_node=each), home
+    on_nodes: dict[str, int] = {}
+    if rig is not None and launcher is None:
+        if each >= count:
+            raise PreadyError(
+                f"--rig for a workload whose {count} ranks share a node (ranks_per_node = {each}): it joins nodes",
+                valid=f'--launcher "mpiexec -n {count}" on this machine, or a workload without ranks_per_node',
+            )
+        if nodes not in (None, count // each):
+            raise PreadyError(
+                f"--nodes {nodes} for a workload of {count} ranks, {each} per node",
+                valid=f"{count // each}; or --ranks",
+            )
+        if [*(nodes_of(workload) or range(count))] != [rank // each for rank in range(count)]:
+            raise PreadyError("node_grid: the rig fills its nodes rank by rank", valid="ranks_per_node alone")
+        on_nodes = {"nodes": count // each, "per_node": each, "ranks": count}
+    with two_ranks(launcher, rig, prefix, crowded=count > 2, **on_nodes) as (started, home):
+        yield started, home or home_of(started)
 
 
 def home_of(launcher: Launcher) -> Path | None:

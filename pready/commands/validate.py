@@ -22,9 +22,8 @@ from platformdirs import user_cache_path
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.calibrate.measure import compile
-from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.rig import two_ranks
-from pready.calibrate.rig.namespaces import Rig, RigUnavailable
+from pready.calibrate.rig.namespaces import RigUnavailable
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import make_folder, write_text
@@ -262,7 +261,9 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
     folder.mkdir(parents=True, exist_ok=True)
     # The rig's nodes share this machine's cores.
     enough = rig is None or (os.cpu_count() or 1) >= 2 * max(design.THREADS)
-    with _ranks(home, wanted, rig, nodes, crowded=not enough) as (ranks, where):
+    crowded = not enough or nodes > 2
+    on_nodes = {} if rig is None else {"nodes": nodes, "ranks": nodes}
+    with two_ranks.two_ranks(wanted.launcher, rig, home, crowded=crowded, **on_nodes) as (ranks, where):
         taken = {c.about["library"] for c in found.comparisons if "library" in c.about}
         site = Site(_library(where, taken), ranks, compile.built_for(where), receive_threads=0 if enough else 1)
         with _progress(f"live, {site.library}{f', {nodes} nodes' if nodes > 2 else ''}") as told:
@@ -291,20 +292,6 @@ def _live_with(home: Path | None, wanted: Wanted, folder: Path, budget_s: float,
                 with suppress(PreadyError):
                     conclude(0.0)  # no more measuring: compare what the folder holds
                 raise
-
-
-@contextmanager
-def _ranks(
-    home: Path | None, wanted: Wanted, rig: str | None, nodes: int, *, crowded: bool
-) -> Iterator[tuple[Launcher, Path | None]]:
-    """A launcher of a rank on each node, and the MPI's prefix if known."""
-    if nodes == 2:
-        with two_ranks.two_ranks(wanted.launcher, rig, home, crowded=crowded) as both:
-            yield both
-        return
-    home = home or two_ranks.mpi_home(None)
-    with Rig(str(rig), nodes) as made:
-        yield made.openmpi(home, crowded=True) if two_ranks.is_open_mpi(home) else made.mpich(home), home
 
 
 def _library(home: Path | None, taken: set[str]) -> str:

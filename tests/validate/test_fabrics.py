@@ -28,19 +28,10 @@ from pready.validate.fabrics.series import parsed
 from pready.validate.report.trust import figures
 from pready.validate.result import ClaimResult
 
-SERIES: dict[str, Any] = {
-    "id": "there",
-    "kind": "ping-pong",
-    "file": "a/b.txt",
-    "points": {"8 B": 3.07, "2 KiB": 4.57},
-}
-FILE: dict[str, Any] = {
-    "name": "x",
-    "title": "X",
-    "source": "owner/repository @0123abc",
-    "profile": "niagara",
-    "series": [SERIES],
-}
+POINTS = {"8 B": 3.07, "2 KiB": 4.57}
+SERIES: dict[str, Any] = {"id": "there", "kind": "ping-pong", "file": "a/b.txt", "points": POINTS}
+FILE: dict[str, Any] = {"name": "x", "title": "X", "source": "owner/repository @0123abc", "profile": "niagara"}
+FILE |= {"series": [SERIES]}
 
 
 def with_series(**changes: Any) -> dict[str, Any]:
@@ -85,15 +76,10 @@ def test_a_sign_asks_for_the_side_of_1_alone() -> None:
 
 
 def test_only_names_machines_or_claims() -> None:
-    with pytest.raises(PreadyError, match="only = 'nirvana' is neither a machine nor a claim; valid: "):
+    with pytest.raises(PreadyError, match=r"only = 'nirvana' is neither a machine nor a claim; valid: alaska, .* id$"):
         fabrics.validate(only=["nirvana"])
     with pytest.raises(PreadyError, match="machine = 'nirvana' is unknown"):
         load("nirvana")
-
-
-def test_every_kind_names_a_check_and_what_it_varies() -> None:
-    for kind in KINDS.values():
-        assert "{measured" in kind.says or "{pay" in kind.says
 
 
 # ---- what is computed, on a machine of round numbers ----------------------------------------------------------------
@@ -162,9 +148,6 @@ def test_time_per_message_is_the_processors_or_the_links() -> None:
         for threads in (1, 4):
             found = asked("time per message", buffer=buffer, partition=f"{size} B", threads=threads, interface="many")
             assert found == pytest.approx(each + (WIRE + 2 * CPU + size * BYTE - each) / 64, rel=0.02)
-
-
-def test_time_per_message_wants_as_many_for_each_thread() -> None:
     with pytest.raises(PreadyError, match="4 messages by 3 threads; valid: a multiple of the threads"):
         asked("time per message", buffer="400 B", partition=SMALL, threads=3, interface="many")
 
