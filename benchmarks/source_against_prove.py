@@ -37,7 +37,7 @@ from pready.model.approach.libraries import LIBRARIES
 from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.design import MOST, Way, order, way_of_step
+from pready.validate.prove.design import MOST, Way, order, way_of
 from pready.validate.prove.performed import performed_in
 from pready.validate.prove.session import ranks_of
 from pready.validate.prove.source import program
@@ -113,7 +113,7 @@ def compared(
                 f"{workload.name}: iterations or ranks differ; valid: arrivals of model 'none' or 'laggard'"
             )
     name, built, raw = plan.write(folder / "plans"), built_for(home, None), folder / "raw.jsonl"
-    bulk = way_of_step([w.baseline for w in workload.parts], workload)
+    bulk = way_of([w.baseline for w in workload.parts], workload)
     programs = {way: compiled(folder / str(way), workload, way, home) for way in ways}
     of_bulk: dict[int, list[float]] = {r: [] for r in range(rounds)}
     of_way: dict[Way, list[float]] = {way: [] for way in ways}
@@ -159,7 +159,7 @@ def main() -> int:
         (folder / "default.toml").write_text(DEFAULT, encoding="utf-8")
         workload, _ = as_performed(load_workload(options.workload or str(folder / "default.toml")))
         messages = {key: min(count, workload.n_partitions) for key, count in WAYS.items() if key in options.only}
-        ways = [way_of_step([BY_KEY[k].into(m)] * len(workload.parts), workload) for k, m in messages.items()]
+        ways = [way_of([BY_KEY[k].into(m)] * len(workload.parts), workload) for k, m in messages.items()]
         with started(home, options.rig, options.launcher, ranks_of(workload)) as launcher:
             found = compared(workload, ways, launcher, home, folder, options.rounds, options.iterations)
     off = 0

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pready.validate.prove.cores import shared_before, shared_cores
 from pready.validate.prove.performed import Performed, of_records
+from pready.validate.prove.placement import shared_before, shared_cores
 
 
 def performed(communication_s: float, wait_s: float, ranks: int, steps: int = 1) -> Performed:

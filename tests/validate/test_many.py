@@ -61,7 +61,8 @@ def cluster_of(truth: Machine) -> Callable[..., Outcome]:
 
 def compared(truth: Machine, folder: Path, monkeypatch: pytest.MonkeyPatch, workloads: int = 8) -> Comparison:
     monkeypatch.setattr(many, "MOST_SCENES", workloads)
-    monkeypatch.setattr(many, "KINDS", ("normal by thread", "laggard"))
+    every = many.arrivals_of
+    monkeypatch.setattr(many, "arrivals_of", lambda late: [every(late)[kind] for kind in (3, 1)])
     monkeypatch.setattr(many, "patterns", lambda _: {"pair": PAIR})
     found = SimpleNamespace(environment="here", described=SimpleNamespace(machine=machine()))
     monkeypatch.setattr(many, "calibrate", lambda *_, **__: found)

@@ -216,10 +216,11 @@ def test_a_launcher_of_other_ranks_is_refused(tmp_path: Path) -> None:
 
 def test_what_the_benchmark_is_asked_for() -> None:
     # Released MPICH sends one message however many partitions are marked: the benchmark marks the user's.
-    assert design.way_of(Approach(PART_AM), 8).point("p", 0, 9).get("transport") == 8
-    assert design.way_of(Approach(PART, 4), 8).point("p", 0, 9).get("transport") == 4
+    what = workload(partitions_per_thread=2)
+    assert design.way_of([Approach(PART_AM)], what).point("p", 0, 9).get("transport") == 8
+    assert design.way_of([Approach(PART, 4)], what).point("p", 0, 9).get("transport") == 4
     with pytest.raises(PreadyError, match="cannot be measured"):
-        design.way_of(Approach(BY_KEY["persistent-matched"]), 8)
+        design.way_of([Approach(BY_KEY["persistent-matched"])], what)
 
 
 @pytest.mark.parametrize(("iteration_s", "count"), [(1e-3, 100), (0.5, 23), (10.0, 8)])

@@ -41,14 +41,11 @@ class Series(Strict):
                 raise PreadyError(f"off = {shown(size)} is not a point", valid=", ".join(self.points))
         return self
 
-    def claims(self, machine: dict[str, str], source: str) -> list[Claim]:
-        """One for each point, on a machine by its profile and the library to predict for."""
-        return [self._claim(machine, source, size, value) for size, value in self.points.items()]
-
-    def _claim(self, machine: dict[str, str], source: str, size: str, measured: float) -> Claim:
+    def claim(self, machine: dict[str, str], source: str, size: str, measured: float) -> Claim:
+        """That of one point, on a machine by its profile and the library to predict for."""
         kind = KINDS[self.kind]
         arguments = {**kind.arguments, **self.arguments, kind.argument: size, "machine": machine}
-        pay = "pay" if measured > 1 else "cost time"
+        words = arguments | {"size": size, "measured": measured, "pay": "pay" if measured > 1 else "cost time"}
         expected: float | Bounds = measured
         tolerance = Tolerance(relative=kind.tolerance, why=kind.why)
         if kind.sign:
@@ -57,9 +54,7 @@ class Series(Strict):
         return Claim(
             id=f"{self.id}-{size.replace(' ', '').lower()}",
             where=f"{source}, {self.file}",
-            says=kind.says.format(**arguments, size=size, measured=measured, pay=pay)
-            if kind.argument != "size"
-            else kind.says.format(**arguments, measured=measured, pay=pay),
+            says=kind.says.format(**words),
             quantity=kind.quantity,
             unit=kind.unit,
             expected=expected,
@@ -97,5 +92,5 @@ def parsed(data: dict[str, Any], source: str) -> Source:
     """
     made = validated(Fabric, data, source)
     machine = {"profile": made.profile} | ({} if made.library is None else {"library": made.library})
-    claims = tuple(claim for series in made.series for claim in series.claims(machine, made.source))
+    claims = tuple(s.claim(machine, made.source, *point) for s in made.series for point in s.points.items())
     return checked(Source(name=made.name, title=made.title, claims=claims), source)

@@ -19,8 +19,6 @@ import numpy as np
 from pready.calibrate.measure.raw_file import Point
 from pready.model.common.arrays import Array
 from pready.model.workload import draws
-from pready.model.workload.arrivals import Laggard, NoArrivals, Normal, Uniform
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 from pready.validate.site import LONGEST_TRANSFER, in_turn, sample
 
@@ -113,16 +111,17 @@ def _scene(number: int, row: Array, bytes_per_s: float, seed: int, avoided: set[
 
 def _ready(kind: Kind, threads: int, per_thread: int, late: float, seed: int) -> tuple[float, ...]:
     """`COMPUTING_S`, then one draw of the arrival model."""
-    n = threads * per_thread
-    common = {"threads": threads, "partitions_per_thread": per_thread, "buffer": f"{n} B"}
-    model = {
-        "none": NoArrivals(),
-        "laggard": Laggard(model="laggard", delay=f"{late:.17g} s"),  # type: ignore[arg-type]
-        "uniform": Uniform(model="uniform", up_to=1.0, partitions="in turn"),
-        "normal": Normal(model="normal by thread", spread=0.5, partitions="in turn"),
-    }[kind]
-    compute = ComputeTime(time="0 s" if kind in ("none", "laggard") else f"{late:.17g} s")  # type: ignore[arg-type]
-    workload = Workload(**common, compute=compute, arrivals=model)  # type: ignore[arg-type]
+    model, delay = (
+        {
+            "none": {"model": "none"},
+            "laggard": {"model": "laggard", "delay": f"{late:.17g} s"},
+            "uniform": {"model": "uniform", "up_to": 1.0, "partitions": "in turn"},
+            "normal": {"model": "normal by thread", "spread": 0.5, "partitions": "in turn"},
+        }[kind],
+        0 if kind in ("none", "laggard") else late,
+    )
+    common = {"threads": threads, "partitions_per_thread": per_thread, "buffer": f"{threads * per_thread} B"}
+    workload = Workload.model_validate(common | {"compute": {"time": f"{delay:.17g} s"}, "arrivals": model})
     times = draws.draw(workload, 1, seed)[0]
     return tuple(round(COMPUTING_S + float(t), 7) for t in times)
 

@@ -91,17 +91,6 @@ class Way:
         return Point.of("exchange", approach=one.name, plan=plan, transport=one.transport, round=round_, keep=keep)
 
 
-def way_of(approach: Approach, n_partitions: int) -> Way:
-    """How the benchmark performs an approach of buffers to which all threads contribute.
-
-    Raises
-    ------
-    PreadyError
-        It cannot.
-    """
-    return Way((_sent(approach, n_partitions),))
-
-
 def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
     """``part`` as the library does it, which may send no partition early."""
     if approach.interface is PART and library.part is PART_AM:
@@ -111,8 +100,14 @@ def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
     return approach
 
 
-def way_of_step(approaches: Sequence[Approach], workload: Workload) -> Way:
-    """How it performs an approach for each exchange of a workload; errors as of `way_of`."""
+def way_of(approaches: Sequence[Approach], workload: Workload) -> Way:
+    """How the benchmark performs an approach for each exchange of a workload.
+
+    Raises
+    ------
+    PreadyError
+        It cannot.
+    """
     return Way(tuple(_sent(a, partitions_per_direction(w)) for a, w in zip(approaches, workload.parts, strict=True)))
 
 

@@ -30,10 +30,10 @@ from pready.model.workload.arrivals import Measured, NoArrivals
 from pready.model.workload.workload import Workload
 from pready.validate.limits import STEADY, Judged
 from pready.validate.prove import design as proving
-from pready.validate.prove.cores import shared_cores
 from pready.validate.prove.design import Way, way_of
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.performed import Performed, performed_in
+from pready.validate.prove.placement import shared_cores
 from pready.validate.prove.session import cases_of
 from pready.validate.result import Comparison
 from pready.validate.site import (
@@ -53,7 +53,6 @@ from pready.validate.site import (
     tells,
 )
 
-KINDS = ("none", "laggard", "late thread", "normal by thread", "normal by partition")
 THREADS = (1, 2, 4)
 PARTITIONS_PER_THREAD = (1, 2, 4)
 SMALLEST, LARGEST = 4 << 10, 4 << 20
@@ -156,7 +155,7 @@ def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: Lib
     buffer = max(round(wanted / (n * per_thread)), 8) * n * per_thread
     on_cable = peers * buffer / bytes_per_s
     late = float(np.clip(DELAYS[0] * (DELAYS[1] / DELAYS[0]) ** float(delay) * on_cable, SHORTEST, LONGEST))
-    kind = KINDS[int(arrivals * len(KINDS))]
+    kinds = arrivals_of(f"{late:.6g} s")
     workload = validated(
         Workload,
         {
@@ -166,7 +165,7 @@ def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: Lib
             "buffer": f"{buffer} B",
             "receiver": "computing",
             "compute": {"time": f"{late:.6g} s"},
-            "arrivals": _arrivals(kind, late),
+            "arrivals": kinds[int(arrivals * len(kinds))],
             **patterns(nodes)[name],
         },
         name,
@@ -175,15 +174,15 @@ def _scene(number: int, row: Array, nodes: int, bytes_per_s: float, profile: Lib
     return Scene(workload, _ways(workload, profile, seed + number), iterations, steps, seed)
 
 
-def _arrivals(kind: str, late: float) -> dict[str, Any]:
-    by_kind: dict[str, dict[str, Any]] = {
-        "none": {"model": "none"},
-        "laggard": {"model": "laggard", "delay": f"{late:.6g} s"},
-        "late thread": {"model": "laggard", "delay": f"{late:.6g} s", "late": "thread"},
-        "normal by thread": {"model": "normal by thread", "spread": 0.3, "partitions": "in turn"},
-        "normal by partition": {"model": "normal by partition", "spread": 0.1},
-    }
-    return by_kind[kind]
+def arrivals_of(late: str) -> tuple[dict[str, Any], ...]:
+    """The kinds of arrivals, with a delay."""
+    return (
+        {"model": "none"},
+        {"model": "laggard", "delay": late},
+        {"model": "laggard", "delay": late, "late": "thread"},
+        {"model": "normal by thread", "spread": 0.3, "partitions": "in turn"},
+        {"model": "normal by partition", "spread": 0.1},
+    )
 
 
 def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, ...]:
@@ -194,7 +193,7 @@ def _ways(workload: Workload, profile: LibraryProfile, seed: int) -> tuple[Way, 
         wanted.append(profile.part.into(n))
     wanted += [BY_KEY["many"].into(t) for t in sorted({threads, n})]
     wanted += [BY_KEY[RMA[i]].into(n) for i in sorted(some)]
-    return tuple(way_of(a, n) for a in dict.fromkeys(wanted))
+    return tuple(way_of([a], workload) for a in dict.fromkeys(wanted))
 
 
 def validate(

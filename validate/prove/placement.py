@@ -1,12 +1,18 @@
-"""Do the launcher's hosts hold the ranks that the workload puts on a node?"""
+"""Do the launcher's hosts hold the ranks that the workload puts on a node, and has every rank a core of its own?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_time
 from pready.model.engine.ranks.layout import layout, of_a_step
 from pready.model.workload.workload import Workload
+from pready.validate.prove.performed import Performed
 
 
 def nodes_of(workload: Workload) -> list[int] | None:
@@ -48,3 +54,31 @@ def _found(hosts: Sequence[str], most: int = 4) -> str:
         by_host.setdefault(host, []).append(rank)
     said = [f"{host}: {' '.join(map(str, ranks[:8]))}{' …' * (len(ranks) > 8)}" for host, ranks in by_host.items()]
     return "; ".join(said[:most] + ["…"] * (len(said) > most))
+
+
+def shared_cores(performed: Iterable[Performed]) -> str | None:
+    """Why ranks that share cores are not judged; None if each has its own."""
+    shared = [p for p in performed if p.ranks_here > p.cores]
+    if not shared:
+        return None
+    ranks, cores = shared[0].ranks_here, shared[0].cores
+    waits = [p.core_wait_s / p.steps for p in shared]
+    wait = float(np.median(waits))
+    share = float(np.median([w / np.median(p.communication_s) for w, p in zip(waits, shared, strict=True)]))
+    return (
+        f"{_sharing(ranks, cores)}, and of an exchange each waits {format_time(wait)} ({100 * share:.0f} %) for a "
+        "core, which the model leaves out"
+    )
+
+
+def shared_before(about: Mapping[str, Any]) -> str | None:
+    """What to say of ranks that share cores before they are measured; None: each has its own, or it is not known."""
+    hosts, cores = about.get("hosts", ()), int(about.get("cores_online") or 0)
+    ranks = max(Counter(hosts).values(), default=0)
+    if not cores or ranks <= cores:
+        return None
+    return f"{_sharing(ranks, cores)}: the result will be undecided; give each rank a core (fewer ranks, more nodes)"
+
+
+def _sharing(ranks: int, cores: int) -> str:
+    return f"{ranks} ranks share {cores} core{'s' * (cores > 1)}"

@@ -28,12 +28,12 @@ from pready.validate.live.suspect import beside_terms, suspect
 from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.cores import shared_before, shared_cores
 from pready.validate.prove.decision import between, decision, percent, why
 from pready.validate.prove.design import Way
 from pready.validate.prove.expected import Expectation, Expected
 from pready.validate.prove.judgement import Judgement, Saving, judge, saving_of
 from pready.validate.prove.performed import Performed, performed_in
+from pready.validate.prove.placement import shared_before, shared_cores
 from pready.validate.result import CaseResult, Comparison, ExchangeResult
 from pready.validate.site import CALIBRATING, POINT_BUDGET_S, Site, Told, about, calibrated
 
@@ -141,11 +141,11 @@ def prove(
     on, profile = with_library(on, library)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
-    baseline = design.way_of_step([w.baseline for w in workload.parts], workload)
+    baseline = design.way_of([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in approaches]
     wanted = [baseline.approaches, *named] if named else advised
-    ways = [design.way_of_step(each, workload) for each in dict.fromkeys(wanted)]
+    ways = [design.way_of(each, workload) for each in dict.fromkeys(wanted)]
     (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
     first, count = design.iterations(
         prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)), rounds

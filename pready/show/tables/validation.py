@@ -33,7 +33,7 @@ def claims_view(source: str, claims: Sequence[ClaimResult]) -> RenderableType:
     weak = sum(c.weak for c in claims)
     apart = f" ({weak} weak)" if weak else ""
     said = ", ".join(f"{n} {status}{apart if status == 'ok' else ''}" for status, n in found.items() if n)
-    table = _table(f"{source}: {said}")
+    table = Readable(heading=f"{source}: {said}")
     measured = any(c.of == "fabrics" for c in claims)
     for column in ("", "claim", "what" if measured else "where", "expected", "got", "tolerance"):
         number = column in ("expected", "got")
@@ -66,7 +66,7 @@ def comparison_view(comparison: Comparison) -> RenderableType:
 
 def checks_view(title: str, checks: Sequence[Check]) -> RenderableType:
     """One line per check, failures first."""
-    table = _table(title)
+    table = Readable(heading=title)
     for column in ("", "check", "value", "limit", "cases", "note"):
         table.add_column(column, justify="right" if column in ("value", "cases") else "left", overflow="fold")
     for c in sorted(checks, key=lambda c: c.ok):
@@ -83,7 +83,7 @@ def checks_view(title: str, checks: Sequence[Check]) -> RenderableType:
 
 def worst_view(cases: Sequence[CaseResult]) -> RenderableType:
     """The cases with the largest errors; below them each suspected term once."""
-    table = _table(f"the worst {len(cases)} cases")
+    table = Readable(heading=f"the worst {len(cases)} cases")
     for column in ("", "approach", "messages", "threads", "buffer", "arrivals", "measured", "error", "η", "error"):
         left = column in ("approach", "arrivals")
         table.add_column(column, justify="left" if left else "right", no_wrap=not left)
@@ -104,10 +104,6 @@ def worst_view(cases: Sequence[CaseResult]) -> RenderableType:
         )
     lines = [Text(f"suspected term of {', '.join(numbers)}: {term}") for term, numbers in suspects.items()]
     return Group(table, *lines)
-
-
-def _table(title: str) -> Readable:
-    return Readable(heading=title)
 
 
 def report_data(report: Report) -> Any:
