@@ -20,7 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 
 _GROUP = re.compile(r"^#define PREADY_(\w+)\(X\)")
-_LINE = re.compile(r'^\s*X\((\w+), (Text|Count|Time), ([^,]*), "([^"]*)"\)')
+_LINE = re.compile(r'^\s*X\((\w+), (?:Text|Count|Time), ([^,]*), "([^"]*)"\)')
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,6 @@ class Parameter:
     """One ``name=value`` of a motif. `default` is the text that both languages parse."""
 
     name: str
-    kind: str
     default: str
     meaning: str
 
@@ -42,8 +41,8 @@ def groups() -> dict[str, tuple[Parameter, ...]]:
         if head := _GROUP.match(line):
             current = found.setdefault(head[1], [])
         elif item := _LINE.match(line):
-            name, kind, default, meaning = item.groups()
-            current.append(Parameter(name, kind, default.strip(), meaning))
+            name, default, meaning = item.groups()
+            current.append(Parameter(name, default.strip(), meaning))
     return {name: tuple(items) for name, items in found.items()}
 
 

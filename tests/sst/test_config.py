@@ -106,13 +106,9 @@ def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPat
     assert [c[0] for c in made["System"][0].calls] == ["setTopology", "allocateNodes", "build"]
 
 
-def test_without_counts_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = setup(load("meluxina"), workload(), "single", (8,))
+def test_an_odd_title_ends_no_docstring_and_without_counts_nothing_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = setup(load("meluxina"), workload(name='""" + open("/x").read() + """'), "single", (8,))
     found = executed(monkeypatch, config.text(simulation(made, Approach(SINGLE), "a.npy", "r.csv")))
     assert not found["Sst"][0].calls
-
-
-def test_a_title_cannot_end_the_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = workload(name='""" + open("/x").read() + """')
-    made = setup(load("meluxina"), odd, "single", (8,))
-    executed(monkeypatch, config.text(simulation(made, Approach(SINGLE), "a.npy", "r.csv")))

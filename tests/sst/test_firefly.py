@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pready.model.common.errors import PreadyError
-from pready.model.machine.machine import Machine, load, profiles
+from pready.model.machine.machine import load, profiles
 from pready.sst.calibrate import SIZES, fit, sizes_for
 from pready.sst.firefly import (
     Firefly,
@@ -154,16 +154,9 @@ def test_a_response_that_no_parameters_explain_shows_in_the_residuals() -> None:
     assert found.worst == pytest.approx(2.0)
 
 
-def test_thresholds_are_measured_on_both_sides() -> None:
-    sizes = sizes_for(load("meluxina"))
-    assert {2047, 2048, 16383, 16384} <= set(sizes)
-    assert sizes[0] == 8
-    assert sizes[-1] == 2**24
-
-
-def test_residuals_say_what_is_near_a_threshold() -> None:
-    m: Machine = load("meluxina")
+def test_thresholds_are_measured_on_both_sides_and_said_to_be_near() -> None:
+    m = load("meluxina")
     found = fit(m, Recorded())
-    near = {r.size for r in found.residuals if r.near_threshold}
-    assert 16384 in near
-    assert 2**20 not in near
+    assert [r.size for r in found.residuals] == sizes_for(m)
+    near = {r.size: r.near_threshold for r in found.residuals}
+    assert [near[size] for size in (8, 2047, 2048, 16383, 16384, 2**20, 2**24)] == [False, *[True] * 4, False, False]

@@ -183,7 +183,9 @@ def test_the_suspect_is_the_term_that_was_made_wrong(made: Any) -> None:
 
     # A third of 0.3 ms too little: 3 times the barrier, known to 90 %, is likelier than 1.2 times the bandwidth.
     scene = next(s for s, _ in pairs if s.kind == "none" and s.buffer < 1 << 16 and s.threads > 2)
-    found = compare(meeting(50e-6), scene, measured_by(meeting(150e-6), scene, folder, 0.0), "slow", folder, 0)
+    found = compare(
+        meeting(50e-6), scene, measured_by(meeting(150e-6), scene, folder, 0.0), "slow", folder, 0, explain=True
+    )
     assert found is not None
     assert found.cases[0].suspect.startswith("as if the threads' barrier cost 3 times")
 
@@ -196,7 +198,7 @@ def test_when_a_send_completes_is_no_suspect(made: Any, completes: str) -> None:
     m = m.model_copy(update={"inter": m.inter.model_copy(update={"send_completes": how})})
     scene, seen = next((s, x) for s, x in pairs if s.buffer > 1 << 16)
     slow = {way: replace(x, centres=1.5 * x.centres) for way, x in seen.items()}
-    found = compare(m, scene, slow, "slow", folder, 0)
+    found = compare(m, scene, slow, "slow", folder, 0, explain=True)
     assert found is not None
     assert found.cases[0].suspect
     assert not any("acknowledgement" in c.suspect for c in found.cases)

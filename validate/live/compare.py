@@ -90,7 +90,7 @@ def compare(
     folder: Path,
     seed: int,
     *,
-    explain: bool = True,
+    explain: bool = False,
 ) -> Judged | None:
     """A scene's predictions beside its measurements, bulk first; None if bulk or all else is missing.
 

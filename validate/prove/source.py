@@ -53,7 +53,6 @@ LANGUAGES = {
     "python": {"exchange.py": "exchange.py.jinja"},
 }
 """Files by name, and their templates."""
-NAMES = {"c": "C", "fortran": "Fortran", "python": "Python"}
 
 
 def has_program(interface: Interface, language: str = "c") -> bool:
@@ -73,7 +72,8 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], library: Library
         if not has_program(approach.interface, language):
             known = dict.fromkeys(i.key for i in INTERFACES if has_program(i, language) and not i.active_message)
             raise PreadyError(
-                f"approach = '{approach.interface.key}' has no program in {NAMES[language]}", valid=", ".join(known)
+                f"approach = '{approach.interface.key}' has no program in {language.capitalize()}",
+                valid=", ".join(known),
             )
     keys = {a.interface.key for a in approaches}
     if len(keys) > 1:
@@ -84,7 +84,7 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], library: Library
         _refuse_parts(part, approach, library)
     if language != "c" and (len(workload.parts) > 1 or workload.pattern == "sweep3d"):
         what = "a step of several exchanges" if len(workload.parts) > 1 else "pattern = 'sweep3d'"
-        raise PreadyError(f"{what} has no program in {NAMES[language]}", valid="--language c")
+        raise PreadyError(f"{what} has no program in {language.capitalize()}", valid="--language c")
 
 
 def _refuse_parts(workload: Workload, approach: Approach, library: LibraryProfile) -> None:
@@ -153,6 +153,9 @@ def program(
     axes = [] if several or language != "c" else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
     many, splits = interface.mechanism == "communicators", interface.splits or interface.partitioned
     ported = f"{interface.name}, {counts} of each buffer"
+    settings = (
+        library.settings(a, w.buffer, w.threads, w.n_partitions) for w, a in zip(parts, approaches, strict=True)
+    )
     fields: dict[str, Any] = {
         "language": language,
         "title": wrap(
@@ -163,9 +166,7 @@ def program(
         "several": several,
         "ported": ported,
         "explained": wrap(_explained(workload, interface, counts), WIDTH),
-        "settings": [
-            *dict.fromkeys(chain(*(_settings(library, w, a) for w, a in zip(parts, approaches, strict=True))))
-        ],
+        "settings": [*dict.fromkeys(chain(*settings))],
         "ranks": first.ranks,
         "threads": workload.threads,
         "kinds": kinds,
@@ -267,10 +268,6 @@ def _list(values: Sequence[str]) -> str:
         if len(line) < WIDTH / 2
         else "{\n" + fill(line[1:-1], WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4) + "}"
     )
-
-
-def _settings(library: LibraryProfile, workload: Workload, approach: Approach) -> list[str]:
-    return library.settings(approach, workload.buffer, workload.threads, workload.n_partitions)
 
 
 def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> dict[str, Any]:
