@@ -17,7 +17,7 @@ from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
 from pready.model.advice.contenders import rows_in_question
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach, Interface
-from pready.model.approach.libraries import MPICH_RELEASE, OPENMPI_PERSIST, LibraryProfile, version_in
+from pready.model.approach.libraries import LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
@@ -59,7 +59,7 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     said = f"measured on {machine.name}: MPI_Pready {does} early ({measured.why})"
     if name is None and profile.part is None:
         # Its profile has no partitioned operations, but they were measured: as in the released libraries.
-        like = OPENMPI_PERSIST if measured.value else MPICH_RELEASE
+        like = library_by_name("openmpi-persist" if measured.value else "mpich-release")
         return replace(profile, messages=like.messages, early=measured.value, part_vcis=1, why=said)
     if profile.part is None or not own or measured.value == profile.early:
         return profile

@@ -9,6 +9,7 @@ MPIPCL. A setting is named only where the library has it; a library's version is
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from pready.model.approach import library_facts
 from pready.model.approach.library_profile import Fact, LibraryProfile, Messages, version_in
@@ -18,221 +19,170 @@ __all__ = ("LIBRARIES", "Fact", "LibraryProfile", "Messages", "library", "mpich_
 
 NUM_VCIS = "MPIR_CVAR_CH4_NUM_VCIS={n}"
 
-MPICH_RELEASE = LibraryProfile(
-    "mpich-release",
-    "MPICH 4.0 to 5.0 as released",
-    "one",
-    early=False,
-    part_vcis=1,
-    max_vcis=64,
-    why="MPI_Pready only decrements a counter: the whole buffer goes as one active message on VCI 0 "
-    "after this iteration's clear-to-send, so no partition is sent early",
-    source="src/mpid/ch4/src/mpidig_part.h, up to main of 2026-08-20",
-    facts=library_facts.MPICH,
-    part_since="4.0",
-    family="MPICH",
-    vci_setting=NUM_VCIS,
+_PROFILES = (
+    LibraryProfile(
+        "mpich-release",
+        "MPICH 4.0 to 5.0 as released",
+        "one",
+        early=False,
+        max_vcis=64,
+        why="MPI_Pready only decrements a counter: the whole buffer goes as one active message on VCI 0 "
+        "after this iteration's clear-to-send, so no partition is sent early",
+        source="src/mpid/ch4/src/mpidig_part.h, up to main of 2026-08-20",
+        facts=library_facts.MPICH,
+        part_since="4.0",
+        family="MPICH",
+        vci_setting=NUM_VCIS,
+    ),
+    LibraryProfile(
+        "openmpi-persist",
+        "Open MPI 5.0 and 6.0, part/persist",
+        "per partition",
+        why="one message per sender partition, no aggregation; the first iteration is often not early",
+        source="ompi/mca/part/persist",
+        facts=library_facts.OPEN_MPI,
+        told_if_alike=True,
+        part_since="5.0",
+        family="Open MPI",
+    ),
+    LibraryProfile(
+        "openmpi-4",
+        "Open MPI 4.x",
+        "none",
+        why="it has no partitioned calls, they came with 5.0: one persistent or non-blocking send per partition",
+        source="open-mpi/ompi#8641, #9593",
+        family="Open MPI",
+    ),
+    LibraryProfile(
+        "hpc-x",
+        "NVIDIA HPC-X (Open MPI 4.1 and UCX)",
+        "none",
+        why="made from Open MPI 4.1, which has no partitioned calls: one persistent or non-blocking send per partition",
+        source="HPC-X 2.18 to 2.22 documentation, 'Installing and Loading HPC-X'",
+        family="Open MPI",
+    ),
+    LibraryProfile(
+        "cray-mpich",
+        "Cray MPICH (HPE Cray EX)",
+        "one",
+        early=None,
+        why="unknown whether MPI_Pready sends early: HPE documents nothing on partitioned calls, and MPICH 4.1, from "
+        "which 9.0 is made, does not; predicted as if it did not, 'pready doctor' tells",
+        source="ANL base 3.4a2 in 8.1.30 (ufs-community/ufs-weather-model#2619), MPI 4 from 9.0 "
+        "(spack/spack-packages#4603)",
+        part_since="9.0",
+        family="MPICH",
+    ),
+    LibraryProfile(
+        "intel-mpi",
+        "Intel MPI",
+        "one",
+        early=None,
+        max_vcis=64,
+        why="unknown whether MPI_Pready sends early: its sources are closed and nothing is documented; predicted as if "
+        "it did not, 'pready doctor' tells",
+        source="partitioned calls from 2021.14: mpi4py src/lib-mpi/config/impi.h",
+        facts=library_facts.INTEL,
+        part_since="2021.14",
+        family="MPICH",
+        vci_setting="I_MPI_THREAD_SPLIT=1 I_MPI_THREAD_MAX={n}",
+    ),
+    LibraryProfile(
+        "parastation",
+        "ParaStation MPI",
+        "per partition",
+        why="one MPI_Isend per partition, min(sender's, receiver's) of them, after this iteration's clear-to-send",
+        source="ParaStation/psmpi mpich2/src/mpid/psp/src/mpid_part.c",
+        facts=library_facts.PARASTATION,
+        told_whole=True,
+        part_since="5.8.0",
+        family="ParaStation",
+    ),
+    LibraryProfile(
+        "mvapich-4",
+        "MVAPICH 4.0",
+        "one",
+        early=False,
+        max_vcis=64,
+        why="as MPICH 4.3.0, from which it is made: one active message once all partitions are ready",
+        source="MVAPICH 4.0's sources",
+        facts=library_facts.MPICH,
+        part_since="4.0",
+        family="MPICH",
+        vci_setting=NUM_VCIS,
+    ),
+    LibraryProfile(
+        "fujitsu-mpi",
+        "Fujitsu MPI (Fugaku, PRIMEHPC)",
+        "none",
+        why="made from Open MPI 4.0.1, which has no partitioned calls: one persistent or non-blocking send per "
+        "partition",
+        source="mpi4py/mpi4py#43, #35",
+        family="Fujitsu MPI",
+    ),
+    LibraryProfile(
+        "spectrum-mpi",
+        "IBM Spectrum MPI 10",
+        "none",
+        why="no partitioned calls are known: one persistent or non-blocking send per partition",
+        source="MPI 3.2 by its release notes (10.2)",
+        family="Spectrum MPI",
+    ),
+    LibraryProfile(
+        "mpipcl",
+        "MPIPCL 1.5 over any MPI",
+        "set",
+        why="one message by default; Info PMODE=HARD with SET=n at both sides, or PMODE=SENDER, sends early",
+        source="mpipcl library/source/setup.c",
+        facts=library_facts.MPIPCL,
+    ),
+    LibraryProfile(
+        "emulated",
+        "any MPI library, partitions sent by hand",
+        "none",
+        max_vcis=64,
+        why="one persistent or non-blocking send per partition, a communicator per thread",
+        vci_setting=NUM_VCIS,
+    ),
+    LibraryProfile(
+        "mpich-6314",
+        "MPICH with pull request 6314 (gillis2023's implementation, never merged)",
+        "aggregated",
+        part_vcis=64,
+        max_vcis=64,
+        why="tag-matched messages, aggregated up to MPIR_CVAR_PART_AGGR_SIZE, message i on VCI i mod n",
+        source="pmodels/mpich#6314",
+        needs="MPICH built from pull request 6314",
+        installable="mpich-release",
+        family="MPICH",
+        vci_setting=NUM_VCIS,
+    ),
+    LibraryProfile(
+        "openmpi-13039",
+        "Open MPI with pull request 13039 (open)",
+        "min size",
+        why="partitions are aggregated up to part_persist_min_message_size, into at most "
+        "part_persist_max_message_count messages",
+        source="open-mpi/ompi#13039 at df918fcf",
+        facts=(*library_facts.OPEN_MPI, library_facts.OPEN_MPI_13039),
+        needs="Open MPI built from pull request 13039",
+        installable="openmpi-persist",
+        family="Open MPI",
+    ),
+    LibraryProfile(
+        "openmpi-12796",
+        "Open MPI with pull request 12796 (part/direct, open)",
+        "per partition",
+        why="one MPI_Put per sender partition into a window of the request; predicted as one message each",
+        source="open-mpi/ompi#12796",
+        facts=(library_facts.OPEN_MPI_12796,),
+        needs="Open MPI built from pull request 12796",
+        installable="openmpi-persist",
+        family="Open MPI",
+    ),
 )
-MPICH_6314 = LibraryProfile(
-    "mpich-6314",
-    "MPICH with pull request 6314 (gillis2023's implementation, never merged)",
-    "aggregated",
-    early=True,
-    part_vcis=64,
-    max_vcis=64,
-    why="tag-matched messages, aggregated up to MPIR_CVAR_PART_AGGR_SIZE, message i on VCI i mod n",
-    source="pmodels/mpich#6314",
-    needs="MPICH built from pull request 6314",
-    installable="mpich-release",
-    family="MPICH",
-    vci_setting=NUM_VCIS,
-)
-MVAPICH_4 = LibraryProfile(
-    "mvapich-4",
-    "MVAPICH 4.0",
-    "one",
-    early=False,
-    part_vcis=1,
-    max_vcis=64,
-    why="as MPICH 4.3.0, from which it is made: one active message once all partitions are ready",
-    source="MVAPICH 4.0's sources",
-    facts=library_facts.MPICH,
-    part_since="4.0",
-    family="MPICH",
-    vci_setting=NUM_VCIS,
-)
-CRAY_MPICH = LibraryProfile(
-    "cray-mpich",
-    "Cray MPICH (HPE Cray EX)",
-    "one",
-    early=None,
-    part_vcis=1,
-    max_vcis=1,
-    why="unknown whether MPI_Pready sends early: HPE documents nothing on partitioned calls, and MPICH 4.1, from which "
-    "9.0 is made, does not; predicted as if it did not, 'pready doctor' tells",
-    source="ANL base 3.4a2 in 8.1.30 (ufs-community/ufs-weather-model#2619), MPI 4 from 9.0 "
-    "(spack/spack-packages#4603)",
-    part_since="9.0",
-    family="MPICH",
-)
-INTEL_MPI = LibraryProfile(
-    "intel-mpi",
-    "Intel MPI",
-    "one",
-    early=None,
-    part_vcis=1,
-    max_vcis=64,
-    why="unknown whether MPI_Pready sends early: its sources are closed and nothing is documented; predicted as if it "
-    "did not, 'pready doctor' tells",
-    source="partitioned calls from 2021.14: mpi4py src/lib-mpi/config/impi.h",
-    facts=library_facts.INTEL,
-    part_since="2021.14",
-    family="MPICH",
-    vci_setting="I_MPI_THREAD_SPLIT=1 I_MPI_THREAD_MAX={n}",
-)
-PARASTATION = LibraryProfile(
-    "parastation",
-    "ParaStation MPI",
-    "per partition",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="one MPI_Isend per partition, min(sender's, receiver's) of them, after this iteration's clear-to-send",
-    source="ParaStation/psmpi mpich2/src/mpid/psp/src/mpid_part.c",
-    facts=library_facts.PARASTATION,
-    told_whole=True,
-    part_since="5.8.0",
-    family="ParaStation",
-)
-OPENMPI_PERSIST = LibraryProfile(
-    "openmpi-persist",
-    "Open MPI 5.0 and 6.0, part/persist",
-    "per partition",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="one message per sender partition, no aggregation; the first iteration is often not early",
-    source="ompi/mca/part/persist",
-    facts=library_facts.OPEN_MPI,
-    told_if_alike=True,
-    part_since="5.0",
-    family="Open MPI",
-)
-OPENMPI_4 = LibraryProfile(
-    "openmpi-4",
-    "Open MPI 4.x",
-    "none",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="it has no partitioned calls, they came with 5.0: one persistent or non-blocking send per partition",
-    source="open-mpi/ompi#8641, #9593",
-    family="Open MPI",
-)
-HPC_X = LibraryProfile(
-    "hpc-x",
-    "NVIDIA HPC-X (Open MPI 4.1 and UCX)",
-    "none",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="made from Open MPI 4.1, which has no partitioned calls: one persistent or non-blocking send per partition",
-    source="HPC-X 2.18 to 2.22 documentation, 'Installing and Loading HPC-X'",
-    family="Open MPI",
-)
-SPECTRUM_MPI = LibraryProfile(
-    "spectrum-mpi",
-    "IBM Spectrum MPI 10",
-    "none",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="no partitioned calls are known: one persistent or non-blocking send per partition",
-    source="MPI 3.2 by its release notes (10.2)",
-    family="Spectrum MPI",
-)
-FUJITSU_MPI = LibraryProfile(
-    "fujitsu-mpi",
-    "Fujitsu MPI (Fugaku, PRIMEHPC)",
-    "none",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="made from Open MPI 4.0.1, which has no partitioned calls: one persistent or non-blocking send per partition",
-    source="mpi4py/mpi4py#43, #35",
-    family="Fujitsu MPI",
-)
-OPENMPI_13039 = LibraryProfile(
-    "openmpi-13039",
-    "Open MPI with pull request 13039 (open)",
-    "min size",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="partitions are aggregated up to part_persist_min_message_size, into at most part_persist_max_message_count "
-    "messages",
-    source="open-mpi/ompi#13039 at df918fcf",
-    facts=(*library_facts.OPEN_MPI, library_facts.OPEN_MPI_13039),
-    needs="Open MPI built from pull request 13039",
-    installable="openmpi-persist",
-    family="Open MPI",
-)
-OPENMPI_12796 = LibraryProfile(
-    "openmpi-12796",
-    "Open MPI with pull request 12796 (part/direct, open)",
-    "per partition",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="one MPI_Put per sender partition into a window of the request; predicted as one message each",
-    source="open-mpi/ompi#12796",
-    facts=(library_facts.OPEN_MPI_12796,),
-    needs="Open MPI built from pull request 12796",
-    installable="openmpi-persist",
-    family="Open MPI",
-)
-MPIPCL = LibraryProfile(
-    "mpipcl",
-    "MPIPCL 1.5 over any MPI",
-    "set",
-    early=True,
-    part_vcis=1,
-    max_vcis=1,
-    why="one message by default; Info PMODE=HARD with SET=n at both sides, or PMODE=SENDER, sends early",
-    source="mpipcl library/source/setup.c",
-    facts=library_facts.MPIPCL,
-)
-EMULATED = LibraryProfile(
-    "emulated",
-    "any MPI library, partitions sent by hand",
-    "none",
-    early=True,
-    part_vcis=1,
-    max_vcis=64,
-    why="one persistent or non-blocking send per partition, a communicator per thread",
-    vci_setting=NUM_VCIS,
-)
-
-LIBRARIES: dict[str, LibraryProfile] = {
-    p.name: p
-    for p in (
-        MPICH_RELEASE,
-        OPENMPI_PERSIST,
-        OPENMPI_4,
-        HPC_X,
-        CRAY_MPICH,
-        INTEL_MPI,
-        PARASTATION,
-        MVAPICH_4,
-        FUJITSU_MPI,
-        SPECTRUM_MPI,
-        MPIPCL,
-        EMULATED,
-        MPICH_6314,
-        OPENMPI_13039,
-        OPENMPI_12796,
-    )
-}
+LIBRARIES: Mapping[str, LibraryProfile] = {p.name: p for p in _PROFILES}
+"""By name; those that are released first."""
 
 
 def library(name: str) -> LibraryProfile:

@@ -69,14 +69,14 @@ class LibraryProfile:
     title: str
     messages: Messages
     """Rule for the messages on the wire; ``none`` where the calls are not used."""
-    early: bool | None
-    """Does MPI_Pready send before the last partition is ready? None: unknown, predicted as if it did not."""
-    part_vcis: int
-    """VCIs that partitioned messages can use."""
-    max_vcis: int
-    """VCIs that communicators and windows can use."""
     why: str
     """The behaviour in one sentence, for the table."""
+    early: bool | None = True
+    """Does MPI_Pready send before the last partition is ready? None: unknown, predicted as if it did not."""
+    part_vcis: int = 1
+    """VCIs that partitioned messages can use."""
+    max_vcis: int = 1
+    """VCIs that communicators and windows can use."""
     source: str = ""
     """Where `why` was read."""
     facts: tuple[Fact, ...] = ()

@@ -43,38 +43,36 @@ class Transport:
     """How MPI_Put moves its data; None: the adapter is taken to move it."""
 
 
-def _from(size: int, least: int, most: int, source: Source, why: str) -> Value[float]:
+def _from(size: int, least: int, most: int, why: str, source: Source = "literature") -> Value[float]:
     return Value[units.Size](value=SI(size), interval=(SI(least), SI(most)), source=source, why=why)
 
 
-def _progress(value: Progress, source: Source, why: str) -> Value[Progress]:
-    return Value[Progress](value=value, source=source, why=why)
+def _on_call(why: str, source: Source = "literature") -> Value[Progress]:
+    return Value[Progress](value="on-call", source=source, why=why)
 
 
-def _puts(value: Puts, source: Source, why: str) -> Value[Puts]:
+def _puts(value: Puts, why: str, source: Source = "literature") -> Value[Puts]:
     return Value[Puts](value=value, source=source, why=why)
 
 
-_READS = _progress(
-    "on-call",
-    "literature",
-    f"{_UCX} src/ucp/rndv: the receiver matches the request in software and reads; tag matching by the adapter is off "
-    "(UCX_TM_ENABLE=n, src/uct/ib/mlx5/rc/rc_mlx5_common.c)",
-)
-_BY_UCX = (
-    "UCX computes it at start (UCX_RNDV_THRESH=auto); docs/source/faq.md shows 17298 B, gillis2023 4.1 8 to 16 KiB"
-)
-_BY_RXM = "ofi_rxm: the receiver reads after a request that software matches (FI_OFI_RXM_USE_RNDV_WRITE=0)"
-
-
 def _ucx(fabric: str, puts: Value[Puts], least: int = 8 * KIB) -> Transport:
-    border = _from(16 * KIB, least, 64 * KIB, "literature", f"{_UCX}: {_BY_UCX}")
-    return Transport(f"UCX over {fabric}", border, _READS, puts=puts)
+    why = (
+        "UCX computes it at start (UCX_RNDV_THRESH=auto); docs/source/faq.md shows 17298 B, gillis2023 4.1 8 to 16 KiB"
+    )
+    reads = (
+        f"{_UCX} src/ucp/rndv: the receiver matches the request in software and reads; tag matching by the adapter is "
+        "off (UCX_TM_ENABLE=n, src/uct/ib/mlx5/rc/rc_mlx5_common.c)"
+    )
+    return Transport(
+        f"UCX over {fabric}", _from(16 * KIB, least, 64 * KIB, f"{_UCX}: {why}"), _on_call(reads), puts=puts
+    )
 
 
-_MPICH_PUTS = _puts("adapter", "literature", IN_HARDWARE)
-_OMPI_PUTS = _puts("adapter", "assumed", f"osc/ucx hands puts to UCX, as MPICH does ({IN_HARDWARE})")
-_ROCE_PUTS = _puts("adapter", "assumed", f"the same verbs as InfiniBand ({IN_HARDWARE})")
+_BY_RXM = _on_call(
+    f"{_OFI} prov/rxm: ofi_rxm: the receiver reads after a request that software matches (FI_OFI_RXM_USE_RNDV_WRITE=0)"
+)
+_MPICH_PUTS = _puts("adapter", IN_HARDWARE)
+_ROCE_PUTS = _puts("adapter", f"the same verbs as InfiniBand ({IN_HARDWARE})", "assumed")
 
 _CXI = Transport(
     "CXI over Slingshot-11",
@@ -82,16 +80,15 @@ _CXI = Transport(
         16 * KIB,
         4 * KIB,
         64 * KIB,
-        "literature",
         f"{_OFI} man/fi_cxi.7.md: FI_CXI_RDZV_THRESHOLD 16384, FI_CXI_RDZV_GET_MIN 2049; sites and versions differ",
     ),
-    _progress(
-        "hardware",
-        "literature",
-        f"{_OFI} man/fi_cxi.7.md: Cassini matches the request and reads, without software progress "
+    Value[Progress](
+        value="hardware",
+        source="literature",
+        why=f"{_OFI} man/fi_cxi.7.md: Cassini matches the request and reads, without software progress "
         "(FI_CXI_RX_MATCH_MODE=hardware, and hybrid until its entries are used up)",
     ),
-    puts=_puts("adapter", "literature", f"{_OFI} man/fi_cxi.7.md: RMA is offloaded to the adapter"),
+    puts=_puts("adapter", f"{_OFI} man/fi_cxi.7.md: RMA is offloaded to the adapter"),
 )
 _SS10 = Transport(
     "verbs;ofi_rxm over Slingshot-10",
@@ -99,29 +96,22 @@ _SS10 = Transport(
         256 * KIB,
         16 * KIB,
         512 * KIB,
-        "literature",
         "ARCHER2-HPC/archer2-docs @0f84b5d5 docs/user-guide/tuning.md: eager to 16 KiB, in segments to 256 KiB "
         "(FI_OFI_RXM_SAR_LIMIT)",
     ),
-    _progress("on-call", "literature", f"{_OFI} prov/rxm: {_BY_RXM}"),
+    _BY_RXM,
     puts=_ROCE_PUTS,
 )
 _PSM2_ROW = Transport(
     "PSM2 over Omni-Path",
     _from(
-        64000,
-        16 * KIB,
-        256 * KIB,
-        "literature",
-        f"{_PSM2} psm_config.h: PSM2_MQ_RNDV_HFI_THRESH 64000 on Xeon, 200000 on Xeon Phi",
+        64000, 16 * KIB, 256 * KIB, f"{_PSM2} psm_config.h: PSM2_MQ_RNDV_HFI_THRESH 64000 on Xeon, 200000 on Xeon Phi"
     ),
-    _progress(
-        "on-call",
-        "literature",
-        f"{_PSM2} psm2_am.h: active progress; matching in software, its receive thread polls 10 to 100 times a second",
+    _on_call(
+        f"{_PSM2} psm2_am.h: active progress; matching in software, its receive thread polls 10 to 100 times a second"
     ),
-    _progress("on-call", "literature", f"{_PSM2} ptl_ips/ips_proto_mq.c: the sender sends after the clear-to-send"),
-    _puts("processor", "literature", "zambre2021 4: Omni-Path emulates one-sided operations in software"),
+    _on_call(f"{_PSM2} ptl_ips/ips_proto_mq.c: the sender sends after the clear-to-send"),
+    _puts("processor", "zambre2021 4: Omni-Path emulates one-sided operations in software"),
 )
 _EFA = Transport(
     "EFA",
@@ -129,12 +119,11 @@ _EFA = Transport(
         64 * KIB + 1,
         8 * KIB,
         128 * KIB,
-        "literature",
         f"{_OFI} man/fi_efa.7.md: FI_EFA_INTER_MAX_MEDIUM_MESSAGE_SIZE 65536; larger ones wait for a clear-to-send",
     ),
-    _progress("on-call", "literature", f"{_OFI} man/fi_efa.7.md: FI_PROGRESS_MANUAL, software answers"),
-    _progress("on-call", "literature", f"{_OFI} man/fi_efa.7.md: the sender's software sends after the clear-to-send"),
-    _puts("processor", "assumed", f"{_OFI} man/fi_efa.7.md: a put is emulated where the device cannot write"),
+    _on_call(f"{_OFI} man/fi_efa.7.md: FI_PROGRESS_MANUAL, software answers"),
+    _on_call(f"{_OFI} man/fi_efa.7.md: the sender's software sends after the clear-to-send"),
+    _puts("processor", f"{_OFI} man/fi_efa.7.md: a put is emulated where the device cannot write", "assumed"),
 )
 _TOFU = Transport(
     "TofuD",
@@ -142,19 +131,19 @@ _TOFU = Transport(
         16 * KIB,
         8 * KIB,
         128 * KIB,
-        "assumed",
         "giordano/julia-on-fugaku @91b0799: RIKEN's ping-pong takes 3.90 us at 8 KiB, 7.27 us at 16 KiB; "
         "OMPI_MCA_btl_tofu_eager_limit moves it",
+        "assumed",
     ),
-    _progress("on-call", "assumed", "Fujitsu MPI is made from Open MPI, whose software matches a request"),
-    puts=_puts("adapter", "assumed", "Tofu's RDMA engine writes; nothing found on MPI_Put"),
+    _on_call("Fujitsu MPI is made from Open MPI, whose software matches a request", "assumed"),
+    puts=_puts("adapter", "Tofu's RDMA engine writes; nothing found on MPI_Put", "assumed"),
 )
 _OB1 = Transport(
     "ob1 over TCP",
-    _from(64 * KIB, 64 * KIB, 64 * KIB, "literature", "Open MPI: btl_tcp_eager_limit 65536"),
-    _progress("on-call", "literature", "Open MPI: ob1 answers in MPI calls"),
-    _progress("on-call", "literature", "Open MPI: ob1 sends after the clear-to-send in MPI calls"),
-    _puts("deferred", "measured", "Open MPI 5.0.11 over btl/tcp: puts moved in the call that ends the epoch only"),
+    _from(64 * KIB, 64 * KIB, 64 * KIB, "Open MPI: btl_tcp_eager_limit 65536"),
+    _on_call("Open MPI: ob1 answers in MPI calls"),
+    _on_call("Open MPI: ob1 sends after the clear-to-send in MPI calls"),
+    _puts("deferred", "Open MPI 5.0.11 over btl/tcp: puts moved in the call that ends the epoch only", "measured"),
 )
 _MPICH_TCP = Transport(
     "ofi over TCP",
@@ -162,21 +151,21 @@ _MPICH_TCP = Transport(
         128 * KIB,
         16 * KIB,
         4096 * KIB,
-        "assumed",
         f"{_OFI} man/fi_rxm.7.md: ofi_rxm to 128 KiB; newer versions' own TCP endpoints buffer any size",
+        "assumed",
     ),
-    _progress("on-call", "assumed", "software answers in MPI calls"),
-    puts=_puts("adapter", "measured", "MPICH 5.0.2 over ofi's tcp: 2.3 to 2.7 MB moved while no thread was in MPI"),
+    _on_call("software answers in MPI calls", "assumed"),
+    puts=_puts("adapter", "MPICH 5.0.2 over ofi's tcp: 2.3 to 2.7 MB moved while no thread was in MPI", "measured"),
 )
 _GNI = Transport(
     "uGNI over Aries",
-    _from(8 * KIB, 4 * KIB, 16 * KIB, "assumed", "Cray MPICH: MPICH_GNI_MAX_EAGER_MSG_SIZE 8192"),
-    _progress("on-call", "assumed", "Cray MPICH: software answers, unless MPICH_NEMESIS_ASYNC_PROGRESS is set"),
+    _from(8 * KIB, 4 * KIB, 16 * KIB, "Cray MPICH: MPICH_GNI_MAX_EAGER_MSG_SIZE 8192", "assumed"),
+    _on_call("Cray MPICH: software answers, unless MPICH_NEMESIS_ASYNC_PROGRESS is set", "assumed"),
 )
 _PARASTATION_IB = Transport(
     "pscom over InfiniBand",
-    _from(16 * KIB, 4 * KIB, 256 * KIB, "assumed", "pscom's plugin sets it (ucp: as UCX; openib: PSP_RENDEZVOUS)"),
-    _progress("on-call", "assumed", "pscom answers in MPI calls"),
+    _from(16 * KIB, 4 * KIB, 256 * KIB, "pscom's plugin sets it (ucp: as UCX; openib: PSP_RENDEZVOUS)", "assumed"),
+    _on_call("pscom answers in MPI calls", "assumed"),
 )
 _SPECTRUM_IB = Transport(
     "PAMI over InfiniBand",
@@ -184,10 +173,10 @@ _SPECTRUM_IB = Transport(
         16 * KIB,
         4 * KIB,
         64 * KIB,
-        "assumed",
         "bienz2/BenchPress @ac2ede1, Summit: t(0) grows from 2.4 us below to 5 us above 16 KiB",
+        "assumed",
     ),
-    _progress("on-call", "assumed", "PAMI answers in MPI calls, unless its asynchronous progress is switched on"),
+    _on_call("PAMI answers in MPI calls, unless its asynchronous progress is switched on", "assumed"),
     puts=_ROCE_PUTS,
 )
 _INTEL_IB = Transport(
@@ -196,30 +185,30 @@ _INTEL_IB = Transport(
         256 * KIB,
         16 * KIB,
         512 * KIB,
-        "assumed",
         "Intel MPI: I_MPI_EAGER_THRESHOLD 256 KB; stackhpc/hpc-tests @f735aa2 shows it at 256 KiB over verbs; "
         "its mlx provider leaves it to UCX",
+        "assumed",
     ),
-    _progress("on-call", "literature", f"{_OFI} prov/rxm: {_BY_RXM}"),
+    _BY_RXM,
     puts=_MPICH_PUTS,
 )
+_UCX_OMPI = _ucx("InfiniBand", _puts("adapter", f"osc/ucx hands puts to UCX, as MPICH does ({IN_HARDWARE})", "assumed"))
 
+_BOTH: Mapping[Fabric, Transport] = {
+    "roce": _ucx("RoCE", _ROCE_PUTS, 4 * KIB),
+    "slingshot": _CXI,
+    "slingshot-10": _SS10,
+    "omni-path": _PSM2_ROW,
+    "efa": _EFA,
+}
+"""The same with MPICH and with Open MPI."""
 KNOWN: Mapping[tuple[str, Fabric], Transport] = {
     ("MPICH", "infiniband"): _ucx("InfiniBand", _MPICH_PUTS),
-    ("Open MPI", "infiniband"): _ucx("InfiniBand", _OMPI_PUTS),
+    ("Open MPI", "infiniband"): _UCX_OMPI,
     ("intel-mpi", "infiniband"): _INTEL_IB,
     ("ParaStation", "infiniband"): _PARASTATION_IB,
     ("Spectrum MPI", "infiniband"): _SPECTRUM_IB,
-    ("MPICH", "roce"): _ucx("RoCE", _ROCE_PUTS, 4 * KIB),
-    ("Open MPI", "roce"): _ucx("RoCE", _ROCE_PUTS, 4 * KIB),
-    ("MPICH", "slingshot"): _CXI,
-    ("Open MPI", "slingshot"): _CXI,
-    ("MPICH", "slingshot-10"): _SS10,
-    ("Open MPI", "slingshot-10"): _SS10,
-    ("MPICH", "omni-path"): _PSM2_ROW,
-    ("Open MPI", "omni-path"): _PSM2_ROW,
-    ("MPICH", "efa"): _EFA,
-    ("Open MPI", "efa"): _EFA,
+    **{(who, fabric): row for fabric, row in _BOTH.items() for who in ("MPICH", "Open MPI")},
     ("Fujitsu MPI", "tofu"): _TOFU,
     ("MPICH", "tcp"): _MPICH_TCP,
     ("Open MPI", "tcp"): _OB1,
@@ -229,14 +218,14 @@ KNOWN: Mapping[tuple[str, Fabric], Transport] = {
 
 ANY = Transport(
     "an unknown library or fabric",
-    _from(16 * KIB, 4 * KIB, 256 * KIB, "assumed", "neither library nor fabric is known: what most have"),
-    _progress("on-call", "assumed", "most transports match a rendezvous request in software"),
+    _from(16 * KIB, 4 * KIB, 256 * KIB, "neither library nor fabric is known: what most have", "assumed"),
+    _on_call("most transports match a rendezvous request in software", "assumed"),
 )
 
 SHARED_MEMORY = Transport(
     "shared memory",
-    _from(8 * KIB, 4 * KIB, 64 * KIB, "assumed", "Open MPI: btl_sm 4 KiB, 32 KiB with single copy; others alike"),
-    _progress("on-call", "assumed", "the receiver copies in MPI calls"),
+    _from(8 * KIB, 4 * KIB, 64 * KIB, "Open MPI: btl_sm 4 KiB, 32 KiB with single copy; others alike", "assumed"),
+    _on_call("the receiver copies in MPI calls", "assumed"),
 )
 
 SAYS: Mapping[Puts, str] = {

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import tomlkit
-from tomlkit.items import InlineTable, Table
 
-from pready.model.common.units import Unit, format_exact
+from pready.model.common.units import format_exact
 from pready.model.machine.machine import Machine, unmeasured
-from pready.model.toml.dotted import unit_in
-from pready.model.toml.provenance import Strict, Value
+from pready.model.toml.dotted import written
+
+T = TypeVar("T")
+
+VALUE = ("value", "interval", "source", "why")
+"""The fields of a value, which is written in one line."""
 
 
 def dumps(machine: Machine, comment: str = "") -> str:
@@ -33,54 +35,28 @@ def document(machine: Machine, comment: str = "") -> tomlkit.TOMLDocument:
     out = tomlkit.document()
     for line in comment.splitlines():
         out.add(tomlkit.comment(line))
-    _fill(out, machine, dict(unmeasured()))
+    by_default = [name for name, table in unmeasured() if table == getattr(machine, name)]
+    _fill(out, {name: item for name, item in written(machine, format_exact).items() if name not in by_default})
     return out
 
 
-def _fill(into: Any, table: Strict, known: Mapping[str, object] = MappingProxyType({})) -> None:
-    """Fill in all fields but those that are as `known`."""
-    later: list[tuple[str, Any]] = []
-    for name, info in type(table).model_fields.items():
-        item, key = getattr(table, name), info.alias or name
-        if item is None or item == "" or item == known.get(name):
-            continue
-        if isinstance(item, Value):
-            into.add(key, _inline(item))
-        elif isinstance(item, Strict) or _is_tables(item):
-            later.append((key, item))  # TOML: plain keys come before tables
-        else:
-            into.add(key, _plain(item, unit_in([*info.metadata, info.annotation])))
-    for key, item in later:
-        if isinstance(item, Strict):
-            sub: Table = tomlkit.table()
-            _fill(sub, item)
-            into.add(key, sub)
-            continue
-        array = tomlkit.aot()
-        for part in item:
-            row: Table = tomlkit.table()
-            _fill(row, part)
-            array.append(row)
-        into.add(key, array)
+def _fill(into: Any, data: Mapping[str, Any]) -> None:
+    later: dict[str, Any] = {}
+    for key, item in data.items():
+        if isinstance(item, dict) and item.keys() <= {*VALUE}:
+            into.add(key, _filled(tomlkit.inline_table(), {name: item[name] for name in VALUE if name in item}))
+        elif isinstance(item, dict):
+            later[key] = _filled(tomlkit.table(), item)  # TOML: plain keys come before tables
+        elif isinstance(item, list) and isinstance(item[0], dict):
+            later[key] = tomlkit.aot()
+            for row in item:
+                later[key].append(_filled(tomlkit.table(), row))
+        elif item != "":
+            into.add(key, item)
+    for key, table in later.items():
+        into.add(key, table)
 
 
-def _is_tables(item: object) -> bool:
-    return isinstance(item, tuple) and bool(item) and isinstance(item[0], Strict)
-
-
-def _inline(item: Value[Any]) -> InlineTable:
-    (argument,) = type(item).__pydantic_generic_metadata__["args"]
-    unit = unit_in([argument])
-    out = tomlkit.inline_table()
-    out.add("value", _plain(item.value, unit))
-    if item.interval is not None:
-        out.add("interval", [_plain(v, unit) for v in item.interval])
-    out.add("source", item.source)
-    out.add("why", item.why)
-    return out
-
-
-def _plain(item: Any, unit: Unit | None) -> Any:
-    if isinstance(item, tuple):
-        return [_plain(part, unit) for part in item]
-    return format_exact(item, unit) if unit is not None else item
+def _filled(table: T, data: Mapping[str, Any]) -> T:
+    _fill(table, data)
+    return table

@@ -38,13 +38,8 @@ def candidates(rows: Sequence[ApproachPrediction], today: Approach) -> list[Appr
     return [p for p in rows if p.available and a_port(p.approach, p.gain, today)]
 
 
-def simplest_of_the_best(usable: Sequence[ApproachPrediction], iterations: int) -> ApproachPrediction:
-    """The approach that is simplest to program among those within `INDISTINCT` of the shortest run."""
-    return simplest(usable, iterations)
-
-
 def simplest(usable: Sequence[S], iterations: int) -> S:
-    """The same of whatever stands for an approach."""
+    """The approach that is simplest to program among those within `INDISTINCT` of the shortest run."""
     shortest = min(run_s(p, iterations) for p in usable)
     close = [p for p in usable if run_s(p, iterations) <= shortest * (1 + INDISTINCT)]
     return min(close, key=lambda p: trouble(p.approach))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit
-from pready.model.toml.provenance import Strict, Value
+from pready.model.toml.provenance import Strict, Value, unit_in
 
 SAID = {Unit.FREQUENCY: "Hz"}
 """Units that a file writes differently."""
@@ -21,43 +21,32 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _NAME = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*")
 
 
-def written(table: Strict) -> dict[str, Any]:
+def exactly(value: float, unit: Unit) -> object:
+    """A quantity in SI with all digits."""
+    if unit is Unit.SHARE:
+        return value if value <= 1 else f"{100 * value!r} %"
+    return f"{value!r} {SAID.get(unit, unit.si)}"
+
+
+def written(table: Strict, quantity: Callable[[float, Unit], object] = exactly) -> dict[str, Any]:
     """A table as nested dictionaries, lists and plain values, with the field names of a file."""
+
+    def plain(value: object, unit: Unit | None) -> object:
+        if isinstance(value, Strict):
+            return written(value, quantity)
+        if isinstance(value, tuple):
+            return [plain(part, unit) for part in value]
+        return quantity(value, unit) if unit is not None and isinstance(value, float) else value
+
     out: dict[str, Any] = {}
     for name, info in type(table).model_fields.items():
         value = getattr(table, name)
         tag = get_origin(info.annotation) is Literal and len(get_args(info.annotation)) == 1
         if info.exclude or value is None or not (tag or name in table.model_fields_set):
             continue
-        annotations = [*info.metadata, info.annotation]
-        if isinstance(table, Value):
-            annotations = [*type(table).__pydantic_generic_metadata__["args"]]
-        out[info.alias or name] = _plain(value, None if name in ("source", "why") else unit_in(annotations))
+        unit = table.unit if isinstance(table, Value) else unit_in([*info.metadata, info.annotation])
+        out[info.alias or name] = plain(value, unit)
     return out
-
-
-def unit_in(annotations: Iterable[Any]) -> Unit | None:
-    """The unit in a field's annotation, also inside ``tuple[units.Time, ...]``."""
-    for annotation in annotations:
-        if isinstance(annotation, Unit):
-            return annotation
-        inside = [*getattr(annotation, "__metadata__", ()), *getattr(annotation, "__args__", ())]
-        found = unit_in(inside) if inside else None
-        if found is not None:
-            return found
-    return None
-
-
-def _plain(value: object, unit: Unit | None) -> object:
-    if isinstance(value, Strict):
-        return written(value)
-    if isinstance(value, tuple):
-        return [_plain(part, unit) for part in value]
-    if unit is None or isinstance(value, (bool, str)):
-        return value
-    if unit is Unit.SHARE and isinstance(value, float):
-        return value if value <= 1 else f"{100 * value!r} %"
-    return f"{value!r} {SAID.get(unit, unit.si)}"
 
 
 def steps(name: str) -> list[str | int]:

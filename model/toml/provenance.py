@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pready.model.common.errors import PreadyError, shown
+from pready.model.common.units import Unit
 
 T = TypeVar("T")
 
@@ -27,6 +29,18 @@ def _tuple(value: Any) -> Any:
     return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
+def unit_in(annotations: Iterable[Any]) -> Unit | None:
+    """The unit in a field's annotation, also inside ``tuple[units.Time, ...]``."""
+    for annotation in annotations:
+        if isinstance(annotation, Unit):
+            return annotation
+        inside = [*getattr(annotation, "__metadata__", ()), *getattr(annotation, "__args__", ())]
+        found = unit_in(inside) if inside else None
+        if found is not None:
+            return found
+    return None
+
+
 class Provenance(Strict):
     """Where a number comes from.
 
@@ -43,6 +57,11 @@ class Value(Provenance, Generic[T]):
 
     value: T
     interval: tuple[T, T] | None = None
+
+    @property
+    def unit(self) -> Unit | None:
+        """Of the value; None for a count, a choice, or true and false."""
+        return unit_in(type(self).__pydantic_generic_metadata__["args"])
 
     @model_validator(mode="after")
     def _ordered(self) -> Value[T]:

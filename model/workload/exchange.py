@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,7 +14,6 @@ from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
-from pready.model.workload.neighbour_list import read_neighbours
 from pready.model.workload.thread_shares import ThreadShares
 
 Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours", "bcast"]
@@ -166,58 +164,8 @@ class Exchange(Strict):
 
 AS_AT_THE_TOP = (
     "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "thread_shares",
-    "receive_partitions",
-    "receiver", "consume",
+    "receive_partitions", "receiver", "consume",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""
-EACH_ITS_OWN = (
-    "buffer", "faces", "edge", "edges", "corner", "both_ways", "neighbours", "neighbour_list", "blocks", "compute",
-    "arrivals",
-)  # fmt: skip
+EACH_ITS_OWN = tuple(name for name in Exchange.model_fields if name not in ("name", *AS_AT_THE_TOP))
 """Fields of every exchange; not allowed at the top of a file with exchanges."""
-
-
-def as_in_file(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a workload with sizes as a file has them."""
-
-    def size(value: Any) -> Any:
-        return f"{value:.17g} B" if isinstance(value, float) else value
-
-    one: dict[str, Any] = {n: size(fields[n]) for n in ("buffer", "edge", "corner") if n in fields}
-    three: dict[str, Any] = {n: fields[n] and tuple(map(size, fields[n])) for n in ("faces", "edges") if n in fields}
-    return {**fields, **one, **three}
-
-
-def largest_size(data: dict[str, Any]) -> float | None:
-    """The largest size among a workload's or an exchange's fields; None without any.
-
-    An invalid size counts as one byte; its own field reports it.
-    """
-
-    def size(value: Any) -> float:
-        try:
-            return value if isinstance(value, float) else units.parse(value, units.Unit.SIZE)
-        except PreadyError:
-            return 1.0
-
-    if data.get("exchanges") is not None:
-        exchanges = data["exchanges"] if isinstance(data["exchanges"], (list, tuple)) else ()
-        each = [e.model_dump() if isinstance(e, Exchange) else e for e in exchanges]
-        some = [largest_size({**e, "folder": data.get("folder", ".")}) for e in each if isinstance(e, dict)]
-        return max((s for s in some if s is not None), default=1.0)
-    if data.get("buffer") is not None:
-        return size(data["buffer"])
-    faces, listed = data.get("faces"), data.get("neighbour_list")
-    if faces is not None:
-        return max(map(size, faces), default=1.0) if isinstance(faces, (list, tuple)) else 1.0
-    if isinstance(listed, str):
-        try:
-            sizes = read_neighbours(str(Path(str(data.get("folder", "."))) / listed)).sizes
-        except PreadyError:
-            return 1.0
-        return max((s for row in sizes for s in row if s is not None), default=None)
-    if isinstance(listed, (list, tuple)):
-        rows = [row for row in listed if isinstance(row, (list, tuple))]
-        tables = [n for row in rows for n in row if isinstance(n, (dict, SizedNeighbour))]
-        return max((size(n.size if isinstance(n, SizedNeighbour) else n.get("size")) for n in tables), default=None)
-    return None

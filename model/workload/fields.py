@@ -11,6 +11,7 @@ from pydantic import Field
 
 from pready.model.approach.interfaces import Approach, Today, baseline
 from pready.model.common import units
+from pready.model.common.errors import PreadyError, shown
 from pready.model.machine.path import PathName
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
@@ -193,7 +194,10 @@ class Fields(Strict):
     def _lists(self) -> Neighbours:
         listed = self.neighbour_list or ()
         if isinstance(listed, str):
-            return read_neighbours(str(Path(self.folder) / listed))
+            try:
+                return read_neighbours(str(Path(self.folder) / listed))
+            except PreadyError as error:
+                raise PreadyError(f"neighbour_list = {shown(listed)}: {error.problem}", valid=error.valid) from None
         return Neighbours(
             tuple(tuple(n if isinstance(n, int) else n.to for n in row) for row in listed),
             tuple(tuple(None if isinstance(n, int) else n.size for n in row) for row in listed),

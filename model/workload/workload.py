@@ -28,9 +28,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import ModelWrapValidatorHandler, ValidationError, model_validator
 
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common import units
@@ -38,14 +38,7 @@ from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.toml import dotted
 from pready.model.toml.reading import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.workload.arrivals import WIDTHS, Drawn, Laggard, NoArrivals
-from pready.model.workload.exchange import (
-    AS_AT_THE_TOP,
-    EACH_ITS_OWN,
-    HALOS,
-    SizedNeighbour,
-    as_in_file,
-    largest_size,
-)
+from pready.model.workload.exchange import AS_AT_THE_TOP, EACH_ITS_OWN, HALOS, SizedNeighbour
 from pready.model.workload.fields import Fields
 from pready.model.workload.thread_shares import weights
 
@@ -56,14 +49,16 @@ LARGEST_EXCHANGE = 4_000_000
 class Workload(Fields):
     """What one rank does in one iteration, and with whom it talks."""
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _buffer(cls, data: Any) -> Any:
-        """The largest size, if there is none for all neighbours."""
-        if not isinstance(data, dict) or data.get("buffer") is not None:
-            return data
-        largest = largest_size(data)
-        return data if largest is None else {**data, "buffer": f"{largest:.17g} B"}
+    def _buffer(cls, data: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """One without a buffer for all neighbours has some size to take it from, which `_consistent` looks for."""
+        others = ("faces", "neighbour_list", "exchanges")
+        if not isinstance(data, dict) or data.get("buffer") is not None or all(data.get(n) is None for n in others):
+            return read(data)
+        made = read({**data, "buffer": units.SI(1.0)})
+        made.model_fields_set.discard("buffer")
+        return made
 
     @model_validator(mode="after")
     def _receiver(self) -> Workload:
@@ -78,6 +73,8 @@ class Workload(Fields):
     @model_validator(mode="after")
     def _consistent(self) -> Workload:
         n = self.n_partitions
+        if "buffer" not in self.model_fields_set:
+            self.__dict__["buffer"] = self._largest
         if self.exchanges is not None:
             self._exchanges_consistent()
             return self
@@ -131,12 +128,7 @@ class Workload(Fields):
                 f"{given or f'neighbours = {shown(self.neighbours)}'} {pattern}",
                 valid="either neighbours, a count, or neighbour_list with pattern 'neighbours', neither with any other",
             )
-        try:
-            lists = self.neighbour_lists
-        except PreadyError as error:
-            raise PreadyError(
-                f"neighbour_list = {shown(self.neighbour_list)}: {error.problem}", valid=error.valid
-            ) from None
+        lists = self.neighbour_lists
         if lists is not None and not any(lists):
             raise PreadyError("neighbour_list is empty", valid="at least one neighbour")
         only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
@@ -241,22 +233,24 @@ class Workload(Fields):
                 )
 
     def _exchanges_consistent(self) -> None:
-        exchanges = self.exchanges or ()
-        for name in EACH_ITS_OWN:
-            value, default = getattr(self, name), type(self).model_fields[name].default
-            if name != "buffer" and value != default:
+        for name in (n for n in EACH_ITS_OWN if n in self.model_fields_set):
+            default = self._largest if name == "buffer" else type(self).model_fields[name].default
+            if getattr(self, name) != default:
                 raise PreadyError(f"{name} beside exchanges", valid=f"{name} in each of [[exchanges]]")
-        if self.buffer != largest_size({"exchanges": [e.model_dump() for e in exchanges]}):
-            raise PreadyError("buffer beside exchanges", valid="buffer in each of [[exchanges]]")
-        names = [e.name for e in exchanges if e.name]
+        names = [e.name for e in self.exchanges or () if e.name]
         for name in names:
             if names.count(name) > 1:
                 raise PreadyError(f"exchanges: name = {shown(name)} twice", valid="a name of its own for each")
-        for number in range(len(exchanges)):
-            try:
-                self._part(number)
-            except PreadyError as error:
-                raise PreadyError(f"exchanges[{number}].{error.problem}", valid=error.valid) from None
+
+    @property
+    def _largest(self) -> float:
+        """The largest size of any neighbour and exchange."""
+        if self.exchanges is not None:
+            return max(part.buffer for part in self.parts)
+        listed = [size for row in self._lists.sizes for size in row if size is not None]
+        if not self.faces and not listed:
+            raise PreadyError("buffer is missing", valid=type(self).model_fields["buffer"].description)
+        return max(self.faces or listed)
 
     @property
     def parts(self) -> tuple[Workload, ...]:
@@ -266,7 +260,7 @@ class Workload(Fields):
     def _part(self, number: int) -> Workload:
         assert self.exchanges is not None
         exchange = self.exchanges[number]
-        own = {n: getattr(exchange, n) for n in (*AS_AT_THE_TOP, *EACH_ITS_OWN)}
+        own = {n: _in_si(getattr(exchange, n)) for n in (*AS_AT_THE_TOP, *EACH_ITS_OWN)}
         fields = {n: getattr(self, n) for n in self.model_fields_set if n not in EACH_ITS_OWN}
         pattern = exchange.pattern or self.pattern
         for name, patterns in (("boundaries", (*HALOS, "sweep3d")), ("thread_grid", HALOS)):
@@ -277,9 +271,10 @@ class Workload(Fields):
         fields |= {n: v for n, v in own.items() if v is not None}
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
-            return type(self).model_validate(as_in_file(fields))
+            return type(self).model_validate(fields)
         except ValidationError as error:
-            raise one_line(error, type(self)) from None
+            found = one_line(error, type(self))
+            raise PreadyError(f"exchanges[{number}].{found.problem}", valid=found.valid) from None
 
     def changed(self, **fields: Any) -> Workload:
         """A copy with other values of some fields, as in a file: ``changed(buffer="512 KiB")``.
@@ -297,7 +292,7 @@ class Workload(Fields):
         """
         data = dotted.written(self)
         if self.faces is not None or self.exchanges is not None:
-            del data["buffer"]  # follows from them
+            data.pop("buffer", None)  # follows from them
         if self.faces is not None and "buffer" in fields and "faces" not in fields:
             size = units.parse(fields.pop("buffer"), units.Unit.SIZE, "buffer")
             fields["faces"] = [f"{face:.17g} B" for face in self.at_buffer(size).faces or ()]
@@ -324,6 +319,13 @@ class Workload(Fields):
                 for ranks, row in zip(self._lists.ranks, sizes, strict=True)
             )
         return self.model_copy(update=update)
+
+
+def _in_si(value: Any) -> Any:
+    """Sizes that need not be parsed again."""
+    if isinstance(value, tuple):
+        return tuple(map(_in_si, value))
+    return units.SI(value) if isinstance(value, float) else value
 
 
 def _arrivals(data: dict[str, Any], fields: Mapping[str, object]) -> Iterator[tuple[dict[str, Any], set[str]]]:

@@ -22,7 +22,6 @@ from pready.commands.doctor import tried_first
 from pready.files.writing import make_folder, write_text
 from pready.model.advice.predict import chosen_ways, effective_library, predict
 from pready.model.approach.interfaces import INTERFACES, Approach
-from pready.model.approach.libraries import EMULATED
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
@@ -195,7 +194,7 @@ def _write_source(
     if len(named) > 1 or (not named and on is None):
         given = "several --approach" if named else "--source without --approach"
         raise PreadyError(given, valid="one, such as --approach many:8, or a --machine for its advice")
-    profile = effective_library(on, library) if on is not None else library_by_name(library or EMULATED.name)
+    profile = effective_library(on, library) if on is not None else library_by_name(library or "emulated")
     if named:
         chosen = named[0]
     else:

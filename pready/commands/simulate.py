@@ -27,7 +27,7 @@ from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
-from pready.model.result.verdict import simplest_of_the_best
+from pready.model.result.verdict import simplest
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
@@ -236,7 +236,7 @@ def _advised(machine: Machine, workload: Workload, library: str | None, seed: in
         if not exported:
             return of.advised.approach
         able = [r for r in of.approaches if r.available and _exportable(machine, part, r.approach)]
-        return simplest_of_the_best(able, part.iterations).approach
+        return simplest(able, part.iterations).approach
 
     return [best(of, part) for of, part in zip(made.exchanges or (made,), workload.parts, strict=True)]
 

@@ -27,7 +27,7 @@ from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest_of_the_best, verdict_of
+from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest, verdict_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.version import VERSION
@@ -393,7 +393,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
 
 
 def _advice(s: Setup, profile: LibraryProfile, rows: list[ApproachPrediction]) -> Advice:
-    best = simplest_of_the_best(rows[1:] or rows, s.workload.iterations)
+    best = simplest(rows[1:] or rows, s.workload.iterations)
     verdict = verdict_of(best)
     because = (
         f"in SST on {s.topology.title}, {s.ranks} ranks, {best.name} takes {format_time(best.time_s)} after the last "

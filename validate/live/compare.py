@@ -17,7 +17,7 @@ from pready.model.common.arrays import Array
 from pready.model.equations import gain_numpy
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
-from pready.model.result.verdict import simplest_of_the_best, verdict_of
+from pready.model.result.verdict import simplest, verdict_of
 from pready.model.workload.arrivals import Measured
 from pready.model.workload.workload import Workload
 from pready.validate.limits import Judged
@@ -123,7 +123,7 @@ def compare(
         case = _case(machine, scene, way, seen, measured[BULK], predicted, before_porting, library)
         case = replace(case, measured_mean_s=seen.mean, predicted_mean_s=evaluation.mean_time(approach))
         cases.append(replace(case, suspect=suspect(evaluation, approach, case) if explain else ""))
-    best = simplest_of_the_best(rows[1:], baseline.workload.iterations)
+    best = simplest(rows[1:], baseline.workload.iterations)
     chosen = 0 if verdict_of(best) == "do not port" else rows.index(best)
     return Judged(tuple(cases), tuple(c.iteration_s for c in cases), chosen)
 

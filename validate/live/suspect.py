@@ -90,9 +90,8 @@ def suspect(evaluation: Predicting, approach: Approach, case: CaseResult) -> str
     found: list[tuple[float, str]] = []
     size = approach.message_size(evaluation.workload.buffer)
     for name, terms in by_name().items():
-        units = [unit for t in terms for unit in t.values.values()]
-        if units and all(unit is None for unit in units):
-            continue  # a choice has no factor
+        if all(t.choice for t in terms):
+            continue
         replaced = without(evaluation.costs(approach), terms)
         share = case.predicted_s - evaluation.median_time(approach, **replaced)
         if abs(share) < 1e-3 * case.predicted_s:

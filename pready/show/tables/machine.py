@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from pready.model.common.units import format_bandwidth, format_quantity, format_size, format_time
+from pready.model.common.units import Unit, format_bandwidth, format_quantity, format_size, format_time
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier, Contention, TeamTimes
@@ -99,14 +99,11 @@ def value_rows(machine: Machine) -> list[tuple[str, str, str, str, str]]:
             shown = ", ".join(f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True))
             interval = f"±{100 * item.interval:.0f} %"
         else:
-            shown, *ends = [_quantity(name, v) for v in (item.value, *(item.interval or ()))]
+            shown, *ends = [_quantity(v, getattr(item, "unit", None)) for v in (item.value, *(item.interval or ()))]
             interval = " to ".join(ends)
         rows.append((name, shown, interval, str(item.source), item.why))
     return rows
 
 
-def _quantity(name: str, value: object) -> str:
-    from pready.model.timeline.terms import unit_of
-
-    unit = unit_of(name)
+def _quantity(value: object, unit: Unit | None) -> str:
     return str(value) if unit is None or not isinstance(value, float) else format_quantity(value, unit)

@@ -15,7 +15,7 @@ from pready.model.approach.interfaces import Interface
 from pready.model.approach.libraries import library
 from pready.model.common.units import Unit, format_change, format_quantity, format_size, format_time
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
-from pready.model.result.verdict import simplest_of_the_best
+from pready.model.result.verdict import simplest
 from pready.show.tables.answer import answer, asked, bare, headline, interval
 from pready.show.terminal.table import Readable
 
@@ -36,7 +36,7 @@ def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
         if row is not prediction.bulk:
             rows.setdefault((row.approach.interface, row.needs), []).append(row)
     iterations = prediction.workload["iterations"]
-    best = {kind: simplest_of_the_best(of, iterations) for kind, of in rows.items()}
+    best = {kind: simplest(of, iterations) for kind, of in rows.items()}
     advised = prediction.advised
     return [prediction.bulk, *(best | {(advised.approach.interface, ""): advised}).values()]
 

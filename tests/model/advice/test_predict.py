@@ -13,7 +13,7 @@ import pready
 from pready.model.advice import advise
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, MANY, PART, PERSISTENT_MATCHED, TODAY, Approach
-from pready.model.approach.libraries import LIBRARIES, MPICH_6314, OPENMPI_PERSIST, library
+from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.over_sizes import gain_over_sizes
 from pready.model.machine import machine
@@ -210,7 +210,7 @@ def rows(low: float, middle: float, high: float) -> list[ApproachPrediction]:
 def test_a_verdict_is_about_the_iteration(low: float, middle: float, high: float, verdict: str) -> None:
     # Three times faster is nothing to port for where an iteration has better things to do.
     made = rows(low, middle, high)
-    advice = advise.advise(Evaluation(MELUXINA, LATE, draws=0), MPICH_6314, made, made[1], [])
+    advice = advise.advise(Evaluation(MELUXINA, LATE, draws=0), library("mpich-6314"), made, made[1], [])
     assert advice.verdict == verdict
     assert (advice.settings == []) == (verdict == "do not port")
 
@@ -218,8 +218,8 @@ def test_a_verdict_is_about_the_iteration(low: float, middle: float, high: float
 def test_the_least_gain_is_the_users_to_say() -> None:
     e = Evaluation(MELUXINA, LATE, draws=0)
     saved = rows(0.4, 0.5, 0.6)
-    assert advise.advise(e, MPICH_6314, saved, saved[1], []).verdict == "do not port"
-    assert advise.advise(e, MPICH_6314, saved, saved[1], [], min_gain=0.003).verdict == "port"
+    assert advise.advise(e, library("mpich-6314"), saved, saved[1], []).verdict == "do not port"
+    assert advise.advise(e, library("mpich-6314"), saved, saved[1], [], min_gain=0.003).verdict == "port"
 
 
 def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
@@ -309,7 +309,7 @@ def test_settings_exist_in_their_library(name: str) -> None:
 
 def test_open_mpi_sends_one_message_per_sender_partition() -> None:
     # threads × divisors of theta: fewer, larger partitions of one thread are the user's to choose
-    counts = OPENMPI_PERSIST.transports([1, 2, 4, 8, 16, 32], threads=8, n_partitions=32)
+    counts = library("openmpi-persist").transports([1, 2, 4, 8, 16, 32], threads=8, n_partitions=32)
     assert counts == [8, 16, 32]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pready.cli import main
 from pready.model.approach.interfaces import MANY, PART_AM, Approach
-from pready.model.approach.libraries import LIBRARIES, MPICH_RELEASE, Fact, library
+from pready.model.approach.libraries import LIBRARIES, Fact, library
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
 
@@ -24,7 +24,7 @@ def test_communicators_are_for_whom_the_model_gives_them_to(
     threads: int, transports: int, vcis: int, whose: str
 ) -> None:
     approach = Approach(MANY, transports, vcis)
-    said = MPICH_RELEASE.settings(approach, 2.0**20, threads, 64)
+    said = library("mpich-release").settings(approach, 2.0**20, threads, 64)
     assert said[-1] == f"{vcis} communicators (MPI_Comm_dup), {whose}"
     shared = [len(m) for m in vci_members(approach, threads, contexts=1000)]
     assert len(shared) == vcis

@@ -20,7 +20,7 @@ from pready.model.engine.rows import exchange_s
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
 from pready.model.machine.machine import load
-from pready.model.result.verdict import simplest_of_the_best
+from pready.model.result.verdict import simplest
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal
 from pready.model.workload.exchange import ComputeTime
@@ -323,8 +323,7 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
         assert a.eta_low <= a.eta <= a.eta_high
     for interface in {p.approach.interface for p in whole}:
         of_raced, of_whole = (
-            simplest_of_the_best([p for p in rows if p.approach.interface == interface], w.iterations)
-            for rows in (raced, whole)
+            simplest([p for p in rows if p.approach.interface == interface], w.iterations) for rows in (raced, whole)
         )
         assert of_raced == of_whole
 

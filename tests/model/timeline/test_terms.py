@@ -13,13 +13,11 @@ from machines import with_every_table
 from pready.model.advice.advise import costs_that_matter
 from pready.model.advice.explanation import explain
 from pready.model.approach.interfaces import INTERFACES, MANY, RMA_MANY_PASSIVE, SINGLE, Approach
-from pready.model.common.units import Unit
 from pready.model.engine.evaluate import Evaluation
-from pready.model.machine.machine import Machine, load, profiles
+from pready.model.machine.machine import load, profiles
 from pready.model.timeline import terms
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.terms import BY_COST, TERMS, Step, by_name, canonical, of_value, unit_of, without
-from pready.model.toml.provenance import Value
+from pready.model.timeline.terms import BY_COST, TERMS, Step, by_name, canonical, of_value, without
 from pready.model.workload.workload import Workload
 
 MACHINES = {**{name: load(name) for name in profiles()}, "every table": with_every_table()}
@@ -40,31 +38,6 @@ def test_every_value_of_a_machine_is_one_terms_or_no_cost(name: str) -> None:
     assert len(named) == len(set(named))
     for label, _ in MACHINES[name].values():
         assert (of_value(label) is None) == (canonical(label) in terms.NO_COSTS), label
-
-
-def annotated(table: type, prefix: str = "") -> dict[str, Unit | None]:
-    """Every value that a machine file may have, with the unit of its annotation."""
-    out: dict[str, Unit | None] = {}
-    for name, info in table.model_fields.items():  # type: ignore[attr-defined]
-        label = f"{prefix}{info.alias or name}"
-        text = f"{info.annotation!r} {info.metadata!r}"
-        for inner in [info.annotation, *get_args(info.annotation)]:
-            if isinstance(inner, type) and issubclass(inner, Value):
-                found = re.findall(r"<Unit\.(\w+)", repr(inner.model_fields["value"].metadata))
-                out[label] = Unit[found[0]] if found else None
-                break
-            for deep in [inner, *get_args(inner)]:
-                if isinstance(deep, type) and hasattr(deep, "model_fields"):
-                    inside = f"{label}[]." if "tuple" in text else f"{label}."
-                    out |= annotated(deep, inside)
-    return out
-
-
-def test_units_are_those_of_the_file() -> None:
-    found = {canonical(label.replace("inter.", "path.", 1)): u for label, u in annotated(Machine).items()}
-    assert found["path.segments[].G"] is Unit.TIME_PER_BYTE  # the walk sees them
-    for label, unit in found.items():
-        assert unit_of(label) == unit, label
 
 
 def test_symbols_stand_for_steps_in_order() -> None:
