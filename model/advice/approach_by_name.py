@@ -36,14 +36,13 @@ def approach_named(text: str, workload: Workload, where: str = "approach") -> Ap
         raise PreadyError(
             f"{where} = {shown(text)}", valid="KEY:TRANSPORTS:VCIS with integers of at least 1, such as many:8:4"
         )
-    interface = BY_KEY[key]
-    partitions = partitions_per_direction(workload)
-    transports = counts[0] if counts else (partitions if interface.splits else 1)
+    interface, partitions = BY_KEY[key], partitions_per_direction(workload)
+    transports, vcis = (*counts, *(interface.messages(partitions), 1)[len(counts) :])
     if interface.splits:
         check_transport_partitions(transports, partitions)
     elif transports != 1:
         raise PreadyError(f"{where} = {shown(text)}", valid=f"{key} sends one message")
-    return Approach(interface, transports, counts[1] if len(counts) > 1 else 1)
+    return Approach(interface, transports, vcis)
 
 
 def approach(key: str, transport_partitions: int = 1, vcis: int = 1) -> Approach:

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.advice.loggp import LogGp, loggp_of
-from pready.model.advice.one_figure import Figures, figures_of
+from pready.model.advice.one_figure import Figures, LogGp, figures_of, loggp_of
 from pready.model.advice.predict import Engine, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pready.model.approach.interfaces import PART, PART_AM, PART_WHOLE, PERSISTENT, Approach, Interface
@@ -69,14 +69,14 @@ class LibraryProfile:
     title: str
     messages: Messages
     """Rule for the messages on the wire; ``none`` where the calls are not used."""
-    why: str
-    """The behaviour in one sentence, for the table."""
     early: bool | None = True
     """Does MPI_Pready send before the last partition is ready? None: unknown, predicted as if it did not."""
     part_vcis: int = 1
     """VCIs that partitioned messages can use."""
     max_vcis: int = 1
     """VCIs that communicators and windows can use."""
+    why: str = field(kw_only=True)
+    """The behaviour in one sentence, for the table."""
     source: str = ""
     """Where `why` was read."""
     facts: tuple[Fact, ...] = ()

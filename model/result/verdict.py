@@ -51,7 +51,7 @@ def fastest(usable: Sequence[S]) -> S:
     return min((p for p in usable if p.eta >= top * (1 - ALIKE)), key=lambda p: trouble(p.approach))
 
 
-def run_s(of: Standing, iterations: int) -> float:
+def run_s(of: Standing, iterations: float) -> float:
     """An iteration with its share of the set-up, in seconds."""
     return of.iteration_s + of.begin_s / iterations
 

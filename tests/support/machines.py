@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from pready.model.machine.machine import Machine, load
@@ -16,27 +17,19 @@ def ideal(**changes: Any) -> Machine:
     L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), contention (same),
     poll, match, per_entry, put, epoch, epoch_peer, link (bytes per second), progress, contexts, copy.
     """
+    free = ("L", "o_s", "o_r", "g", "pready", "poll", "match", "per_entry", "put", "epoch", "epoch_peer")
     p: dict[str, Any] = {
-        "L": 0.0,
-        "o_s": 0.0,
-        "o_r": 0.0,
-        "g": 0.0,
+        **dict.fromkeys(free, 0.0),
         "G": 1 / 25e9,
         "handshake": None,
-        "pready": 0.0,
         "barrier": [0.0, 0.0, 0.0],
         "contention": [0.0, 0.0, 0.0],
-        "poll": 0.0,
-        "match": 0.0,
-        "per_entry": 0.0,
-        "put": 0.0,
-        "epoch": 0.0,
-        "epoch_peer": 0.0,
         "link": None,
         "progress": "hardware",
         "contexts": 10_000,
         "copy": 1e300,
-    } | changes
+        **changes,
+    }
 
     def value(x: float, unit: str) -> dict[str, str]:
         return {"value": f"{x!r} {unit}", "source": "assumed", "why": "test"}
@@ -53,7 +46,7 @@ def ideal(**changes: Any) -> Machine:
     data = {
         "format": 1,
         "name": "ideal",
-        "created": "2026-11-20",
+        "created": date(2026, 11, 20),
         "created_by": "test",
         "library": {"name": "mpich-6314"},
         "progress": {"value": p["progress"], "source": "assumed", "why": "test"},
@@ -73,9 +66,6 @@ def ideal(**changes: Any) -> Machine:
         },
         "memory": {"copy_hot": value(p["copy"], "B/s"), "copy_cold": value(p["copy"], "B/s")},
     }
-    import datetime
-
-    data["created"] = datetime.date(2026, 11, 20)
     return validated(Machine, data, "test machine")
 
 

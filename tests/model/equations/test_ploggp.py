@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from machines import ideal
 
 from pready.cli import main
-from pready.model.advice.loggp import loggp_of
+from pready.model.advice.one_figure import loggp_of
 from pready.model.approach.interfaces import BULK, MANY
 from pready.model.common.errors import PreadyError
 from pready.model.equations import gain, ploggp
@@ -59,7 +59,7 @@ def test_the_number_of_messages_that_takes_least() -> None:
 
 
 def test_it_stands_beside_the_equations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "examples/laggard.toml", "--machine", "niagara"]) == 0
+    assert main(["explain", "examples/laggard.toml", "--machine", "niagara", "--approach", "many"]) == 0
     said = capsys.readouterr().out
     assert "LogGP of two ranks (PLogGP)" in said
     assert "departure: PLogGP (LogGP of two ranks, one partition late) knows no threads" in said

@@ -7,19 +7,16 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pready.model.approach.interfaces import SINGLE, Approach
-from pready.model.engine.evaluate import Evaluation
+from pready.model.approach.interfaces import BULK
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.timeline.costs import costs
+from pready.model.timeline.plain_run import alone
+from pready.model.timeline.rules import setting_of
+from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
 LARGEST = 64 << 20
-
-
-def alone(machine: Machine, size: int, cache: str = "hot") -> float:
-    """Seconds that one message of one thread takes, both sides in MPI."""
-    workload = Workload.model_validate({"threads": 1, "buffer": f"{size} B", "cache": cache})
-    return Evaluation(machine, workload, draws=0).mean_time(Approach(SINGLE))
 
 
 def sizes(machine: Machine) -> list[int]:
@@ -29,20 +26,21 @@ def sizes(machine: Machine) -> list[int]:
     return sorted(grid | {b - 1 for b in borders} | set(borders))
 
 
+@pytest.mark.parametrize("cache", ["hot", "cold"])
 @pytest.mark.parametrize("name", machines.profiles())
-def test_no_message_gets_faster_by_being_larger(name: str) -> None:
+def test_no_message_gets_faster_by_being_larger(name: str, cache: str) -> None:
+    # But a rendezvous from memory that is in no cache: it is written where it belongs, while the two copies of the
+    # largest buffered message take longer than its handshake, and libraries keep their threshold.
     machine = machines.load(name)
-    times = [(size, alone(machine, size)) for size in sizes(machine)]
-    assert [(a, b) for a, b in pairwise(times) if b[1] < a[1]] == []
+    one = Workload.model_validate({"threads": 1, "buffer": "1 B", "cache": cache})
+    sampler, setting = Sampler(machine), setting_of(machine, one)
 
+    def seconds(size: int) -> float:
+        """Of one message, both sides in MPI."""
+        return alone([0.0], [costs(sampler, one.at_buffer(size), size)], BULK, setting).end
 
-@pytest.mark.parametrize("name", machines.profiles())
-def test_from_cold_caches_only_a_rendezvous_is_faster_and_by_what_it_need_not_copy(name: str) -> None:
-    # A rendezvous is written where it belongs: from memory that is in no cache, the two copies of the largest
-    # buffered message take longer than the handshake that does without them, and libraries keep their threshold.
-    machine = machines.load(name)
-    for (a, before), (b, after) in pairwise((size, alone(machine, size, "cold")) for size in sizes(machine)):
+    for (a, before), (b, after) in pairwise((size, seconds(size)) for size in sizes(machine)):
         segment = machine.inter.segment(b)
-        border = segment.protocol == "rendezvous" and segment.from_ == b
+        border = cache == "cold" and segment.protocol == "rendezvous" and segment.from_ == b
         copies = 2 * a / machine.memory.copy_cold.value if border else 0.0
         assert after >= before - copies, f"{a} B: {before:g} s, {b} B: {after:g} s"

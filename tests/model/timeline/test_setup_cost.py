@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from machines import ideal
 
 from pready.model.advice.predict import predict
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.compare import compare
+from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Begin, Machine, load
-from pready.model.result.verdict import MIN_GAIN
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.toml.reading import validated
@@ -78,50 +76,24 @@ def test_one_iteration_and_a_hundred_differ(pattern: str) -> None:
         assert p.speedup_percent <= there[p.approach].speedup_percent + 1e-9
 
 
-@pytest.mark.thorough
-@given(st.floats(0.0, 3e-3), st.floats(1e-5, 3e-4), st.sampled_from(["nonblocking", "persistent", "rma"]))
-@settings(max_examples=15, deadline=None)
-def test_from_so_many_iterations_on_and_not_before(window: float, delay: float, today: str) -> None:
-    machine = with_begin(ideal(put=1e-7, epoch=1e-6), window=f"{window!r} s")
-    w = made(today=today, arrivals={"model": "laggard", "delay": f"{delay!r} s"})
-    for prediction in (predict(machine, w.changed(iterations=n), draws=0) for n in (1, 1000)):
-        best, start = prediction.advised, prediction.advice.from_iterations
-        base = prediction.bulk
-
-        def saved(n: float) -> float:
-            run, today_ = n * best.iteration_s + best.begin_s, n * base.iteration_s + base.begin_s  # noqa: B023
-            return 1 - run / today_
-
-        if start is None:
-            assert all(saved(n) < MIN_GAIN for n in (1e6, 1e9))
-            continue
-        assert saved(start) >= MIN_GAIN - 1e-12
-        assert start == 1 or saved(start - 1) < MIN_GAIN
-        n = prediction.workload["iterations"]
-        assert prediction.advised.speedup_percent == pytest.approx(100 * saved(n), abs=1e-9)
-
-
 def test_what_is_dear_to_begin_is_not_the_best_of_a_short_run() -> None:
     """RMA is a little faster than sends, and its windows cost 10 ms: after one iteration sends are the better port."""
     machine = with_begin(ideal(o_s=2e-5, put=1e-7, epoch=1e-7), window="10 ms")
-    w = made(buffer="8 MB")
-    short, long = (predict(machine, w.changed(iterations=n), draws=0).advised for n in (1, 100_000))
-    assert not short.approach.interface.one_sided
-    assert long.approach.interface.one_sided
-    assert short.eta < long.eta
-    for n in (1, 100_000):  # the table of many combinations says the same
-        brief = outcome(machine, w.changed(iterations=n))
-        assert brief.best.approach == predict(machine, w.changed(iterations=n)).advised.approach
+    short, long = (made(buffer="8 MB", iterations=n) for n in (1, 100_000))
+    few, many = (predict(machine, w).advised for w in (short, long))
+    assert not few.approach.interface.one_sided
+    assert many.approach.interface.one_sided
+    assert few.eta < many.eta
+    for w, best in ((short, few), (long, many)):  # the table of many combinations says the same
+        assert outcome(machine, w).best.approach == best.approach
 
 
 def test_its_uncertainty_counts() -> None:
     """The windows' interval reaches from 30 us to 1.4 ms: a run of few iterations is as uncertain."""
-    machine, w = load("meluxina"), made(iterations=2)
-    rows = {p.key: p for p in predict(machine, w).approaches if p.transport_partitions == 8}
-    row = rows["rma-single-active"]
-    wide = row.speedup_high_percent - row.speedup_low_percent
-    long = {p.key: p for p in predict(machine, w.changed(iterations=100_000)).approaches if p.transport_partitions == 8}
-    assert wide > 3 * (long["rma-single-active"].speedup_high_percent - long["rma-single-active"].speedup_low_percent)
+    evaluations = (Evaluation(load("meluxina"), made(iterations=n)) for n in (2, 100_000))
+    few, many = (e.predict(Approach(BY_KEY["rma-single-active"], 8)) for e in evaluations)
+    wide, narrow = (row.speedup_high_percent - row.speedup_low_percent for row in (few, many))
+    assert wide > 3 * narrow
 
 
 def test_simulate_says_the_same() -> None:
@@ -138,13 +110,3 @@ def test_break_even_knows_it() -> None:
     few, lots = (predict(machine, made(iterations=n), draws=0).advice for n in (3, 100_000))
     assert lots.pays
     assert not few.pays or few.pays[0].low > lots.pays[0].low
-
-
-@pytest.mark.parametrize("name", ["bebop", "manzano", "meluxina", "mutrino", "niagara", "hpc3", "lichtenberg"])
-def test_profiles_say_that_they_assume_it(name: str) -> None:
-    costs = load(name).begin
-    assert costs is not None
-    for field in type(costs).model_fields:
-        value = getattr(costs, field)
-        assert value.source == "assumed"
-        assert value.interval is not None

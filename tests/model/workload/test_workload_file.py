@@ -177,6 +177,8 @@ def test_nodes(tmp_path: Path) -> None:
         (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),
         (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: an integer"),
         (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
+        ("threads = 8", "buffer is missing; valid: size of the buffer per peer"),
+        (HALO + "[[exchanges]]", "exchanges[0].buffer is missing; valid: size of the buffer per peer"),
         ("format = 3\nthreads = 8", "format = 3; valid: 2"),
         ("format = true\nthreads = 8", "format = True; valid: 2"),
         (STEP + "compute = 3\n", "exchanges[1].compute = 3 is not a table"),
