@@ -37,6 +37,8 @@ NOTABLE = 1e-3
 """Share of an approach's time below which a cost is not named."""
 LATE = 0.1
 """Share of the time spent waiting for late neighbours from which on it is named."""
+HIDES_NOTHING = 0.01
+"""Share of the baseline's exchange below which a delay hides not even one message."""
 FASTER = 1 + 1e-9
 """η from which on an approach is faster: more than times are rounded to."""
 
@@ -228,22 +230,18 @@ def _because(
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
             parts.append("costs that take the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
-        if _arrivals_matter(evaluation, approach):
+        if evaluation.delay < HIDES_NOTHING * evaluation.mean_time(today):
             parts.append("the threads finish together, so there is nothing to send early")
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
     parts += _progress(evaluation, usable)
     parts += _hidden_work(best, now)
     if approach.interface is not PERSISTENT:
-        parts += [_persistent(row) for row in usable if row.approach.interface is PERSISTENT]
+        saved = [max(row.speedup_percent, 0.0) for row in usable if row.approach.interface is PERSISTENT]
+        parts += [f"MPI_Send_init alone saves {percent:.2g} %" for percent in saved]  # what most codes ask for first
     return (
         "; ".join(parts) or f"{called(today)} takes {format_time(now.time_s)}, {best.name} {format_time(best.time_s)}"
     )
-
-
-def _persistent(row: ApproachPrediction) -> str:
-    """What most codes ask for first."""
-    return f"MPI_Send_init alone saves {max(row.speedup_percent, 0.0):.2g} %"
 
 
 def called(today: Approach) -> str:
@@ -279,8 +277,3 @@ def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> l
         return []
     gain = helped.mean_time(helped.workload.baseline) / time
     return [f"{row.name} waits for clear-to-sends ({row.eta:.2f}×; {gain:.2f}× with a progress thread)"]
-
-
-def _arrivals_matter(evaluation: Evaluation, approach: Approach) -> bool:
-    """Is the spread of arrivals too small to hide even one message?"""
-    return evaluation.delay < 0.01 * evaluation.mean_time(evaluation.workload.baseline)

@@ -216,8 +216,8 @@ def predict(
     min_gain
         Share of an iteration that a port has to save to be advised.
     whole
-        Of a step, the exchanges whose approaches are all wanted, with the buffers for which they pay and a reason;
-        absent, all. Of the others only what may be advised is simulated.
+        The exchanges of a step, or the workload, whose approaches are all wanted, with the buffers for which they pay
+        and a reason; absent, all. Of the others only what may be advised is simulated.
 
     Raises
     ------
@@ -238,7 +238,8 @@ def predict(
             whole=whole,
         )
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
-    return _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0)
+    wanted = whole is None or workload.name in whole
+    return _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0, whole=wanted)
 
 
 def _answered(
@@ -249,7 +250,7 @@ def _answered(
     notes: list[str],
     *,
     deciding: bool,
-    whole: bool = True,
+    whole: bool,
 ) -> Prediction:
     """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity; `whole`: see `predict`."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed

@@ -100,11 +100,7 @@ def _epochs(here: Case) -> Iterator[Unknown]:
         said = f"a synchronisation of RMA took {1e6 * SLOW_EPOCH:g} us"
         yield Unknown("synchronisation of RMA", sided.epoch.source, ((said, there),), "approach")
     if not any(a.interface.one_sided for a in here.baseline.ways):
-        yield Unknown("puts", _source_of_puts(here.machine), (_slower_puts(here),), "approach")
-
-
-def _source_of_puts(machine: Machine) -> Source:
-    return "assumed" if machine.one_sided.put is None else machine.one_sided.put.source
+        yield Unknown("puts", "assumed" if sided.put is None else sided.put.source, (_slower_puts(here),), "approach")
 
 
 def _slower_puts(here: Case) -> tuple[str, Case]:

@@ -169,27 +169,12 @@ PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent
 RMA_SINGLE_ACTIVE = Interface(
     key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
 )
-RMA_MANY_ACTIVE = Interface(
-    key="rma-many-active",
-    name="RMA many - active",
-    call="MPI_Put",
-    splits=True,
-    sync="active",
-    completes="threads",
-    mechanism="windows",
-    windows_per_thread=True,
+RMA_SINGLE_PASSIVE = replace(RMA_SINGLE_ACTIVE, key="rma-single-passive", name="RMA single - passive", sync="passive")
+RMA_MANY_PASSIVE = replace(
+    RMA_SINGLE_PASSIVE, key="rma-many-passive", name="RMA many - passive", mechanism="windows", windows_per_thread=True
 )
-RMA_SINGLE_PASSIVE = Interface(
-    key="rma-single-passive", name="RMA single - passive", call="MPI_Put", splits=True, sync="passive"
-)
-RMA_MANY_PASSIVE = Interface(
-    key="rma-many-passive",
-    name="RMA many - passive",
-    call="MPI_Put",
-    splits=True,
-    sync="passive",
-    mechanism="windows",
-    windows_per_thread=True,
+RMA_MANY_ACTIVE = replace(
+    RMA_MANY_PASSIVE, key="rma-many-active", name="RMA many - active", sync="active", completes="threads"
 )
 # A research compiler pass (jammer2022), in no library.
 PERSISTENT_MATCHED = Interface(

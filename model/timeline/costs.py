@@ -24,6 +24,7 @@ from pready.model.workload.workload import Workload
 
 BoolArray = NDArray[np.bool_]
 _FIXED = ("o_s", "L", "o_r")
+"""Of a line's time at no bytes."""
 BY_SHARING = ("contention", "contention_put")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 SHORTEST_HANDSHAKE = 1e-15
@@ -127,19 +128,14 @@ class Costs:
 
     def row(self, row: int) -> Costs:
         """The costs of one row, every field a scalar (those of `BY_SHARING`: of shape (threads + 1,))."""
+        return self.rows(row)
 
-        def one(name: str) -> NDArray[Any]:
-            value: NDArray[Any] = getattr(self, name)
-            return value if value.ndim == (name in BY_SHARING) else np.asarray(value[row])
-
-        return Costs(**{f.name: one(f.name) for f in fields(Costs)})
-
-    def rows(self, some: slice | NDArray[np.int64]) -> Costs:
+    def rows(self, some: int | slice | NDArray[np.int64]) -> Costs:
         """The costs of some rows; a cost that is the same in all rows stays a scalar."""
 
         def those(name: str) -> NDArray[Any]:
             value: NDArray[Any] = getattr(self, name)
-            return value if value.ndim == (name in BY_SHARING) else value[some]
+            return value if value.ndim == (name in BY_SHARING) else np.asarray(value[some])
 
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
@@ -212,27 +208,31 @@ _ALIKE = (
 
 def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
     """`_ALIKE`, and the rates that other costs are made of."""
-    m, at = sampler.machine, workload.path
+    m, at, n = sampler.machine, workload.path, workload.threads
     barrier = m.threads.barrier
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
+    setup = None if m.requests is None else m.requests.setup
+    puts = m.threads.contention_put  # absent: that of sends, with the same draws
     return {
         "copy": sampler(f"memory.copy_{workload.cache}", copy),
         "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
         "matching": sampler("matching.base", m.matching.base),
-        "setup": _optional(sampler, "requests.setup", None if m.requests is None else m.requests.setup),
+        "setup": np.asarray(0.0) if setup is None else sampler("requests.setup", setup),
         "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
-        "control": _fixed(sampler, at, path, 0),
+        "control": np.asarray(
+            sum(sampler(f"{at}.segments[0].{name}", getattr(path.segments[0], name)) for name in _FIXED)
+        ),
         "pready": sampler("threads.pready", m.threads.pready),
-        "barrier": sampler.relative("barrier", barrier.at(workload.threads), barrier.interval),
+        "barrier": sampler.relative("barrier", barrier.at(n), barrier.interval),
         "poll": sampler("threads.vci_poll", m.threads.vci_poll),
         "epoch": _epoch(sampler, "epoch"),
         "epoch_peer": _epoch(sampler, "epoch_peer"),
         "flush": _epoch(sampler, "flush", "epoch"),
         "flush_peer": _epoch(sampler, "flush_peer", "epoch_peer"),
         "window": _epoch(sampler, "window", "epoch"),
-        "contention": sampler.sharing("contention", contention(m), workload.threads),
-        "contention_put": _contention_put(sampler, workload.threads),
+        "contention": sampler.sharing("contention", contention(m), n),
+        "contention_put": sampler.sharing("contention" if puts is None else "contention_put", puts or contention(m), n),
     }
 
 
@@ -263,25 +263,6 @@ def _completes(path: NetworkPath, size: float) -> Completes:
     if says is None:
         return Completes.BY_PROTOCOL
     return Completes[says.value.upper()] if size >= says.from_ else Completes.COPIED
-
-
-def _fixed(sampler: Sampler, at: str, path: NetworkPath, index: int) -> Array:
-    """o_s + L + o_r: a line's time at no bytes."""
-    segment, label = path.segments[index], f"{at}.segments[{index}]"
-    return np.asarray(sum(sampler(f"{label}.{n}", getattr(segment, n)) for n in _FIXED))
-
-
-def _optional(sampler: Sampler, name: str, value: Value[float] | None) -> Array:
-    """A parameter that a machine may leave out: then it costs nothing."""
-    return np.asarray(0.0) if value is None else sampler(name, value)
-
-
-def _contention_put(sampler: Sampler, threads: int) -> Array:
-    """Of puts; by default, that of sends with the same draws."""
-    own = sampler.machine.threads.contention_put
-    if own is None:
-        return sampler.sharing("contention", contention(sampler.machine), threads)
-    return sampler.sharing("contention_put", own, threads)
 
 
 def _epoch(sampler: Sampler, *names: str) -> Array:

@@ -119,7 +119,7 @@ def predict(
 
         folder.check(output)
     with status("predicting") as said:
-        shown = None if as_json or as_csv or explained else [name for name in names if name == exchange]
+        shown = None if not names or as_json or as_csv or explained else [name for name in names if name == exchange]
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain, whole=shown)
         if picture is not None:
             said.update("drawing")

@@ -61,7 +61,8 @@ def test_json_has_the_documented_keys() -> None:
 
 @pytest.mark.thorough
 def test_same_seed_same_bytes() -> None:
-    w = made(compute={"time": "1 ms"}, arrivals={"model": "normal by partition", "spread": "2 %"})
+    spread = {"model": "normal by partition", "spread": "2 %"}
+    w = made(compute={"time": "1 ms"}, arrivals=spread, transport_partitions=[8])
     first, again, other = (json.dumps(predict(MELUXINA, w, seed=s, draws=4).to_dict()) for s in (1, 1, 2))
     assert first == again
     assert first != other
@@ -89,7 +90,8 @@ def test_bulk_is_the_baseline() -> None:
 def test_today_is_the_baseline(today: str, pattern: str) -> None:
     """η and run time are against what the application does today, and that is no port to itself."""
     delay = {"model": "laggard", "delay": "200 us", "late": "thread"}
-    w = made(today=today, pattern=pattern, grid=[2, 2], arrivals=delay, compute={"time": "1 ms"})
+    few = {"transport_partitions": [1, 8, 32], "compute": {"time": "1 ms"}}
+    w = made(today=today, pattern=pattern, grid=[2, 2], arrivals=delay, **few)
     got, plain = predict(MELUXINA, w, draws=0), predict(MELUXINA, w.changed(today="nonblocking"), draws=0)
     assert got.approaches[0] is got.bulk
     assert got.bulk.approach == w.baseline

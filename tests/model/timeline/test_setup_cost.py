@@ -80,7 +80,7 @@ def test_what_is_dear_to_begin_is_not_the_best_of_a_short_run() -> None:
     """RMA is a little faster than sends, and its windows cost 10 ms: after one iteration sends are the better port."""
     machine = with_begin(ideal(o_s=2e-5, put=1e-7, epoch=1e-7), window="10 ms")
     short, long = (made(buffer="8 MB", iterations=n) for n in (1, 100_000))
-    few, many = (predict(machine, w).advised for w in (short, long))
+    few, many = (predict(machine, w, whole=()).advised for w in (short, long))
     assert not few.approach.interface.one_sided
     assert many.approach.interface.one_sided
     assert few.eta < many.eta
