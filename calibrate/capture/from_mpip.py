@@ -63,7 +63,7 @@ def text_from_mpip(
         raise PreadyError(f"leaves {compute:g} s of computing in a step", valid="above 0", source=source)
     return "\n".join(
         [
-            f"# From {source}, mpiP {report.provenance.version}: bytes and times measured, the rest given.",
+            f"# From {source}, mpiP {report.version}: bytes and times measured, the rest given.",
             f"# {step_bytes:.0f} B per rank and step, divided equally among {peers} neighbours.",
             f"format = {FORMAT}",
             f'name = "{name}"',

@@ -86,6 +86,11 @@ class Curve:
     def __len__(self) -> int:
         return len(self.at)
 
+    @property
+    def medians(self) -> dict[float, float]:
+        """The median time at each place."""
+        return {float(at): float(np.median(times)) for at, times in zip(self.at, self.repeats, strict=True)}
+
     def padded(self) -> Array:
         """The repeats as one array of shape (n, most repeats), missing ones NaN."""
         table = np.full((len(self), max(len(r) for r in self.repeats)), np.nan)

@@ -20,7 +20,8 @@ from pready.calibrate.importers.mpip import MpiPReport, SentMessages, import_mpi
 from pready.calibrate.importers.netgauge import parse_netgauge
 from pready.calibrate.importers.osu import parse_osu
 from pready.calibrate.importers.pasted_tables import as_osu
-from pready.calibrate.importers.text import ImportFormatError, Provenance, lines, read
+from pready.calibrate.importers.text import LARGEST_FILE, ImportFormatError, Provenance, lines
+from pready.model.toml.reading import read_bytes
 
 __all__ = [
     "Beside",
@@ -50,22 +51,18 @@ def import_benchmark(path: str | Path) -> Imported:
 
     Raises
     ------
-    ImportFormatError
-        None of the three, or an error of that format's importer.
+    PreadyError
+        It cannot be read, is none of the three, or has an error of that format's importer.
     """
-    data = read(path)
-    text = [line.text for line in lines(data, str(path))]
+    source, data = str(path), read_bytes(Path(path), LARGEST_FILE)
+    found = lines(data, source)
     for mark, parse in _BENCHMARKS:
-        if any(mark in line for line in text):
-            return parse(data, str(path))
-    if as_osu(lines(data, str(path)))[1]:
-        return parse_osu(data, str(path))
-    if any("o_s=" in line and "o_r=" in line for line in text):
-        raise ImportFormatError(
-            "is what Netgauge printed, not its results", valid="the file that its option -o names", source=str(path)
-        )
-    raise ImportFormatError(
-        "is no benchmark output that can be read",
-        valid="OSU, IMB PingPong or Netgauge LogGP",
-        source=str(path),
-    )
+        if any(mark in line.text for line in found):
+            return parse(data, source)
+    if as_osu(found)[1]:
+        return parse_osu(data, source)
+    if any("o_s=" in line.text and "o_r=" in line.text for line in found):
+        problem, valid = "is what Netgauge printed, not its results", "the file that its option -o names"
+        raise ImportFormatError(problem, valid=valid, source=source)
+    problem, valid = "is no benchmark output that can be read", "OSU, IMB PingPong or Netgauge LogGP"
+    raise ImportFormatError(problem, valid=valid, source=source)

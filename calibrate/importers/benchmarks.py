@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from functools import reduce
+from typing import Any, TypeVar
 
 import numpy as np
 
-from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.calibrate.importers.text import ImportFormatError, Provenance
 
 NEEDS = {
@@ -17,6 +18,8 @@ NEEDS = {
     "g": "PRTT(n,0,s) or osu_bw",
     "L": "o_s and o_r",
 }
+
+T = TypeVar("T", bound="Observations | Beside")
 
 
 @dataclass(frozen=True)
@@ -50,25 +53,6 @@ class Beside:
     def __bool__(self) -> bool:
         return any(bool(getattr(self, part.name)) for part in fields(self))
 
-    def joined(self, other: Beside) -> Beside:
-        """Both; curves of the same thing are put together, size by size."""
-        values: dict[str, Any] = {}
-        for part in fields(self):
-            a, b = getattr(self, part.name), getattr(other, part.name)
-            if isinstance(a, Mapping):
-                values[part.name] = {
-                    kind: _joined(a.get(kind), b.get(kind), part.name) for kind in dict.fromkeys([*a, *b])
-                }
-            else:
-                values[part.name] = _joined(a, b, part.name)
-        return Beside(**values)
-
-
-def _joined(a: Curve | None, b: Curve | None, name: str) -> Curve | None:
-    if a is None or b is None:
-        return a if b is None else b
-    return Curve.of(np.concatenate([a.at, b.at]), [*a.repeats, *b.repeats], name)
-
 
 @dataclass(frozen=True)
 class Imported:
@@ -78,9 +62,6 @@ class Imported:
     ----------
     observations
         The parameters that the file determines, and nothing else.
-    assumed
-        LogGP parameters that it does not determine: `fit` will mark them so and give them the
-        interval of what is possible.
     provenance
         File, format, version, notes.
     beside
@@ -92,11 +73,15 @@ class Imported:
     """
 
     observations: Observations
-    assumed: tuple[str, ...]
     provenance: Provenance
     beside: Beside = field(default_factory=Beside)
     one_node: str = ""
     window: int = 0
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """LogGP parameters that it leaves open: `fit` gives them the interval of what is possible, and marks them."""
+        return undetermined(self.observations)
 
 
 def combine(first: Imported, *others: Imported) -> Imported:
@@ -109,42 +94,49 @@ def combine(first: Imported, *others: Imported) -> Imported:
     ImportFormatError
         PRTT trains in more than one file: their n and d need not agree.
     """
-    made = first
-    for other in others:
-        values: dict[str, Any] = {}
-        for part in fields(Observations):
-            a, b = (getattr(i.observations, part.name) for i in (made, other))
-            if isinstance(a, Curve) and isinstance(b, Curve):
-                values[part.name] = _joined(a, b, part.name)
-            elif a and b:
-                raise ImportFormatError(
-                    f"{part.name} is in {made.provenance.source} already",
-                    valid="in one file only",
-                    source=other.provenance.source,
-                )
-            else:
-                values[part.name] = a or b
-        observations = Observations(**values)
-        assumed = undetermined(observations)
-        p, q = made.provenance, other.provenance
-        formats = ", ".join(dict.fromkeys([*p.format.split(", "), *q.format.split(", ")]))
-        kept = [note for note in (*p.notes, *q.notes) if "alone does not determine" not in note]
-        provenance = Provenance(
-            f"{p.source}, {q.source}",
-            formats,
-            ", ".join(dict.fromkeys(v for v in (p.version, q.version) if v)),
-            p.rows + q.rows,
-            (*kept, *explain(assumed, formats)),
+    return reduce(_combined, others, first)
+
+
+def _combined(one: Imported, other: Imported) -> Imported:
+    p, q = one.provenance, other.provenance
+    sources = p.source, q.source
+    observations = _joined(one.observations, other.observations, sources)
+    formats = ", ".join(dict.fromkeys([*p.format.split(", "), *q.format.split(", ")]))
+    versions = ", ".join(dict.fromkeys(v for v in (p.version, q.version) if v))
+    kept = [note for note in (*p.notes, *q.notes) if "alone does not determine" not in note]
+    return Imported(
+        observations,
+        Provenance(", ".join(sources), formats, versions, (*kept, *explain(observations, formats))),
+        _joined(one.beside, other.beside, sources),
+        one.one_node or other.one_node,
+        max(one.window, other.window),
+    )
+
+
+def _joined(one: T, other: T, sources: tuple[str, str]) -> T:
+    """Both; curves of the same thing are put together, size by size."""
+    values: dict[str, Any] = {}
+    for part in fields(one):
+        a, b = (getattr(each, part.name) for each in (one, other))
+        values[part.name] = (
+            {kind: _both(a.get(kind), b.get(kind), part.name, sources) for kind in dict.fromkeys([*a, *b])}
+            if isinstance(a, Mapping)
+            else _both(a, b, part.name, sources)
         )
-        beside, why = made.beside.joined(other.beside), made.one_node or other.one_node
-        made = Imported(observations, assumed, provenance, beside, why, max(made.window, other.window))
-    return made
+    return type(one)(**values)
+
+
+def _both(a: Curve | Train | None, b: Curve | Train | None, name: str, sources: tuple[str, str]) -> object:
+    if isinstance(a, Curve) and isinstance(b, Curve):
+        return Curve.of(np.concatenate([a.at, b.at]), [*a.repeats, *b.repeats], name)
+    if a and b:
+        raise ImportFormatError(f"{name} is in {sources[0]} already", valid="in one file only", source=sources[1])
+    return a or b
 
 
 def undetermined(observations: Observations) -> tuple[str, ...]:
     """The LogGP parameters that these observations leave open."""
-    sender = observations.prtt_n_delay is not None
-    receiver = observations.receive is not None or observations.receive_overhead is not None
+    sender, receiver = observations.prtt_n_delay is not None, observations.receive is not None
     known = {
         "o_s": sender,
         "o_r": receiver,
@@ -154,9 +146,7 @@ def undetermined(observations: Observations) -> tuple[str, ...]:
     return tuple(name for name, there in known.items() if not there)
 
 
-def explain(assumed: tuple[str, ...], format: str) -> tuple[str, ...]:
-    """One note: the parameters that a file leaves open, and the measurements that determine them."""
-    if not assumed:
-        return ()
-    wanted = ", ".join(f"{name} (needs {NEEDS[name]})" for name in assumed)
-    return (f"{format} alone does not determine {wanted}",)
+def explain(observations: Observations, format: str) -> tuple[str, ...]:
+    """One note, if any: the parameters that a file leaves open, and the measurements that determine them."""
+    wanted = ", ".join(f"{name} (needs {NEEDS[name]})" for name in undetermined(observations))
+    return (f"{format} alone does not determine {wanted}",) if wanted else ()

@@ -67,10 +67,10 @@ def _pairs(found: Terms, beside: Beside, stream: Curve | None) -> Terms:
     if not beside.pair_rates:
         return found
     machine, most = found.machine, max(beside.pair_rates)
-    rates = _at(beside.pair_rates[most])
+    rates = beside.pair_rates[most].medians
     machine = with_fields(machine, adapter=adapter_of(machine, beside, stream))
     found = found.joined(machine, "adapter")
-    alone = {} if stream is None else _at(stream)
+    alone = {} if stream is None else stream.medians
     common = [size for size in rates if size in alone and size > 0]
     if not common:
         note = f"osu_mbw_mr of {most} pairs says nothing of contexts without one pair's (osu_bw, or 1 pair)"
@@ -93,10 +93,10 @@ def _threads(found: Terms, beside: Beside) -> Terms:
                 f"osu_latency_mt with {sending} sending threads was not used; one is (-t 1:{max(receiving, 2)})"
             )
         elif receiving > 1:
-            base = None if one_each is None else _at(one_each)
+            base = {} if one_each is None else one_each.medians
             grown = [
-                t - (base[size] if base and size in base else one_way(found.machine, size))
-                for size, t in _at(curve).items()
+                t - (base[size] if size in base else one_way(found.machine, size))
+                for size, t in curve.medians.items()
                 if size <= SMALL
             ]
             if grown:
@@ -158,18 +158,14 @@ def _partitions(found: Terms, beside: Beside) -> Terms:
             "see --library"
         )
         return found.joined(machine, notes=(note,))
-    extra = {s: max(t - one_way(machine, s), 0.0) for s, t in _at(beside.partitioned).items() if s > 0}
+    extra = {s: max(t - one_way(machine, s), 0.0) for s, t in beside.partitioned.medians.items() if s > 0}
     if not extra:
         return found
     curve = size_curve(extra, "osu_partitioned_latency less a message of the same size", UNSURE)
     return found.joined(with_fields(machine, active_message=curve), "active_message")
 
 
-def _at(curve: Curve) -> dict[float, float]:
-    return {float(size): float(np.median(times)) for size, times in zip(curve.at, curve.repeats, strict=True)}
-
-
 def _small(curve: Curve) -> float | None:
     """The median over sizes that do not count."""
-    found = [t for size, t in _at(curve).items() if size <= SMALL]
+    found = [t for size, t in curve.medians.items() if size <= SMALL]
     return float(np.median(found)) if found else None

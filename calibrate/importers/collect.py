@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pready.calibrate.importers import Imported, ImportFormatError, combine, import_benchmark
+from pready.model.common.errors import PreadyError
 
 AS_INTRA = "two ranks on two nodes; this file goes to --intra, with files from between nodes beside it"
 REASON = 90
@@ -58,7 +59,7 @@ def _folder(folder: Path, one_node: bool) -> tuple[list[tuple[Path, Imported]], 
                 raise ImportFormatError("two ranks on one node; --intra takes it")
             if found:
                 combine(*(r for _, r in found), read)
-        except ImportFormatError as error:
+        except PreadyError as error:
             reason = error.problem if len(error.problem) <= REASON else f"{error.problem[: REASON - 1]}…"
             left.append(f"{path.name} ({reason})")
         else:

@@ -15,15 +15,8 @@ import re
 
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import one_node
-from pready.calibrate.importers.benchmarks import Imported, explain, undetermined
-from pready.calibrate.importers.text import (
-    ImportFormatError,
-    Line,
-    Provenance,
-    lines,
-    number,
-    whole,
-)
+from pready.calibrate.importers.benchmarks import Imported, explain
+from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, whole
 from pready.model.common.errors import shown
 
 _START = re.compile(r"#\s*Benchmarking\s+(\S+)", re.IGNORECASE)
@@ -71,33 +64,26 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
         elif text[0].isdigit():
             if not columns:
                 raise line.error("a row comes before its '#bytes …' header", "the header that IMB prints")
-            rows.append((line, text.split()))
-            if len(rows[-1][1]) < len(columns):
-                raise line.error(
-                    f"row {shown(text)} has {len(rows[-1][1])} of {len(columns)} columns",
-                    ", ".join(columns),
-                )
+            row = text.split()
+            if len(row) < len(columns):
+                raise line.error(f"row {shown(text)} has {len(row)} of {len(columns)} columns", ", ".join(columns))
+            rows.append((line, row))
         elif text[0] in "+-.":
             raise line.error(f"#bytes = {shown(text.split()[0])}", "a whole number, at least 0")
     if title is None:
-        raise ImportFormatError(
-            "has no PingPong",
-            valid="a line '# Benchmarking PingPong'",
-            source=" ".join(source.split()) or "input",
-        )
+        raise ImportFormatError("has no PingPong", valid="a line '# Benchmarking PingPong'", source=source)
     if not rows:
         raise title.error("no rows follow this title", "rows of #bytes, #repetitions, t[usec], Mbytes/sec")
     times = _times(header, rows)
     observations = Observations(ping_pong=Curve.of(list(times), list(times.values())))
-    assumed = undetermined(observations)
-    notes = list(explain(assumed, "IMB PingPong"))
+    notes = list(explain(observations, "IMB PingPong"))
     if skipped:
         notes.append(f"not used: {', '.join(dict.fromkeys(skipped))}")
-    if (runs := sum(1 for line, _ in rows if line.text.split()[0] == rows[0][0].text.split()[0])) > 1:
+    if (runs := sum(row[0] == rows[0][1][0] for _, row in rows)) > 1:
         notes.append(f"{runs} runs of PingPong: medians, and intervals that hold all but 5 % of them")
-    provenance = Provenance(source, "IMB PingPong", version, len(rows), tuple(notes))
+    provenance = Provenance(source, "IMB PingPong", version, tuple(notes))
     why = one_node.of_times(observations.ping_pong, one_node.said(all_lines))
-    return Imported(observations, assumed, provenance, one_node=why)
+    return Imported(observations, provenance, one_node=why)
 
 
 def _times(columns: list[str], rows: list[tuple[Line, list[str]]]) -> dict[float, list[float]]:

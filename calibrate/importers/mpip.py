@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, read, whole
+from pready.calibrate.importers.text import LARGEST_FILE, ImportFormatError, Line, lines, number, whole
 from pready.model.common.arrays import Array
 from pready.model.common.errors import shown
+from pready.model.toml.reading import read_bytes
 
 _VERSION = re.compile(r"@\s*Version\s*:\s*([0-9][0-9.]*)")
 TIMES, SENT, SENT_BY_RANK = "MPI Time (seconds)", "Aggregate Sent Message Size", "Callsite Message Sent statistics"
@@ -53,17 +54,19 @@ class MpiPReport:
         By call site and rank where the report has that, else the aggregate of the top twenty call sites.
     app_time, mpi_time
         Seconds by task, shape (tasks,); empty where the report has no such section.
+    version
+        mpiP's, such as "3.5.0"; "" where the report does not say.
     """
 
     sent: tuple[SentMessages, ...]
     app_time: Array
     mpi_time: Array
-    provenance: Provenance
+    version: str
 
 
 def import_mpip(path: str | Path) -> MpiPReport:
     """Reads an mpiP report; see `parse_mpip`."""
-    return parse_mpip(read(path), str(path))
+    return parse_mpip(read_bytes(Path(path), LARGEST_FILE), str(path))
 
 
 def parse_mpip(data: bytes, source: str = "input") -> MpiPReport:
@@ -76,9 +79,8 @@ def parse_mpip(data: bytes, source: str = "input") -> MpiPReport:
         not fit its header.
     """
     all_lines = lines(data, source)
-    where = " ".join(source.split()) or "input"
     if not any(re.match(r"@\s*mpiP\b", line.text) for line in all_lines):
-        raise ImportFormatError("is no mpiP report", valid="a first line '@ mpiP'", source=where)
+        raise ImportFormatError("is no mpiP report", valid="a first line '@ mpiP'", source=source)
     version = next((m.group(1) for line in all_lines if (m := _VERSION.match(line.text))), "")
     tables = _tables(all_lines)
     by_rank = [(line, row) for line, row in tables[SENT_BY_RANK] if row["Rank"] != "*"]  # that is the sum over ranks
@@ -86,19 +88,11 @@ def parse_mpip(data: bytes, source: str = "input") -> MpiPReport:
     sent = sent or [SentMessages(row["Call"], _count(line, row), _of(line, row, "Total")) for line, row in tables[SENT]]
     if not sent:
         raise ImportFormatError(
-            "has no rows of sent messages", valid=f"rows under '{SENT}' or '{SENT_BY_RANK}'", source=where
+            "has no rows of sent messages", valid=f"rows under '{SENT}' or '{SENT_BY_RANK}'", source=source
         )
     times = [(line, row) for line, row in tables[TIMES] if row["Task"] != "*"]
     app, mpi = ([_of(line, row, column) for line, row in times] for column in ("AppTime", "MPITime"))
-    notes = ["mpiP counts per task, so the spread over threads is not known"]
-    if not tables[SENT_BY_RANK]:
-        notes.append("only the aggregate of the top twenty call sites is in the report")
-    if not any(re.match(r"@-+\s*End of Report", line.text) for line in all_lines):
-        notes.append("the report has no end mark: it may be cut off")
-    if version and not version.startswith("3."):
-        notes.append(f"written by mpiP {version}, read as 3.5")
-    provenance = Provenance(source, "mpiP", version, len(sent), tuple(notes))
-    return MpiPReport(tuple(sent), np.array(app, np.float64), np.array(mpi, np.float64), provenance)
+    return MpiPReport(tuple(sent), np.array(app, np.float64), np.array(mpi, np.float64), version)
 
 
 def _count(line: Line, row: dict[str, str]) -> int:

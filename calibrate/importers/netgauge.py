@@ -13,15 +13,9 @@ import re
 import numpy as np
 
 from pready.calibrate.fit.observations import Curve, Observations, Train
-from pready.calibrate.importers.benchmarks import Imported, explain, undetermined
-from pready.calibrate.importers.text import (
-    ImportFormatError,
-    Line,
-    Provenance,
-    lines,
-    number,
-    whole,
-)
+from pready.calibrate.importers.benchmarks import Imported, explain
+from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, whole
+from pready.model.common.arrays import Array
 from pready.model.common.errors import shown
 
 _HEADER = re.compile(r"#\s*size\s+n\s+PRTT\(1,0,s\)\s+PRTT\(n,0,s\)\s+PRTT\(n,PRTT\(1,0,s\),s\)(?P<rest>.*)")
@@ -39,17 +33,9 @@ def parse_netgauge(data: bytes, source: str = "input") -> Imported:
     columns: list[str] = []
     rows: list[tuple[Line, list[str]]] = []
     for line in lines(data, source):
-        match = _HEADER.match(line.text)
-        if match:
+        if match := _HEADER.match(line.text):
             header = line
-            columns = [
-                "size",
-                "n",
-                "PRTT(1,0,s)",
-                "PRTT(n,0,s)",
-                "PRTT(n,d,s)",
-                *match.group("rest").split(),
-            ]
+            columns = ["size", "n", "PRTT(1,0,s)", "PRTT(n,0,s)", "PRTT(n,d,s)", *match.group("rest").split()]
         elif line.text and not line.text.startswith("#"):
             if header is None:
                 raise line.error(
@@ -61,31 +47,27 @@ def parse_netgauge(data: bytes, source: str = "input") -> Imported:
         raise ImportFormatError(
             "has no header of Netgauge's LogGP pattern",
             valid="'# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G …'",
-            source=" ".join(source.split()) or "input",
+            source=source,
         )
     if not rows:
         raise header.error("no rows follow the header", ", ".join(columns))
     table, notes = _table(columns, rows)
     size, n, one, many, delayed = table[:, :5].T
-    others = n[0] - 1
     receive = None
     if "o_r" in columns:
         o_r = table[:, columns.index("o_r")]
-        receive = Train.of(size, others * (one + o_r), int(n[0]), one)
+        receive = Train.of(size, (n[0] - 1) * (one + o_r), int(n[0]), one)
     observations = Observations(
         prtt_1=Curve.of(size, one),
         prtt_n=Train.of(size, many, int(n[0])),
         prtt_n_delay=Train.of(size, delayed, int(n[0]), one),
         receive=receive,
     )
-    assumed = undetermined(observations)
-    provenance = Provenance(source, "Netgauge LogGP", "", len(table), (*notes, *explain(assumed, "Netgauge LogGP")))
-    return Imported(observations, assumed, provenance)
+    notes += explain(observations, "Netgauge LogGP")
+    return Imported(observations, Provenance(source, "Netgauge LogGP", "", tuple(notes)))
 
 
-def _table(
-    columns: list[str], rows: list[tuple[Line, list[str]]]
-) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], list[str]]:
+def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> tuple[Array, list[str]]:
     """Shape (sizes, columns), times in seconds, one row per size; and notes.
 
     Netgauge prints ``-nan`` for what it computes from the rows before, which its first rows have not. Its own g and G
@@ -96,10 +78,8 @@ def _table(
     found: dict[float, list[float]] = {}
     for line, printed in rows:
         if len(printed) != len(columns):
-            raise line.error(
-                f"row {shown(line.text)} has {len(printed)} of {len(columns)} columns",
-                ", ".join(columns),
-            )
+            problem = f"row {shown(line.text)} has {len(printed)} of {len(columns)} columns"
+            raise line.error(problem, ", ".join(columns))
         missing = [i for i, token in enumerate(printed) if token.lower().lstrip("+-") in ("nan", "nan(ind)", "inf")]
         if any(i in needed for i in missing):
             skipped += 1

@@ -16,23 +16,16 @@ synchronisation that the file names; with post/start/complete/wait it is half a 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import one_node
-from pready.calibrate.importers.benchmarks import Beside, Imported, explain, undetermined
+from pready.calibrate.importers.benchmarks import Beside, Imported, explain
 from pready.calibrate.importers.pasted_tables import as_osu
-from pready.calibrate.importers.text import (
-    ImportFormatError,
-    Line,
-    Provenance,
-    lines,
-    number,
-    refuse_cut,
-    whole,
-)
+from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, refuse_cut, whole
 from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.model.common.errors import shown
 
@@ -68,6 +61,8 @@ _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S
 _THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.IGNORECASE)
 _SYNCHRONISATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*$", re.IGNORECASE)
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$", re.IGNORECASE)
+_Kind = tuple[str, Hashable]
+STREAM: _Kind = ("stream", None)
 AGREE = 0.05  # MB/s and Messages/s of one row say the same
 
 
@@ -122,49 +117,30 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
         notes.append(f"not used: {', '.join(unsupported)}, which says nothing of two ranks' messages")
     sections = [s for s in sections if s.test]
     if not sections:
-        raise ImportFormatError(
-            "has no title line of an OSU test",
-            valid=f"a line such as '# OSU MPI Latency Test v7.3' ({', '.join(TESTS.values())})",
-            source=" ".join(source.split()) or "input",
-        )
-    found: dict[Hashable, dict[float, list[float]]] = {}
-    used = 0
+        valid = f"a line such as '# OSU MPI Latency Test v7.3' ({', '.join(TESTS.values())})"
+        raise ImportFormatError("has no title line of an OSU test", valid=valid, source=source)
+    found: dict[_Kind, dict[float, list[float]]] = {}
     for section in sections:
         for line, size, value in _values(section, notes):
-            used += 1
             found.setdefault(_kind(section), {}).setdefault(size, []).append(_in_si(section, line, size, value))
-    if not used:
+    if not found:
         raise sections[0].title.error("no rows follow this title", "rows of a size and a value")
-    curves = {kind: Curve.of(list(values), list(values.values())) for kind, values in found.items()}
-    observations = Observations(ping_pong=curves.get("latency"), stream=curves.get("stream"))
-    runs = _runs(sections)
-    notes.extend(f"{n} runs of {test}: medians, and intervals that hold all but 5 % of them" for test, n in runs)
-    beside = Beside(
-        both_ways=curves.get("both_ways"),
-        pair_rates=_of("pair_rates", curves),
-        threaded=_of("threaded", curves),
-        puts=_of("puts", curves),
-        put_streams=_of("put_streams", curves),
-        partitioned=curves.get("partitioned"),
-    )
+    fields: dict[str, Any] = {}
+    for (name, variant), values in found.items():
+        curve = Curve.of(list(values), list(values.values()))
+        fields[name] = curve if variant is None else {**fields.get(name, {}), variant: curve}
+    observations = Observations(ping_pong=fields.pop("ping_pong", None), stream=fields.pop("stream", None))
+    runs = Counter((_kind(section), section.test) for section in sections if section.rows)
+    several = [(test, n) for (_, test), n in runs.items() if n > 1]
+    notes.extend(f"{n} runs of {test}: medians, and intervals that hold all but 5 % of them" for test, n in several)
     tests = ", ".join(dict.fromkeys(section.test for section in sections))
     if observations.ping_pong is None:
         notes.append(f"{tests} alone does not determine how long one message takes; add osu_latency")
-    assumed = undetermined(observations)
-    notes.extend(explain(assumed, tests))
-    provenance = Provenance(source, tests, sections[0].version, used, tuple(notes))
-    window = max((s.window for s in sections if _kind(s) == "stream"), default=0)
-    return Imported(observations, assumed, provenance, beside, one_node.of_times(observations.ping_pong, hint), window)
-
-
-def _runs(sections: list[_Section]) -> list[tuple[str, int]]:
-    """Tests of which a file holds several runs, and how many."""
-    found: dict[Hashable, int] = {}
-    for section in sections:
-        if section.rows:
-            key = (_kind(section), section.test)
-            found[key] = found.get(key, 0) + 1
-    return [(str(key[1]), n) for key, n in found.items() if n > 1]  # type: ignore[index]
+    notes.extend(explain(observations, tests))
+    provenance = Provenance(source, tests, sections[0].version, tuple(notes))
+    window = max((s.window for s in sections if _kind(s) == STREAM), default=0)
+    one = one_node.of_times(observations.ping_pong, hint)
+    return Imported(observations, provenance, Beside(**fields), one, window)
 
 
 def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
@@ -178,22 +154,19 @@ def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
     return (2 if section.test == "osu_bibw" else 1) * size / (value * 1e6)
 
 
-def _kind(section: _Section) -> Hashable:
-    """The quantity of a section's values; each has a curve of its own."""
+def _kind(section: _Section) -> _Kind:
+    """The field of `Observations` or of `Beside` that a section's curve belongs to, and its key there, if any."""
     if section.test == "osu_mbw_mr" and section.pairs > 1:
-        return ("pair_rates", section.pairs)
-    return {
-        "osu_latency": "latency",
-        "osu_bibw": "both_ways",
+        return "pair_rates", section.pairs
+    kinds: dict[str, _Kind] = {
+        "osu_latency": ("ping_pong", None),
+        "osu_bibw": ("both_ways", None),
         "osu_latency_mt": ("threaded", section.threads),
-        "osu_partitioned_latency": "partitioned",
+        "osu_partitioned_latency": ("partitioned", None),
         "osu_put_latency": ("puts", section.synchronisation),
         "osu_put_bw": ("put_streams", section.synchronisation),
-    }.get(section.test, "stream")
-
-
-def _of(name: str, curves: Mapping[Hashable, Curve]) -> dict[Any, Curve]:
-    return {kind[1]: curve for kind, curve in curves.items() if isinstance(kind, tuple) and kind[0] == name}
+    }
+    return kinds.get(section.test, STREAM)
 
 
 def _sections(all_lines: list[Line]) -> tuple[list[_Section], list[str]]:
@@ -281,10 +254,8 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
         next((i for i, name in enumerate(section.columns) if kind.fullmatch(name)), None) for kind in (wanted, _MEDIAN)
     )
     if column is None or section.columns[0].lower() != "size":
-        raise section.title.error(
-            f"columns = {shown(', '.join(section.columns))}",
-            f"Size first, and one for {section.test}",
-        )
+        problem = f"columns = {shown(', '.join(section.columns))}"
+        raise section.title.error(problem, f"Size first, and one for {section.test}")
     if median is not None and section.test != "osu_mbw_mr":
         column = median
         notes.append(f"the medians (P50) of {section.test} were used, not its means")
@@ -293,16 +264,13 @@ def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, floa
     before: Line | None = None
     for line, row in section.rows:
         if len(row) < len(section.columns):
-            raise line.error(
-                f"row {shown(line.text)} has {len(row)} of {len(section.columns)} columns",
-                ", ".join(section.columns),
-            )
+            problem = f"row {shown(line.text)} has {len(row)} of {len(section.columns)} columns"
+            raise line.error(problem, ", ".join(section.columns))
         if column == len(row) - 1:
             refuse_cut(line, before)
         before = line
         size = float(whole(row[0], "size", line))
-        rate = section.test in _RATES
-        value = number(row[column], section.columns[column], line, zero=rate)
+        value = number(row[column], section.columns[column], line, zero=section.test in _RATES)
         if value == 0:
             zeros += 1
             continue

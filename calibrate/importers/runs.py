@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pready.calibrate.fit import Curve
@@ -17,44 +15,29 @@ TAIL = 0.025
 """Share of the runs beyond each end of an interval."""
 
 
-@dataclass(frozen=True)
-class _Spread:
-    size: float
-    low: float
-    high: float
-    """Runs' times over their median."""
-
-
 def widened(machine: Machine, ping_pong: Curve | None) -> Machine:
     """The machine with intervals of L and G as wide as the runs lie apart.
 
     A fit's interval is that of the median of all runs; a job runs on nodes like one of them.
     """
-    spreads = [] if ping_pong is None else _spreads(ping_pong)
-    if not spreads:
+    curve = () if ping_pong is None else zip(ping_pong.at, ping_pong.repeats, strict=True)
+    several = [(size, *np.quantile(times, [TAIL, 0.5, 1 - TAIL])) for size, times in curve if len(times) > 1]
+    if not several:
         return machine
-    starts = [s.from_ for s in machine.inter.segments]
-    ends = [*starts[1:], np.inf]
-    segments = []
-    for segment, end in zip(machine.inter.segments, ends, strict=True):
-        own = [s for s in spreads if segment.from_ <= s.size < end]
-        segments.append(_wide(segment, own) if own else segment)
+    sizes, low, middle, high = np.array(several).T
+    ends = [*(s.from_ for s in machine.inter.segments[1:]), np.inf]
+    segments = list(machine.inter.segments)
+    for k, (segment, end) in enumerate(zip(machine.inter.segments, ends, strict=True)):
+        own = (segment.from_ <= sizes) & (sizes < end)
+        if own.any():
+            segments[k] = _wide(segment, *(float(np.median((of / middle)[own])) for of in (low, high)))
     return with_fields(machine, inter=with_fields(machine.inter, segments=tuple(segments)))
 
 
-def _spreads(curve: Curve) -> list[_Spread]:
-    out = []
-    for size, times in zip(curve.at, curve.repeats, strict=True):
-        if len(times) > 1:
-            low, middle, high = np.quantile(times, [TAIL, 0.5, 1 - TAIL])
-            out.append(_Spread(float(size), float(low / middle), float(high / middle)))
-    return out
-
-
-def _wide(segment: Segment, own: list[_Spread]) -> Segment:
+def _wide(segment: Segment, less: float, more: float) -> Segment:
+    """With intervals for runs that take `less` to `more` times as long as the median."""
     shake = 0.0 if segment.handshake is None else segment.handshake.value
     fixed = segment.o_s.value + segment.L.value + segment.o_r.value + shake
-    less, more = (float(np.median([getattr(s, end) for s in own])) for end in ("low", "high"))
     L, G = segment.L, segment.G
     low, high = L.interval or (L.value, L.value)
     least = min(low, L.value - (1 - less) * fixed)

@@ -9,12 +9,7 @@ import numpy as np
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.windows import DEFAULT_WINDOW
-from pready.calibrate.machine.estimates import (
-    BANDWIDTH,
-    TIME,
-    value,
-    with_fields,
-)
+from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value, with_fields
 from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.common.units import SI
 from pready.model.machine.adapter import Adapter
@@ -38,7 +33,7 @@ def adapter_of(machine: Machine, beside: Beside, stream: Curve | None) -> Adapte
     beside, stream
         Pairs' message rates; time per message of one pair.
     """
-    pairs = {k: dict(zip(c.at, map(np.median, c.repeats), strict=True)) for k, c in beside.pair_rates.items()}
+    pairs = {k: curve.medians for k, curve in beside.pair_rates.items()}
     if not pairs:
         link = machine.inter.link_bandwidth.value
         why = "what one rank reaches; several may reach more"
@@ -55,15 +50,14 @@ def _rate(pairs: Mapping[int, Mapping[float, float]]) -> Value[float]:
 
 
 def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: Curve | None) -> Value[float]:
-    small = {
-        k: float(np.median([r[s] for s in r if s <= SMALL])) for k, r in pairs.items() if any(s <= SMALL for s in r)
-    }
+    some = {k: [rate for size, rate in rates.items() if size <= SMALL] for k, rates in pairs.items()}
+    small = {k: float(np.median(rates)) for k, rates in some.items() if rates}
     if not small:
         return unknown_gap(np.inf)
     fewest, most = min(small), max(small, key=lambda k: small[k])
     alone = small[fewest] / fewest
     if stream is not None:
-        times = [np.median(t) for s, t in zip(stream.at, stream.repeats, strict=True) if s <= SMALL]
+        times = [time for size, time in stream.medians.items() if size <= SMALL]
         alone = 1 / float(np.median(times)) if times else alone
     between = _apart(machine, most, small[most])
     if small[most] < FULL * most * alone:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.machine.protocol_borders import Border
 from pready.model.approach.libraries import LibraryProfile
@@ -59,8 +57,8 @@ def lines_of(
 def _both_ways(beside: Beside) -> str:
     if beside.both_ways is None:
         return ""
-    rates = 2 * beside.both_ways.at / np.array([float(np.median(r)) for r in beside.both_ways.repeats])
-    return f", {format_bandwidth(float(rates.max()))} both ways"
+    most = max(2 * size / time for size, time in beside.both_ways.medians.items())
+    return f", {format_bandwidth(most)} both ways"
 
 
 WORDS = {"one_sided": "RMA", "intra": "within a node", "adapter": "what ranks of a node share", "threads": "barrier"}

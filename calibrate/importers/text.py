@@ -10,16 +10,14 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from pready.model.common.errors import PreadyError, shown
 
 LARGEST_FILE = 1 << 30
+"""Bytes of one file at most."""
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -29,10 +27,6 @@ _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 
 class ImportFormatError(PreadyError):
     """A file in another format: file, line, field, value and valid ones."""
-
-    def at(self, source: str) -> ImportFormatError:
-        """The same error, with the file it came from."""
-        return ImportFormatError(self.problem, valid=self.valid, source=_one_line(source))
 
 
 @dataclass(frozen=True)
@@ -45,8 +39,6 @@ class Provenance:
         The file's name as it was given.
     format, version
         "osu_latency", "7.3"; the version is "" where the file does not say.
-    rows
-        How many rows were used.
     notes
         For a reader: rows left out and why, parameters that the file cannot determine. One
         sentence each.
@@ -55,7 +47,6 @@ class Provenance:
     source: str
     format: str
     version: str
-    rows: int
     notes: tuple[str, ...] = ()
 
 
@@ -80,69 +71,34 @@ class Line:
 
     def error(self, problem: str, valid: str | None = None) -> ImportFormatError:
         """An error about this line, not raised yet."""
-        return ImportFormatError(problem, valid=valid, source=f"{_one_line(self.source)}:{self.number}")
-
-
-def read(path: str | Path) -> bytes:
-    """The file's bytes.
-
-    Raises
-    ------
-    ImportFormatError
-        It cannot be read, or is larger than LARGEST_FILE.
-    """
-    source = _one_line(str(path))
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise ImportFormatError(f"cannot be read: {reason}", source=source) from None
-    if len(data) > LARGEST_FILE:
-        raise ImportFormatError("is too large", valid=f"at most {LARGEST_FILE >> 20} MiB", source=source)
-    return data
+        return ImportFormatError(problem, valid=valid, source=f"{self.source}:{self.number}")
 
 
 def lines(data: bytes, source: str) -> list[Line]:
     """The file's lines, blank ones included.
 
-    UTF-8 (with or without mark), UTF-16 and UTF-32 (with mark), or else Latin-1: numbers are ASCII
-    in all.
+    UTF-8 (with or without mark), UTF-16 (with mark), or else Latin-1: numbers are ASCII in all.
 
     Raises
     ------
     ImportFormatError
         Not text: NUL bytes, or a mark that the rest does not follow.
     """
-    where = _one_line(source)
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         if encoding != "utf-8":
-            raise ImportFormatError(f"is not {encoding.upper()} as its first bytes say", source=where) from None
+            raise ImportFormatError(f"is not {encoding.upper()} as its first bytes say", source=source) from None
         text = data.decode("latin-1")
     if "\0" in text:
-        raise ImportFormatError("contains NUL bytes", valid="a text file", source=where)
-    parts = re.split(r"\r\n|\n|\r", text)
-    ended = parts[-1] == ""
-    if ended:
-        parts.pop()
-    last = len(parts)
-    return [
-        Line(part.strip(), number, source, cut=number == last and not ended)
-        for number, part in enumerate(parts, start=1)
-    ]
+        raise ImportFormatError("contains NUL bytes", valid="a text file", source=source)
+    *ended, last = re.split(r"\r\n|\n|\r", text)
+    found = [Line(part.strip(), number, source) for number, part in enumerate(ended, start=1)]
+    return [*found, Line(last.strip(), len(found) + 1, source, cut=True)] if last else found
 
 
-def number(
-    token: str,
-    field: str,
-    line: Line,
-    *,
-    zero: bool = False,
-    negative: bool = False,
-) -> float:
+def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:
     """The number that `token` is.
 
     Parameters
@@ -198,7 +154,3 @@ def _decimals(line: Line) -> int | None:
     """How many decimals the last field has; None if it has no decimal point."""
     _, point, decimals = line.text.split()[-1].partition(".")
     return len(decimals) if point else None
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()) or "input"

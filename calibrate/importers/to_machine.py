@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,23 +211,13 @@ def merge_into(
     tables = document(found.machine)
     named = {"library": library, "fabric": fabric, "intra": intra or None}
     wanted = {*replacing, *(part for part, given in named.items() if given is not None)}  # what is named is meant
-    done = merged(text, str(path), _wanted_parts(tables, found.parts), wanted)
+    done = merged(text, str(path), _parts(tables, found.parts), wanted)
     validated(Machine, parsed_toml(done.text.encode(), str(path)), f"{path} with {found.origin}")
     return Merged(done.text, (*(f"note: {note}" for note in found.notes), *done.told)), found.summary
 
 
-def _wanted_parts(tables: Any, parts: Collection[str]) -> dict[str, Any]:
-    """Parts by name; one that the machine does not have is none."""
-    return {part: _part(tables, part) for part in _outermost(parts) if part != "sender_progress" or part in tables}
-
-
-def _outermost(parts: Collection[str]) -> list[str]:
-    """Without parts that another one holds."""
-    return [p for p in parts if not any(p.startswith(f"{q}.") for q in parts)]
-
-
-def _part(tables: Any, name: str) -> Any:
-    here = tables
-    for step in steps(name):
-        here = here[step]
-    return here
+def _parts(tables: Any, names: Collection[str]) -> dict[str, Any]:
+    """Parts by name, without those that another one holds; one that the machine does not have is none."""
+    outermost = [name for name in names if not any(name.startswith(f"{other}.") for other in names)]
+    there = [name for name in outermost if name != "sender_progress" or name in tables]
+    return {name: reduce(lambda table, step: table[step], steps(name), tables) for name in there}

@@ -35,7 +35,7 @@ def without_answers(observed: Observations, window: int) -> tuple[Observations, 
         return observed, ""
     if ping_pong is None:
         return observed, f"the gap holds a share of the window's answer, 1/{window}: no ping-pong says how long it is"
-    one_way = np.array([np.median(times) for times in ping_pong.repeats])
+    one_way = list(ping_pong.medians.values())
     waited = np.interp(stream.at, ping_pong.at, one_way) + np.interp(ANSWER, ping_pong.at, one_way)
     gaps = [(window * each - wait) / (window - 1) for each, wait in zip(stream.repeats, waited, strict=True)]
     if any((gap <= 0).any() for gap in gaps):

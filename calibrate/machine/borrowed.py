@@ -6,7 +6,6 @@ assumed, with an interval as wide as that leaves it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ import numpy as np
 from pready.calibrate.fit import Observations
 from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, assumed
 from pready.calibrate.machine.team_costs import REFERENCE
-from pready.model.common.arrays import Array
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.path import NetworkPath, Segment
 
@@ -32,22 +30,16 @@ class Borrowed(NamedTuple):
     note: str
 
 
-def times_of(observed: Observations) -> Mapping[float, Array]:
-    """One-way times by message size."""
-    ping, round_trips = observed.ping_pong, observed.prtt_1
-    if ping is not None:
-        return dict(zip(ping.at.tolist(), ping.repeats, strict=True))
-    if round_trips is not None:
-        return {at: times / 2 for at, times in zip(round_trips.at.tolist(), round_trips.repeats, strict=True)}
-    return {}
-
-
 def borrowed(observed: Observations) -> Borrowed | None:
     """The reference's path, made to measure; None: enough sizes were timed for a fit."""
-    known, reference = times_of(observed), load(REFERENCE)
+    known, reference = {}, load(REFERENCE)
+    if observed.ping_pong is not None:
+        known = observed.ping_pong.medians
+    elif observed.prtt_1 is not None:
+        known = {size: time / 2 for size, time in observed.prtt_1.medians.items()}
     if len(known) >= FEWEST:
         return None
-    ratios = [float(np.median(t)) / one_way(reference, size) for size, t in known.items()]
+    ratios = [time / one_way(reference, size) for size, time in known.items()]
     scale = float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
     factor = KNOWN if ratios else UNKNOWN
     sizes = f"{len(known)} message size{'s' * (len(known) != 1)}"

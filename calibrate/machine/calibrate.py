@@ -141,14 +141,7 @@ def _stalls(content: Content, key: str, ratio: float) -> list[Point]:
     return [Point.of("overlap", bytes=size, who=who) for who in ("receiver", "sender")]
 
 
-def calibrate(
-    raw: Path,
-    *,
-    name: str,
-    environment: str | None = None,
-    seed: int = 0,
-    description: str = "",
-) -> Calibration:
+def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int = 0) -> Calibration:
     """Fit a Machine to a raw result file.
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
@@ -167,7 +160,7 @@ def calibrate(
     probes = observations_of.probes(content, key)
     fitted = borrowed(observed) or fit(observed, np.random.default_rng(seed))
     when = _last_day(content, key)
-    described = describe(fitted, probes, about, name=name, when=when, description=description)
+    described = describe(fitted, probes, about, name=name, when=when)
     said = (_short_of_cores(about, most_threads(content, key)), _paced(about))
     warnings = tuple(warning for warning in said if warning is not None)
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)

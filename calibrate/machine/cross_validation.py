@@ -10,7 +10,7 @@ from pready.calibrate.fit import Observations, fit
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 
-FOLDS = 3
+FOLDS, DRAWS = 3, 50
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,25 @@ class HeldOut:
         return float(self.size[i]), float(self.error[i])
 
 
-def held_out(observed: Observations, seed: int = 0, folds: int = FOLDS, draws: int = 50) -> HeldOut:
-    """Cross-validation: leave out every `folds`-th ping-pong size, fit the rest, predict those left out; `folds` times.
+def held_out(observed: Observations, seed: int = 0) -> HeldOut:
+    """Cross-validation: leave out every third ping-pong size, fit the rest, predict those left out; three times.
 
     The smallest and the largest size always stay in: a fit is no extrapolation.
 
     Raises
     ------
     PreadyError
-        No ping-pong, or fewer than three sizes per fold.
+        No ping-pong, or fewer than nine sizes.
     """
     curve = observed.ping_pong
-    if curve is None or len(curve) < 3 * folds:
-        raise PreadyError(f"{0 if curve is None else len(curve)} ping-pong sizes", valid=f"at least {3 * folds}")
-    inner = np.arange(1, len(curve) - 1)
-    sizes: list[Array] = []
-    errors: list[Array] = []
-    for k in range(folds):
-        out = inner[inner % folds == k]
-        left = np.delete(curve.at, out)
+    if curve is None or len(curve) < 3 * FOLDS:
+        raise PreadyError(f"{0 if curve is None else len(curve)} ping-pong sizes", valid=f"at least {3 * FOLDS}")
+    inner, measured = np.arange(1, len(curve) - 1), np.array(list(curve.medians.values()))
+    error = np.zeros(len(curve))
+    for k in range(FOLDS):
+        out = inner[inner % FOLDS == k]
         # The other curves stay whole: it is the time of a message that is predicted.
-        part = fit(replace(observed, ping_pong=curve.only(left)), np.random.default_rng(seed), draws=draws)
-        measured = np.array([np.median(curve.repeats[i]) for i in out])
-        sizes.append(curve.at[out])
-        errors.append(np.asarray(part.time(curve.at[out]) / measured - 1))
-    order = np.argsort(np.concatenate(sizes))
-    return HeldOut(np.concatenate(sizes)[order], np.concatenate(errors)[order])
+        left = replace(observed, ping_pong=curve.only(np.delete(curve.at, out)))
+        part = fit(left, np.random.default_rng(seed), draws=DRAWS)
+        error[out] = part.time(curve.at[out]) / measured[out] - 1
+    return HeldOut(curve.at[inner], error[inner])

@@ -35,9 +35,7 @@ class Described:
     notes: tuple[str, ...]
 
 
-def describe(
-    fit: Fit | Borrowed, probes: Probes, about: Record, *, name: str, when: date, description: str = ""
-) -> Described:
+def describe(fit: Fit | Borrowed, probes: Probes, about: Record, *, name: str, when: date) -> Described:
     """The Machine that was measured.
 
     Parameters
@@ -47,7 +45,7 @@ def describe(
         `pready.calibrate.machine.observations_of.probes`.
     about
         The environment record.
-    name, description
+    name, when
         As the machine file shall say.
     """
     library, launcher = _library_line(about), str(about.get("launcher", ""))
@@ -65,7 +63,7 @@ def describe(
     machine = Machine(
         format=1,
         name=name,
-        description=description or where,
+        description=where,
         created=when,
         created_by=f"pready {VERSION} calibrate",
         library=_library(probes, about),

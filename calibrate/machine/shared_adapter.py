@@ -229,8 +229,8 @@ def table(found: Adapter) -> shared.Adapter:
     """
     ranks = f"{found.most} ranks of a node at once"
     large = max((s for s in found.served if s.bytes == LARGE), key=lambda s: s.pairs)
-    took, size = large.message_s, large.bytes
-    moved = Estimate(size / took.value, size / took.high, size / took.low)
+    took = large.message_s
+    moved = Estimate(LARGE / took.value, LARGE / took.high, LARGE / took.low)
     rate = value(BANDWIDTH, moved, f"{ranks}, messages of {format_size(LARGE)}")
     if found.gap is not None and found.limits:
         gap = value(TIME, found.gap, f"{ranks}, messages of {SMALL} B: their rate no longer grows with the ranks")
@@ -244,12 +244,11 @@ def lines(found: Adapter) -> tuple[str, ...]:
     large, small = ([s for s in found.served if s.bytes == size] for size in (LARGE, SMALL))
     together = format_bandwidth(large[-1].bytes / large[-1].message_s.value)
     every = ", ".join(f"{format_time(s.message_s.value)} of {s.pairs}" for s in small)
-    told = [
+    return (
         f"{found.most} at once move {found.growth.value:.2f} times what one moves ({found.growth.low:.2f} to "
         f"{found.growth.high:.2f}), {together} in messages of {format_size(LARGE)}: {_shared(found)}",
         f"messages of {SMALL} B leave every {every}: {_gap(found)}",
-    ]
-    return tuple(told)
+    )
 
 
 def _shared(found: Adapter) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -63,11 +63,11 @@ def contexts_of(most: int, faster: float, why: str) -> Value[int]:
 
 def contention_curve(times: Mapping[int, float], most: int, why: str, *, half: float, assumed: bool) -> Contention:
     """c(k) from times by number of threads, never falling, carried on to `most` threads."""
-    each = np.maximum.accumulate([0.0, *(max(t, 0.0) for t in times.values())])
-    beyond = [most] if most > max(times) else []
+    if most > max(times):
+        times = {**times, most: 0.0}
     return Contention(
-        threads=(1, *times, *beyond),
-        time=tuple(map(SI, [*each, *(each[-1] for _ in beyond)])),
+        threads=(1, *times),
+        time=tuple(map(SI, np.maximum.accumulate([0.0, *times.values()]))),
         interval=min(half, WIDEST),
         source="assumed" if assumed else "measured",
         why=why,
@@ -76,15 +76,13 @@ def contention_curve(times: Mapping[int, float], most: int, why: str, *, half: f
 
 def barrier_curve(times: Mapping[int, float], why: str, *, half: float = 0.0) -> Barrier:
     """A barrier's time by number of threads, never falling."""
-    each = np.maximum.accumulate([0.0, *(max(t, 0.0) for t in times.values())])
-    half = min(half, WIDEST)
-    return Barrier(threads=(1, *times), time=tuple(map(SI, each)), interval=half, source="measured", why=why)
+    each = tuple(map(SI, np.maximum.accumulate([0.0, *times.values()])))
+    return Barrier(threads=(1, *times), time=each, interval=min(half, WIDEST), source="measured", why=why)
 
 
 def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
     """c(k) of sends, of teams that send to a sleeping receiver; None: not measured."""
-    taken = _taken(probes, "one")
-    most = _most_threads(probes)
+    taken, most = _taken(probes, "one"), _most_threads(probes)
     if cores == 1:
         why = "a rank has one core here: no two of its threads want a lock at once"
         if taken:
@@ -115,14 +113,10 @@ def _taken(probes: Probes, mechanism: str) -> Mapping[int, TakenLock]:
 def _of_locks(taken: Mapping[int, TakenLock], most: int, why: str, notes: list[str]) -> Contention:
     known = [lock.each for lock in taken.values() if lock.each.value > 0]
     half = max((each.half_width / each.value for each in known), default=0.0)
-    _note_beyond(taken, most, notes)
+    if most > (last := max(taken)):
+        notes.append(f"contention of more than {last} threads taken as of these: more were not measured")
     times = {threads: lock.each.value for threads, lock in taken.items()}
     return contention_curve(times, most, why, half=half, assumed=False)
-
-
-def _note_beyond(measured: Iterable[int], most: int, notes: list[str]) -> None:
-    if most > (last := max(measured)):
-        notes.append(f"contention of more than {last} threads taken as of these: more were not measured")
 
 
 def _most_threads(probes: Probes) -> int:

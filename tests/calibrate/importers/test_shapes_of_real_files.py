@@ -207,7 +207,8 @@ def test_netgauge_rows_without_a_time_are_skipped_and_all_of_them_refused() -> N
 def test_an_unsupported_test_in_a_file_is_named_and_the_others_are_read() -> None:
     text = latency(ucx) + "# OSU MPI Allreduce Latency Test v7.3\n# Size Avg Latency(us)\n4 -12.0\n8 20.00\n"
     read = parse_osu(text.encode())
-    assert read.provenance.rows == len(SIZES)
+    assert read.observations.ping_pong is not None
+    assert len(read.observations.ping_pong) == len(SIZES)
     assert any("Allreduce Latency" in note for note in read.provenance.notes)
 
 
@@ -271,7 +272,7 @@ def test_a_folder_gives_what_can_be_used_and_names_the_rest(tmp_path: Path) -> N
     (tmp_path / "within.out").write_text(latency(lambda s: 0.3 + 0.1e-3 * s))
     read, notes, used = collected([tmp_path])
     assert [path.name for path in used] == ["latency.out"]
-    assert read.provenance.rows == len(SIZES)
+    assert read.observations.ping_pong is not None
     told = " ".join(notes)
     assert "README.md (is no benchmark output" in told
     assert "more/" in told
