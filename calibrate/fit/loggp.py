@@ -169,36 +169,26 @@ def _segment(
 
 
 def _named(segments: tuple[Segment, ...], fixed: Array, slope: Array) -> tuple[Segment, ...]:
-    """Protocols guessed from L, or from the time of one message where L is not known.
+    """Protocols guessed from L, or from the times t(s) = fixed + slope·s, shape (draws, segments), where L is assumed.
 
     A rendezvous pays a handshake, a round trip more than an eager message: the first segment from
-    1 KiB on whose L is at least 1.5 times the first segment's, and above its interval, begins the
-    rendezvous; see `_has_handshake` for where L is assumed. With two or more segments before that, the
-    first is short and the others are buffered copies. Anything else stays None.
-
-    Parameters
-    ----------
-    segments
-        Without protocols.
-    fixed, slope
-        t(s) = fixed + slope·s, shape (draws, segments) each.
+    1 KiB on whose L is at least 1.5 times the first segment's, and above its interval, begins it. With two
+    or more segments before that, the first is short and the others are buffered copies.
     """
     first = segments[0].L
-    begins = len(segments)
-    for k, segment in enumerate(segments[1:], start=1):
+
+    def asks(k: int, segment: Segment) -> bool:
         if segment.from_bytes < SMALLEST_RENDEZVOUS:
-            continue
-        known = not (segment.L.assumed or first.assumed)
-        slower = segment.L.value > 1.5 * first.value and segment.L.low > first.high
-        if slower if known else _has_handshake(k, segment.from_bytes, fixed, slope):
-            begins = k
-            break
+            return False
+        if segment.L.assumed or first.assumed:
+            return _has_handshake(k, segment.from_bytes, fixed, slope)
+        return segment.L.value > 1.5 * first.value and segment.L.low > first.high
+
+    begins = next((k for k, segment in enumerate(segments) if k and asks(k, segment)), len(segments))
     names: list[Protocol | None] = [None] * len(segments)
-    for k in range(begins, len(segments)):
-        names[k] = "rendezvous"
+    names[begins:] = ["rendezvous"] * (len(segments) - begins)
     if begins >= 2:
-        names[0] = "short"
-        names[1:begins] = ["bcopy"] * (begins - 1)
+        names[0], names[1:begins] = "short", ["bcopy"] * (begins - 1)
     return tuple(replace(s, protocol=name) for s, name in zip(segments, names, strict=True))
 
 

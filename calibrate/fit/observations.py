@@ -71,16 +71,12 @@ class Curve:
             raise PreadyError(f"{name} has {len(places)} sizes and {len(repeats)} times", valid="as many of both")
         if not len(places):
             raise PreadyError(f"{name} is empty", valid="at least one measured size")
-        vectors = [
-            positive(np.atleast_1d(np.asarray(times)), f"{name} times at {place:g}")
-            for place, times in zip(places, repeats, strict=True)
-        ]
-        for place, vector in zip(places, vectors, strict=True):
-            if not len(vector):
-                raise PreadyError(f"{name} has no time at {place:g}", valid="at least one repeat")
         merged: dict[float, list[Array]] = {}
         for i in np.argsort(places, kind="stable"):
-            merged.setdefault(float(places[i]), []).append(vectors[i])
+            vector = positive(np.atleast_1d(np.asarray(repeats[i])), f"{name} times at {places[i]:g}")
+            if not len(vector):
+                raise PreadyError(f"{name} has no time at {places[i]:g}", valid="at least one repeat")
+            merged.setdefault(float(places[i]), []).append(vector)
         return cls(np.array(list(merged)), tuple(np.concatenate(together) for together in merged.values()))
 
     def __len__(self) -> int:

@@ -50,9 +50,6 @@ class Beside:
     partitioned: Curve | None = None
     both_ways: Curve | None = None
 
-    def __bool__(self) -> bool:
-        return any(bool(getattr(self, part.name)) for part in fields(self))
-
 
 @dataclass(frozen=True)
 class Imported:

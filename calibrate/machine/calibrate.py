@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -161,31 +161,26 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
     fitted = borrowed(observed) or fit(observed, np.random.default_rng(seed))
     when = _last_day(content, key)
     described = describe(fitted, probes, about, name=name, when=when)
-    said = (_short_of_cores(about, most_threads(content, key)), _paced(about))
-    warnings = tuple(warning for warning in said if warning is not None)
+    warnings = tuple(_warnings(about, most_threads(content, key)))
     return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)
 
 
-def _short_of_cores(about: observations_of.Record, threads: int) -> str | None:
+def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
+    """Doubts about the place of the measurement."""
     cores = observations_of.cores_per_rank(about)
-    if cores is None or cores >= threads:
-        return None
-    return (
-        f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers and "
-        f"teams are those of threads that share cores; give each rank {threads} cores (srun -c {threads}, "
-        f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
-    )
-
-
-def _paced(about: observations_of.Record) -> str | None:
+    if cores is not None and cores < threads:
+        yield (
+            f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers "
+            f"and teams are those of threads that share cores; give each rank {threads} cores (srun -c {threads}, "
+            f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
+        )
     control = str(about.get("tcp", ""))
-    if not control.startswith("bbr"):
-        return None
-    return (
-        f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI uses "
-        "TCP, long messages take up to 1.7 times as long from one exchange to the next; measure with "
-        "net.ipv4.tcp_congestion_control = cubic or reno"
-    )
+    if control.startswith("bbr"):
+        yield (
+            f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI "
+            "uses TCP, long messages take up to 1.7 times as long from one exchange to the next; measure with "
+            "net.ipv4.tcp_congestion_control = cubic or reno"
+        )
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:

@@ -271,13 +271,11 @@ def _bandwidth(records: list[dict[str, Any]]) -> Estimate:
 
 
 def _any(flags: Iterable[float]) -> bool | None:
-    found = [bool(f) for f in flags]
+    found = list(flags)
     return any(found) if found else None
 
 
 def _exposed(records: Iterable[Record]) -> dict[int, float]:
     """By message size, the share of a transfer that is left after a computation that could hide it."""
-    return {
-        int(r["parameters"]["bytes"]): max(float(r["median_s"]), 0.0) / float(r["derived"]["baseline_s"])
-        for r in records
-    }
+    left = ((r["parameters"]["bytes"], max(r["median_s"], 0.0) / r["derived"]["baseline_s"]) for r in records)
+    return {int(size): float(share) for size, share in left}

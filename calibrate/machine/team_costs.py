@@ -82,7 +82,7 @@ def barrier_curve(times: Mapping[int, float], why: str, *, half: float = 0.0) ->
 
 def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
     """c(k) of sends, of teams that send to a sleeping receiver; None: not measured."""
-    taken, most = _taken(probes, "one"), _most_threads(probes)
+    taken, most = probes.taken_lock.get("one"), _most_threads(probes)
     if cores == 1:
         why = "a rank has one core here: no two of its threads want a lock at once"
         if taken:
@@ -98,16 +98,11 @@ def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contenti
 
 def _contention_of_puts(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
     """The same for MPI_Put; None: as for sends."""
-    taken = _taken(probes, "window")
+    taken = probes.taken_lock.get("window")
     if cores == 1 or not taken:
         return None
     by = "threads that put at once into one window while the receiver sleeps, beside one alone"
     return _of_locks(taken, _most_threads(probes), by, notes)
-
-
-def _taken(probes: Probes, mechanism: str) -> Mapping[int, TakenLock]:
-    """By number of threads, in increasing order."""
-    return dict(sorted(probes.taken_lock.get(mechanism, {}).items()))
 
 
 def _of_locks(taken: Mapping[int, TakenLock], most: int, why: str, notes: list[str]) -> Contention:

@@ -74,25 +74,22 @@ double cost(const Points& p, const Line& line, const Huber& huber) {
 
 }  // namespace
 
-void huber_lines(const Rows& x, const Rows& y, const Rows& sigma, std::int64_t rows, std::int64_t columns,
-                 const Windows& windows, bool sloped, int rounds, const Huber& huber, double* out) {
+void huber_lines(const double* x, const double* y, const double* sigma, std::int64_t rows, std::int64_t columns,
+                 const std::int64_t* windows, std::int64_t count, bool sloped, int rounds, const Huber& huber,
+                 double* out) {
     const auto room = static_cast<std::size_t>(columns + kAbreast);
     std::vector<double> x_of(room), y_of(room), sigma_of(room, 1.0), every(room), plain(room), weight(room);
-    const bool alike = x.row == 0 && sigma.row == 0;  // all rows but for y
-    for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t c = 0; c < columns; ++c) {
-            const auto i = static_cast<std::size_t>(c);
-            y_of[i] = y.at(r, c);
-            if (alike && r > 0) continue;
-            x_of[i] = x.at(r, c), sigma_of[i] = sigma.at(r, c);
-            every[i] = 1.0 / (sigma_of[i] * sigma_of[i]);
-        }
-        for (std::int64_t w = 0; w < windows.count; ++w) {
-            const std::int64_t first = windows.at(r, w, 0), end = windows.at(r, w, 1);
-            const std::int64_t count = std::max(end - first, std::int64_t{0});
-            std::copy_n(every.data() + first, count, plain.data());
-            std::fill_n(plain.data() + count, kAbreast, 0.0);
-            const Points points{x_of.data() + first, y_of.data() + first, sigma_of.data() + first, plain.data(), count};
+    for (std::int64_t r = 0; r < rows; ++r, x += columns, y += columns, sigma += columns) {
+        std::copy_n(x, columns, x_of.data());
+        std::copy_n(y, columns, y_of.data());
+        std::copy_n(sigma, columns, sigma_of.data());
+        std::transform(sigma, sigma + columns, every.data(), [](double s) { return 1.0 / (s * s); });
+        for (std::int64_t w = 0; w < count; ++w, windows += 2) {
+            const std::int64_t first = windows[0], points_there = std::max(windows[1] - first, std::int64_t{0});
+            std::copy_n(every.data() + first, points_there, plain.data());
+            std::fill_n(plain.data() + points_there, kAbreast, 0.0);
+            const Points points{x_of.data() + first, y_of.data() + first, sigma_of.data() + first, plain.data(),
+                                points_there};
             Line line = least_squares(points, nullptr, sloped, huber.k, weight.data());
             for (int round = 0; round < rounds; ++round)
                 line = least_squares(points, &line, sloped, huber.k, weight.data());

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -19,28 +20,24 @@ nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::size_t row
     return nb::ndarray<nb::numpy, double>(kept->data(), {rows, columns}, owner);
 }
 
-using Strided = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
-using Bounds = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::device::cpu>;
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Windows = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-Rows rows(const Strided& of) { return {of.data(), of.stride(0), of.stride(1)}; }
-
-nb::ndarray<nb::numpy, double> lines(const Strided& x, const Strided& y, const Strided& sigma, const Bounds& windows,
+nb::ndarray<nb::numpy, double> lines(const Rows& x, const Rows& y, const Rows& sigma, const Windows& windows,
                                      bool sloped, int rounds, double k, double worst) {
-    const std::size_t count = x.shape(0), points = x.shape(1);
-    for (const Strided* other : {&y, &sigma})
-        if (other->shape(0) != count || other->shape(1) != points)
+    const std::size_t rows = x.shape(0), points = x.shape(1);
+    for (const Rows* other : {&y, &sigma})
+        if (other->shape(0) != rows || other->shape(1) != points)
             throw nb::value_error("x, y and sigma differ in shape");
-    if (windows.shape(0) != count || windows.shape(2) != 2) throw nb::value_error("windows are no pairs of each row");
-    const Windows bounds{windows.data(), windows.stride(0), windows.stride(1), windows.stride(2),
-                         static_cast<std::int64_t>(windows.shape(1))};
-    for (std::int64_t r = 0; r < static_cast<std::int64_t>(count); ++r)
-        for (std::int64_t w = 0; w < bounds.count; ++w)
-            if (bounds.at(r, w, 0) < 0 || bounds.at(r, w, 1) > static_cast<std::int64_t>(points))
-                throw nb::value_error("a window ends where no points are");
-    const std::size_t found = count * windows.shape(1);
+    if (windows.shape(0) != rows || windows.shape(2) != 2) throw nb::value_error("windows are no pairs of each row");
+    const auto length = static_cast<std::int64_t>(points);
+    const auto outside = [length](std::int64_t bound) { return bound < 0 || bound > length; };
+    if (std::any_of(windows.data(), windows.data() + windows.size(), outside))
+        throw nb::value_error("a window ends where no points are");
+    const std::size_t found = rows * windows.shape(1);
     std::vector<double> out(found * 3);
-    huber_lines(rows(x), rows(y), rows(sigma), static_cast<std::int64_t>(count), static_cast<std::int64_t>(points),
-                bounds, sloped, rounds, {k, worst}, out.data());
+    huber_lines(x.data(), y.data(), sigma.data(), static_cast<std::int64_t>(rows), length, windows.data(),
+                static_cast<std::int64_t>(windows.shape(1)), sloped, rounds, {k, worst}, out.data());
     return array(std::move(out), found, 3);
 }
 

@@ -11,6 +11,7 @@ from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.borrowed import one_way
 from pready.calibrate.machine.estimates import with_fields
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import SI
@@ -41,11 +42,6 @@ def printed(
 
 def beside(*texts: str) -> Beside:
     return combine(*(parse_osu(text.encode()) for text in texts)).beside
-
-
-def one_way(size: int) -> float:
-    s = MACHINE.inter.segment(size)
-    return float(s.o_s.value + s.L.value + s.o_r.value + s.G.value * size + (s.handshake.value if s.handshake else 0))
 
 
 def test_puts_and_their_synchronisation() -> None:
@@ -88,7 +84,7 @@ def test_threads_that_wait_in_mpi() -> None:
     threads = "# Number of Sender threads: 1 \n# Number of Receiver threads: {}\n"
 
     def text(receiving: int, more: float) -> str:
-        return threads.format(receiving) + printed(" Multi-threaded Latency", [(8, 1e6 * (one_way(8) + more))])
+        return threads.format(receiving) + printed(" Multi-threaded Latency", [(8, 1e6 * (one_way(MACHINE, 8) + more))])
 
     def contention(*texts: str) -> Contention:
         found = terms(beside(*texts), MACHINE)
@@ -172,7 +168,7 @@ def test_a_stream_bounds_the_overheads_of_its_ranks() -> None:
 
 
 def test_partitions_count_where_they_wait_for_each_other() -> None:
-    text = printed(" Partitioned Latency", [(s, 1e6 * (one_way(s) + 3e-6)) for s in (8, 1 << 20)])
+    text = printed(" Partitioned Latency", [(s, 1e6 * (one_way(MACHINE, s) + 3e-6)) for s in (8, 1 << 20)])
     late, early = (with_fields(MACHINE, library=Library(name=name)) for name in ("mpich-release", "openmpi-persist"))
     curve = terms(beside(text), late).machine.active_message
     assert curve is not None

@@ -21,6 +21,7 @@ import pytest
 from pready.calibrate.fit import fit
 from pready.calibrate.importers import Imported, parse_imb, parse_osu
 from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.borrowed import one_way
 
 SEED = 20261121
 SIZES = (0, *(1 << k for k in range(23)))
@@ -128,9 +129,8 @@ def test_the_machine_says_what_is_known(tmp_path: Path) -> None:
             assert value.source == "assumed"
         assert s.G.source == "measured"
         # Whatever of t(0) is the network's and whatever the CPU's, their sum was measured.
-        fixed = s.o_s.value + s.L.value + s.o_r.value + (s.handshake.value if s.handshake else 0.0)
-        size = max(s.from_, 1)
-        assert fixed + s.G.value * size == pytest.approx(library.time(int(size)), rel=0.03)
+        size = max(int(s.from_), 1)
+        assert one_way(machine, size) == pytest.approx(library.time(size), rel=0.03)
     assert large.handshake is not None
     assert large.handshake.value == pytest.approx(4.3e-6, rel=0.1)  # with what copies took to start, which end here
     first = machine.inter.segments[0]

@@ -19,6 +19,7 @@ from pready.calibrate.importers import Imported, ImportFormatError, import_bench
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
 from pready.calibrate.importers.windows import ANSWER, DEFAULT_WINDOW
+from pready.calibrate.machine.borrowed import one_way
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
 from pready.model.engine import simulate
@@ -87,11 +88,6 @@ def half(read: Imported, begin: int) -> Imported:
     return replace(read, observations=kept)
 
 
-def one_way(machine: Machine, size: float) -> float:
-    s = machine.inter.segment(size)
-    return s.o_s.value + s.L.value + s.o_r.value + (s.handshake.value if s.handshake else 0.0) + s.G.value * size
-
-
 def in_window(machine: Machine, size: float) -> float:
     """Of a window of messages and its answer, a message's share."""
     s, n = machine.inter.segment(size), DEFAULT_WINDOW
@@ -109,28 +105,20 @@ def test_half_of_the_sizes_predict_the_other_half(name: str, begin: int) -> None
     checks = [(left_out.ping_pong, one_way, 1.0), (left_out.prtt_1, one_way, 0.5), (left_out.stream, in_window, 1.0)]
     for curve, predicted, share in checks:
         if curve is not None:
-            times = [share * float(np.median(r)) for r in curve.repeats]
-            off = [predicted(made.machine, float(s)) / t - 1 for s, t in zip(curve.at, times, strict=True)]
+            off = [predicted(made.machine, size) / (share * t) - 1 for size, t in curve.medians.items()]
             assert np.median(np.abs(off)) < MEDIAN
 
 
-ALASKA = {
-    "alaska-ib-gcc9-openmpi4-ucx": ("openmpi-4", "infiniband"),
-    "alaska-roce-gcc9-openmpi4-ucx": ("openmpi-4", "roce"),
-    "alaska-ib-gcc9-impi-verbs": ("intel-mpi", "infiniband"),
-}
-
-
-@pytest.mark.parametrize("name", ALASKA)
+@pytest.mark.parametrize("name", [name for name in CLUSTERS if name.startswith("alaska")])
 @pytest.mark.parametrize("which", ["16", "1_0"])
 def test_many_pairs_are_predicted_from_the_fewest(name: str, which: str) -> None:
     """Windows of 64 messages of 8 and of 32 pairs, from latency, bandwidth and the 2 pairs of ``mbw_mr_4``."""
-    lib, fabric = ALASKA[name]
-    known = [FOLDER / "alaska" / name / f"Osu_{test}.out" for test in ("latency", "bw", "mbw_mr_4")]
-    machine = from_files(known, name=name, library=lib, fabric=fabric).machine  # type: ignore[arg-type]
-    ((pairs, rates),) = import_benchmark(FOLDER / "alaska" / name / f"Osu_mbw_mr_{which}.out").beside.pair_rates.items()
+    (folder,), lib, fabric, _ = CLUSTERS[name]
+    known = [FOLDER / folder / f"Osu_{test}.out" for test in ("latency", "bw", "mbw_mr_4")]
+    machine = from_files(known, name=name, library=lib, fabric=fabric).machine
+    ((pairs, rates),) = import_benchmark(FOLDER / folder / f"Osu_mbw_mr_{which}.out").beside.pair_rates.items()
     off = []
-    for size, rate in zip(rates.at, rates.repeats, strict=True):
+    for size, rate in rates.medians.items():
         to = [[q + pairs] for q in range(pairs)] + [[] for _ in range(pairs)]
         fields = {"threads": 1, "partitions_per_thread": 64, "buffer": f"{64 * int(size)} B"}
         workload = Workload.model_validate(fields | {"pattern": "neighbours", "neighbour_list": to})
@@ -139,5 +127,5 @@ def test_many_pairs_are_predicted_from_the_fewest(name: str, which: str) -> None
             ranks_per_node=pairs,
         )  # fmt: skip
         time = done.time_s + one_way(machine, ANSWER)
-        off.append(64 * pairs / time / float(np.median(rate)) - 1)
+        off.append(64 * pairs / time / rate - 1)
     assert np.median(np.abs(off)) < 0.15

@@ -18,6 +18,7 @@ import pytest
 from pready.calibrate.importers import ImportFormatError, parse_imb, parse_netgauge, parse_osu
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import FromFiles, from_files
+from pready.calibrate.machine.borrowed import one_way
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.machine.machine import Fabric, load
@@ -83,8 +84,7 @@ def test_a_rendezvous_without_a_step_in_time_is_seen(tmp_path: Path) -> None:
     assert first.begins.source == "measured"
     assert first.handshake is not None
     assert first.handshake.value == pytest.approx(2.8e-6 + 0.33e-6, rel=0.25)  # what is above the smallest one's L
-    whole = first.o_s.value + first.L.value + first.o_r.value + first.handshake.value + first.G.value * 65536
-    assert whole == pytest.approx(ucx(65536) * 1e-6, rel=0.03)
+    assert one_way(made.machine, 65536) == pytest.approx(ucx(65536) * 1e-6, rel=0.03)
 
 
 def test_halo3d_has_the_verdict_of_the_machine_with_the_rendezvous_set_by_hand(tmp_path: Path) -> None:
@@ -147,9 +147,7 @@ def test_where_nothing_shows_the_librarys_default_holds(
     assert made.machine.inter.segment(1 << 20).protocol == "rendezvous"
     # Wherever the handshake lies within t(0), their sum is what was measured.
     for size in (border, 1 << 20):
-        s = made.machine.inter.segment(size)
-        fixed = s.o_s.value + s.L.value + s.o_r.value + (s.handshake.value if s.handshake else 0.0)
-        assert fixed + s.G.value * size == pytest.approx(straight(size) * 1e-6, rel=0.02)
+        assert one_way(made.machine, size) == pytest.approx(straight(size) * 1e-6, rel=0.02)
 
 
 def test_the_adapter_answers_on_slingshot(tmp_path: Path) -> None:
@@ -225,8 +223,7 @@ def test_several_runs_become_medians_with_intervals_that_hold_them(tmp_path: Pat
     starts = np.linspace(12, 16, 28)
     text = "".join(latency(lambda s, t=t: t + 0.1e-3 * s, SIZES[:18]) for t in starts)  # type: ignore[misc]
     made = imported(tmp_path, text, fabric="efa")
-    first = made.machine.inter.segments[0]
-    total = first.o_s.value + first.L.value + first.o_r.value
+    first, total = made.machine.inter.segments[0], one_way(made.machine, 0)
     assert total == pytest.approx(14e-6, rel=0.02)
     assert first.L.interval is not None
     low, high = (end - first.L.value + total for end in first.L.interval)

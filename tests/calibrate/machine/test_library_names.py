@@ -8,7 +8,7 @@ from machines import ideal
 from pready.calibrate.machine.library_names import RULES, profile_of
 from pready.model.advice.predict import effective_library
 from pready.model.approach.libraries import LIBRARIES
-from pready.model.machine.machine import Machine
+from pready.model.toml.provenance import Value
 
 
 @pytest.mark.parametrize(
@@ -60,19 +60,14 @@ def test_every_profile_exists() -> None:
     assert {profile for _, profile in RULES} <= set(LIBRARIES)
 
 
-def of_unknown_name(early: bool) -> Machine:
-    measured = {"value": early, "source": "measured", "why": "test"}
-    data = ideal()
-    library = data.library.model_copy(update={"name": "emulated"})
-    library = type(library).model_validate({**library.model_dump(exclude_none=True), "early_send": measured})
-    return data.model_copy(update={"library": library})
-
-
 @pytest.mark.parametrize(("early", "key"), [(True, "part"), (False, "part-am")])
 def test_what_was_measured_counts_whatever_the_name(early: bool, key: str) -> None:
-    profile = effective_library(of_unknown_name(early))
+    measured = Value[bool](value=early, source="measured", why="test")
+    library = ideal().library.model_copy(update={"name": "emulated", "early_send": measured})
+    machine = ideal().model_copy(update={"library": library})
+    profile = effective_library(machine)
     assert profile.part is not None
     assert profile.part.key == key
     assert "measured" in profile.why
     # A library that the user names is taken at its word.
-    assert effective_library(of_unknown_name(early), "emulated").part is None
+    assert effective_library(machine, "emulated").part is None

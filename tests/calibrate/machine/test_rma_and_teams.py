@@ -14,7 +14,7 @@ from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.estimates import TIME, exact, size_curve, with_fields
 from pready.calibrate.machine.observations_of import Exchange
 from pready.calibrate.machine.rma_and_teams import modelled, next_within, refined
-from pready.calibrate.measure.schedule import EARLY_SIZES, PUTS, exchanges
+from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma import OneSided, Puts
 from pready.model.toml.provenance import Value
@@ -63,15 +63,20 @@ def taking(e: Exchange, after: float, total: float | None = None) -> Exchange:
     return replace(e, after=Estimate(after, after, after), total=Estimate(total, total, total))
 
 
+@pytest.fixture(scope="module")
+def seen() -> list[Exchange]:
+    """Those of `known()`; tests change copies."""
+    return measured(known())
+
+
 def plain(m: Machine) -> Machine:
     """The machine as `describe` has it before it looks at exchanges: none of these costs is known."""
     one_sided = OneSided(epoch=exact(TIME, US, "not measured"), epoch_peer=exact(TIME, 0.0, "not measured"))
     return m.model_copy(update={"cold": None, "active_message": None, "one_sided": one_sided})
 
 
-def test_the_costs_come_back() -> None:
-    m = known()
-    found = refined(plain(m), measured(m), active_messages=False)
+def test_the_costs_come_back(seen: list[Exchange]) -> None:
+    found = refined(plain(known()), seen, active_messages=False)
     assert found.one_sided.put is not None
     assert found.one_sided.put.time == pytest.approx([PUT], rel=0.02)
     assert found.threads.barrier.threads == (1, 2, 4, 1024)
@@ -85,9 +90,8 @@ def test_the_costs_come_back() -> None:
     assert found.one_sided.puts is None  # all moved early
 
 
-def test_exchanges_are_predicted_with_them_and_not_without() -> None:
+def test_exchanges_are_predicted_with_them_and_not_without(seen: list[Exchange]) -> None:
     m = known()
-    seen = measured(m)
 
     def worst(machine: Machine) -> float:
         return max(abs(modelled(machine, e) / e.after.value - 1) for e in seen)
@@ -96,12 +100,10 @@ def test_exchanges_are_predicted_with_them_and_not_without() -> None:
     assert worst(plain(m)) > 0.3
 
 
-def test_one_disturbed_exchange_does_not_count() -> None:
-    m = known()
-    seen = measured(m)
-    i = next(i for i, e in enumerate(seen) if e.approach == "single" and e.threads == 4)
-    seen[i] = taking(seen[i], 4e-3)  # a time slice of another process
-    barrier = refined(plain(m), seen, active_messages=False).threads.barrier
+def test_one_disturbed_exchange_does_not_count(seen: list[Exchange]) -> None:
+    disturbed = next(e for e in seen if e.approach == "single" and e.threads == 4)
+    spoilt = [taking(e, 4e-3) if e is disturbed else e for e in seen]  # a time slice of another process
+    barrier = refined(plain(known()), spoilt, active_messages=False).threads.barrier
     assert barrier.time[2] == pytest.approx(MEETING, rel=0.03)
     assert barrier.interval < 0.05
 
@@ -123,16 +125,14 @@ def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
     assert refined(plain(m), slow, active_messages=False).one_sided.puts is None
 
 
-def test_a_short_budget_leaves_a_machine_for_large_teams() -> None:
-    m = known()
-    data, seen = plain(m), measured(m)
+def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[Exchange]) -> None:
+    data = plain(known())
     for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):
         assert refined(data, few, active_messages=False).threads.barrier.threads[-1] == 1024
 
 
-def test_rounds_count_together_and_their_spread_is_the_interval() -> None:
-    m = known()
-    seen, off = measured(m), 10 * US
+def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Exchange]) -> None:
+    m, off = known(), 10 * US
     rounds = [
         taking(e, e.after.value + d) if e.threads > 1 or e.delay_s > 0 else e for d in (-off, 0.0, off) for e in seen
     ]
@@ -150,37 +150,37 @@ def with_active_messages(seen: list[Exchange], extra: Mapping[float, float]) -> 
     return [*seen, *(replace(taking(e, e.after.value + extra[e.delay_s]), approach="part") for e in sends)]
 
 
-def test_an_active_message_is_measured_after_several_pauses() -> None:
+def test_an_active_message_is_measured_after_several_pauses(seen: list[Exchange]) -> None:
     m = known()
-    seen = with_active_messages(measured(m), {0.0: 30 * US, 1e-3: 50 * US, 4e-3: 40 * US})
-    found = refined(plain(m), seen, active_messages=True).active_message
+    more = with_active_messages(seen, {0.0: 30 * US, 1e-3: 50 * US, 4e-3: 40 * US})
+    found = refined(plain(m), more, active_messages=True).active_message
     assert found is not None
     assert found.time == pytest.approx([40 * US] * len(found.time))
     assert found.interval > 0.3  # of four sizes with -10, 0 and +10 us around 40
-    assert refined(plain(m), seen, active_messages=False).active_message is None
+    assert refined(plain(m), more, active_messages=False).active_message is None
 
 
-@pytest.mark.parametrize(("changes", "time", "least"), [((0.0, 0.0), 1.0, 0.0), ((-0.2, 0.2), 1.0, 0.3)])
-def test_cold_is_the_median_over_pauses_and_their_spread(
-    changes: tuple[float, float], time: float, least: float
-) -> None:
-    m = known()
-    by_pause = dict(zip((1e-3, 4e-3), changes, strict=True))
-    seen = [
+@pytest.mark.parametrize(("change", "least"), [(0.0, 0.0), (0.2, 0.3)])
+def test_cold_is_the_median_over_pauses_and_their_spread(change: float, least: float, seen: list[Exchange]) -> None:
+    m, by_pause = known(), {1e-3: -change, 4e-3: change}
+    assert m.cold is not None
+    changed = [
         taking(e, e.after.value + by_pause[e.delay_s] * m.cold.at(e.bytes))
-        if m.cold is not None and e.approach == "single" and e.threads == 1 and e.delay_s in by_pause
+        if e.approach == "single" and e.threads == 1 and e.delay_s in by_pause
         else e
-        for e in measured(m)
+        for e in seen
     ]
-    found = refined(plain(m), seen, active_messages=False).cold
+    found = refined(plain(m), changed, active_messages=False).cold
     assert found is not None
-    assert found.at(256) == pytest.approx(time * COLD[256], rel=0.01)
+    assert found.at(256) == pytest.approx(COLD[256], rel=0.01)
     assert least <= found.interval < least + 0.35
 
 
-def test_what_gets_no_slower_by_computing_has_no_cold() -> None:
+def test_nothing_is_made_up() -> None:
+    """What gets no slower by computing has no `cold`; without exchanges nothing changes."""
     m = known().model_copy(update={"cold": None})
     assert refined(plain(m), measured(m), active_messages=False).cold is None
+    assert refined(plain(m), [], active_messages=True) == plain(m)
 
 
 @pytest.mark.thorough
@@ -197,13 +197,3 @@ def test_a_time_slice_does_not_widen_it() -> None:
     values = np.random.default_rng(6).normal(20 * US, 3 * US, 12)
     assert next_within([*values, 4e-3]) == pytest.approx(next_within(values), rel=0.1)
     assert next_within([20 * US]) == 0.0
-
-
-def test_without_exchanges_nothing_changes() -> None:
-    machine = plain(known())
-    assert refined(machine, [], active_messages=True) == machine
-
-
-def test_the_plan_has_what_is_looked_for() -> None:
-    ways = {(p.get("approach"), p.get("theta")) for p in exchanges(TEAMS)}
-    assert {(f"rma-{n}-{s}", t) for n in ("single", "many") for s in ("active", "passive") for t in (1, PUTS)} <= ways

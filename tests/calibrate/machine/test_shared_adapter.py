@@ -21,7 +21,6 @@ from pready.calibrate.machine.shared_adapter import (
     SMALL,
     UNMEASURED,
     Served,
-    adapter,
     check_places,
     counts,
     lines,
@@ -66,16 +65,6 @@ def test_what_is_measured() -> None:
     assert len(set(listed)) == len(listed) == 12
 
 
-def test_an_adapter_with_a_gap_of_its_own_comes_back() -> None:
-    # Ranks 4 us apart: four of them reach the adapter's 1.5 us, and eight get no more.
-    found = of_served(served(8, 0.01, own=4 * US, gap=1.5 * US))
-    assert found.limits
-    assert found.gap is not None
-    assert found.gap.value == pytest.approx(1.5 * US, rel=0.03)
-    assert found.gap.low < 1.5 * US < found.gap.high
-    assert found.one_link
-
-
 @given(own=st.floats(0.1, 10), gap=st.floats(0.01, 10), most=st.integers(2, 64), seed=st.integers(0, 1000))
 def test_a_gap_is_found_or_bounded(own: float, gap: float, most: int, seed: int) -> None:
     found = of_served(served(most, 0.01, seed, own=own * US, gap=gap * US))
@@ -109,7 +98,11 @@ def test_turns_on_cores_say_nothing_of_the_adapter() -> None:
 
 def test_the_adapter_that_was_measured_is_the_machines() -> None:
     """A gap where the rate stopped growing, with its interval; else one below what was seen, assumed."""
-    made = table(of_served(served(8, 0.01, own=4 * US, gap=1.5 * US)))
+    # Ranks 4 us apart: four of them reach the adapter's 1.5 us, and eight get no more.
+    found = of_served(served(8, 0.01, own=4 * US, gap=1.5 * US))
+    assert found.limits
+    assert found.one_link
+    made = table(found)
     assert (made.gap.source, made.rate.source) == ("measured", "measured")
     assert made.gap.value == pytest.approx(1.5 * US, rel=0.03)
     assert made.gap.interval is not None
@@ -162,10 +155,6 @@ def written_to(path: Path, most: int, cores: int, **truth: float) -> Path:
 def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw, file = written_to(tmp_path / "m.ranks.jsonl", 8, 8, own=4 * US, gap=1.5 * US), tmp_path / "m.toml"
     file.write_text(dumps(ideal(g=4 * US)))
-    found = adapter(raw)
-    assert found is not None
-    assert found.gap is not None
-    assert found.gap.value == pytest.approx(1.5 * US)
     assert main(["calibrate", "--ranks-per-node", "8", "--fit-only", "-o", str(file)]) == 0
     assert "new: adapter = a table" in capsys.readouterr().err
     made = load(str(file)).adapter
