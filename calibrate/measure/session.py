@@ -44,10 +44,6 @@ class Progress:
     """The state of `measure` after each point."""
 
     point: Point
-    record: Mapping[str, Any] | None
-    """The record, or None if the point failed."""
-    reason: str | None
-    """Why it failed."""
     done: int
     """Points that need no more measuring in this run, those of earlier runs included."""
     total: int
@@ -141,25 +137,22 @@ def measure(
             for done, point in enumerate(missing):
                 if time.monotonic() - begun >= budget_s:
                     return _outcome(key, done, failures, len(missing))
-                found: dict[str, Any] | None = None
-                reason: str | None = None
                 try:
                     found = session.ask(_line(point, key, point_budget_s), _patience(point, point_budget_s, patience_s))
                     reason = found.get("error")
                     in_a_row = 0
                 except _Lost as lost:
-                    reason = str(lost)
+                    found, reason = {}, str(lost)
                     in_a_row += 1
-                if reason is None and found is not None:
+                if reason is None:
                     records.add_point(point, key, found)
                 else:
-                    failures[str(point)] = reason or ""
-                    records.add_failure(point, key, reason or "")
+                    failures[str(point)] = reason
+                    records.add_failure(point, key, reason)
                 elapsed = time.monotonic() - begun
                 pace = elapsed / (done + 1)
                 left = min(max(budget_s - elapsed, 0.0), pace * (len(missing) - done - 1))
-                kept = found if reason is None else None
-                on_point(Progress(point, kept, reason, known + done + 1, len(wanted), left))
+                on_point(Progress(point, known + done + 1, len(wanted), left))
                 if in_a_row >= RESTARTS_IN_A_ROW:
                     raise MeasureError(f"{in_a_row} points in a row ended the benchmark", reason or "")
                 if in_a_row and done + 1 < len(missing):

@@ -23,6 +23,18 @@
 #endif
 #endif
 
+#if !PREADY_HAS_PARTITIONED /* so that all sources compile; what would make these calls is refused */
+#define MPI_Psend_init(...) no_such_call(0, __VA_ARGS__)
+#define MPI_Precv_init(...) no_such_call(0, __VA_ARGS__)
+#define MPI_Pready(...) no_such_call(0, __VA_ARGS__)
+#define MPI_Parrived(...) no_such_call(0, __VA_ARGS__)
+static inline int no_such_call(int first, ...)
+{
+    (void)first;
+    return MPI_ERR_OTHER;
+}
+#endif
+
 #define NO_PARTITIONED "this MPI library has no partitioned communication (MPI 4.0)"
 #define NO_THREADS "this MPI library does not provide MPI_THREAD_MULTIPLE"
 
@@ -53,6 +65,8 @@ int binding_allowed(void);
 int binding_share(void);
 int binding_here(int *ranks);
 bool binding_pins(void);
+/* The first word of a file, empty if it cannot be read. */
+void first_word(const char *path, char word[64]);
 bool binding_one_group(void); /* are all ranks of this host in one group of the kernel's scheduler? */
 
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
@@ -105,8 +119,8 @@ typedef struct Run {
 } Run;
 
 typedef struct {
-    const double *values[MAX_QUANTITIES]; /* samples in the order they were taken */
-    const double *warmup[MAX_QUANTITIES];
+    double *values[MAX_QUANTITIES]; /* samples in the order they were taken */
+    double *warmup[MAX_QUANTITIES];
     long count, warmup_count;
     int quantities;
     int inner;
@@ -203,6 +217,12 @@ bool payload_right(const Run *run, const void *buffer, size_t bytes, int sender,
 /* transfer.c */
 void send_empty(int to, int tag, MPI_Comm comm);
 void receive_empty(int from, int tag, MPI_Comm comm);
+/* The empty message by which a receiver tells its sender that all is there; waits for it where this rank sends. */
+void answer(const Bench *b, int tag, MPI_Comm comm);
+/* An empty round trip: this rank's message goes first, or its peer's. */
+void ping_empty(bool first, int peer, int tag, MPI_Comm comm);
+/* A partitioned request of partitions of `bytes` each: to the peer if this rank sends, else from it. */
+void make_partitioned(const Bench *b, char *buffer, int partitions, int bytes, int tag, MPI_Request *request);
 /* `count` messages of `bytes` each, one after the other in `buffer`, with tags from `tag` on: sent to the peer if this
  * rank sends, else received. */
 void post_messages(const Bench *b, char *buffer, int bytes, int count, int tag, MPI_Comm comm, MPI_Request *requests);
@@ -211,13 +231,13 @@ void post_messages(const Bench *b, char *buffer, int bytes, int count, int tag, 
 typedef struct {
     double median, low, high; /* low..high: distribution-free 95 % interval of the median; NaN below 6 samples */
     double min, max;
-    long count;
 } Summary;
 Summary summarise(const double *samples, long count);
 
 /* record.c */
 void record_samples(const Run *run, const Samples *samples);
-void record_refusal(const Run *run, const char *kind, const char *reason); /* kind: "unsupported" or "error" */
+/* kind: REFUSED_ERROR or REFUSED_UNSUPPORTED. Returns the status that it gives to `measure_point`. */
+int record_refusal(const Run *run, const char *kind, const char *reason);
 void record_bad_line(const Bench *bench, const char *line, const char *reason);
 void record_environment(const Bench *bench);
 void record_list(FILE *out);

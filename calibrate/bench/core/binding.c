@@ -34,12 +34,11 @@ static bool decided_elsewhere(void)
     return false;
 }
 
-/* The kernel's group of this process (sched_autogroup: its session's), empty where it makes none. */
-static void find_group(char group[64])
+void first_word(const char *path, char word[64])
 {
-    FILE *file = fopen("/proc/self/autogroup", "r");
-    if (file == NULL || fscanf(file, "%63s", group) != 1) {
-        group[0] = '\0';
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%63s", word) != 1) {
+        word[0] = '\0';
     }
     if (file != NULL) {
         fclose(file);
@@ -65,7 +64,7 @@ void binding_open(const Bench *b, bool wanted)
     Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
     memset(&mine, 0, sizeof mine);
     gethostname(mine.host, sizeof mine.host - 1);
-    find_group(mine.group);
+    first_word("/proc/self/autogroup", mine.group); /* of the kernel's scheduler: the session's, or none */
     sched_getaffinity(0, sizeof mine.cores, &mine.cores);
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
     allowed = mine.cores;

@@ -71,8 +71,10 @@ static char *share_line(const Bench *b, const char *line)
  * only two of them call it, it hangs. One empty round takes everybody through. */
 static void prepare_partitioned(const Bench *all)
 {
-#if PREADY_HAS_PARTITIONED
     enum { TAG_FIRST = 76 };
+    if (!PREADY_HAS_PARTITIONED) {
+        return;
+    }
     char out = 0, in = 0;
     int to = (all->rank + 1) % all->ranks, from = (all->rank + all->ranks - 1) % all->ranks;
     MPI_Request requests[2];
@@ -85,9 +87,6 @@ static void prepare_partitioned(const Bench *all)
         MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&requests[i]);
     }
-#else
-    (void)all;
-#endif
 }
 
 /* Of more than two ranks, the two that measure what takes two; NULL for the others. */
@@ -144,17 +143,14 @@ static int take_line(const Bench *b, const Bench *pair, char *line)
     Run run;
     char reason[MAX_REASON] = "";
     char *copy = strdup(start);
-    int status;
+    int status = 2;
     if (run_parse(&run, b, copy, reason)) {
         run.bench = run.measurement->whole != NULL ? b : pair;
         status = run.bench == NULL ? 0 : measure_point(&run);
+    } else if (run.measurement != NULL) {
+        record_refusal(&run, REFUSED_ERROR, reason);
     } else {
-        if (run.measurement != NULL) {
-            record_refusal(&run, "error", reason);
-        } else {
-            record_bad_line(b, start, reason);
-        }
-        status = 2;
+        record_bad_line(b, start, reason);
     }
     run_free(&run);
     free(copy);

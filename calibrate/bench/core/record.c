@@ -40,20 +40,16 @@ static void put_member(FILE *out, const char *name, double value)
     put_number(out, value);
 }
 
-static void put_list(const Run *run, const char *name)
+/* Of a REAL_LIST as it was given. */
+static void put_list(FILE *out, const char *text)
 {
-    FILE *out = run->bench->out;
-    int count = run_reals(run, name, NULL, 0);
-    double *values = malloc(((size_t)count + 1) * sizeof *values);
     fputc('[', out);
-    if (values != NULL) {
-        run_reals(run, name, values, count);
-        for (int i = 0; i < count; i++) {
-            fputs(i == 0 ? "" : ",", out);
-            put_number(out, values[i]);
-        }
+    while (*text != '\0') {
+        char *end;
+        put_number(out, strtod(text, &end));
+        text = *end == ',' ? end + 1 : end;
+        fputs(*text == '\0' ? "" : ",", out);
     }
-    free(values);
     fputc(']', out);
 }
 
@@ -81,7 +77,7 @@ static void put_head(const Run *run)
             put_string(out, run->values[i]);
             break;
         case REAL_LIST:
-            put_list(run, run->declared[i]->name);
+            put_list(out, run->values[i]);
             break;
         }
     }
@@ -172,16 +168,16 @@ void record_samples(const Run *run, const Samples *s)
     put_tail(out);
 }
 
-void record_refusal(const Run *run, const char *kind, const char *reason)
+int record_refusal(const Run *run, const char *kind, const char *reason)
 {
     FILE *out = run->bench->out;
-    if (out == NULL) {
-        return;
+    if (out != NULL) {
+        put_head(run);
+        fprintf(out, ",\"%s\":", kind);
+        put_string(out, reason);
+        put_tail(out);
     }
-    put_head(run);
-    fprintf(out, ",\"%s\":", kind);
-    put_string(out, reason);
-    put_tail(out);
+    return strcmp(kind, REFUSED_ERROR) == 0 ? 2 : 0;
 }
 
 void record_bad_line(const Bench *bench, const char *line, const char *reason)
@@ -211,19 +207,6 @@ static void cpu_model(char *model, size_t size)
     }
     if (info != NULL) {
         fclose(info);
-    }
-}
-
-/* Of this host's connections (tcp(7)), for what goes over them. */
-static void congestion_control(char *name, size_t size)
-{
-    FILE *said = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "r");
-    if (said == NULL || fgets(name, (int)size, said) == NULL) {
-        name[0] = '\0';
-    }
-    name[strcspn(name, "\n")] = '\0';
-    if (said != NULL) {
-        fclose(said);
     }
 }
 
@@ -286,8 +269,8 @@ void record_environment(const Bench *bench)
     }
     free(shares);
     fprintf(out, "],\"pinned\":%s", binding_pins() ? "true" : "false");
-    char tcp[64] = "";
-    congestion_control(tcp, sizeof tcp);
+    char tcp[64]; /* the congestion control of this host's connections (tcp(7)) */
+    first_word("/proc/sys/net/ipv4/tcp_congestion_control", tcp);
     if (tcp[0] != '\0') {
         fputs(",\"tcp\":", out);
         put_string(out, tcp);

@@ -30,7 +30,7 @@ static long interval_rank(long n)
 
 Summary summarise(const double *samples, long count)
 {
-    Summary s = {.median = NAN, .low = NAN, .high = NAN, .min = NAN, .max = NAN, .count = count};
+    Summary s = {.median = NAN, .low = NAN, .high = NAN, .min = NAN, .max = NAN};
     if (count < 1) {
         return s;
     }

@@ -37,13 +37,7 @@ static double half_round_trip(const Bench *b)
     double samples[PINGS];
     for (int i = -PING_WARMUP; i < PINGS && (b->rank == 0 || b->peer == 0); i++) {
         double start = now_s();
-        if (b->rank == 0) {
-            send_empty(b->peer, 0, b->data);
-            receive_empty(b->peer, 0, b->data);
-        } else {
-            receive_empty(0, 0, b->data);
-            send_empty(0, 0, b->data);
-        }
+        ping_empty(b->rank == 0, b->peer, 0, b->data);
         if (i >= 0) {
             samples[i] = now_s() - start;
         }
@@ -174,42 +168,37 @@ static bool enough(const Run *run, const double *samples, long count, double beg
 static int drive(Run *run)
 {
     long warmup = run_integer(run, "warmup"), most = run_integer(run, "max_repeats");
-    long count = 0, next_look = 0;
-    double one[MAX_QUANTITIES] = {0}, *kept[MAX_QUANTITIES], *warm[MAX_QUANTITIES];
-    int quantities = 0;
+    long next_look = 0;
+    double one[MAX_QUANTITIES] = {0};
+    Samples samples = {.warmup_count = warmup};
     bool right = true;
-    while (run->measurement->quantities[quantities] != NULL) {
-        kept[quantities] = memory_of(run, (size_t)most * sizeof(double));
-        warm[quantities] = memory_of(run, (size_t)warmup * sizeof(double));
-        quantities++;
+    for (; run->measurement->quantities[samples.quantities] != NULL; samples.quantities++) {
+        samples.values[samples.quantities] = memory_of(run, (size_t)most * sizeof(double));
+        samples.warmup[samples.quantities] = memory_of(run, (size_t)warmup * sizeof(double));
     }
     run->inner = 1;
     for (long i = 0; i < warmup; i++) {
         right = lead(run, i == 0, one) && right;
-        for (int q = 0; q < quantities; q++) {
-            warm[q][i] = one[q];
+        for (int q = 0; q < samples.quantities; q++) {
+            samples.warmup[q][i] = one[q];
         }
     }
     run->inner = inner_for(run, one[0]);
     double begun = now_s();
-    while (right && !enough(run, kept[0], count, begun, &next_look)) {
+    while (right && !enough(run, samples.values[0], samples.count, begun, &next_look)) {
         lead(run, false, one);
-        for (int q = 0; q < quantities; q++) {
-            kept[q][count] = one[q];
+        for (int q = 0; q < samples.quantities; q++) {
+            samples.values[q][samples.count] = one[q];
         }
-        count++;
+        samples.count++;
     }
-    Samples samples = {.count = count, .warmup_count = warmup, .quantities = quantities, .inner = run->inner};
+    samples.inner = run->inner;
     run->inner = 1;
     right = right && lead(run, true, one); /* the steady state is checked too, not only the first iteration */
     tell_all(run, (Go){.again = 0});
     if (!right) {
         record_refusal(run, REFUSED_ERROR, "payload mismatch: what arrived is not what was sent");
         return 1;
-    }
-    for (int q = 0; q < quantities; q++) {
-        samples.values[q] = kept[q];
-        samples.warmup[q] = warm[q];
     }
     if (run->measurement->conclude != NULL) {
         run->measurement->conclude(run, &samples);
@@ -289,9 +278,5 @@ int measure_point(Run *run)
         return run->measurement->whole(run);
     }
     const char *refused = refuse(run, reason);
-    if (refused != NULL) {
-        record_refusal(run, refused, reason);
-        return strcmp(refused, REFUSED_ERROR) == 0 ? 2 : 0;
-    }
-    return take_samples(run);
+    return refused == NULL ? take_samples(run) : record_refusal(run, refused, reason);
 }

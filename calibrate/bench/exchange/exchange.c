@@ -247,12 +247,6 @@ static double *time_all(Run *run, const Exchanges *step)
     return all;
 }
 
-static int refuse(Run *run, const char *kind, const char *reason)
-{
-    record_refusal(run, kind, reason);
-    return strcmp(kind, REFUSED_ERROR) == 0 ? 2 : 0;
-}
-
 static int say_wrong(Run *run, Wrong wrong, const char *when)
 {
     char reason[MAX_REASON];
@@ -315,14 +309,11 @@ static int whole(Run *run)
 {
     Exchanges step = {NULL, 0};
     char reason[MAX_REASON] = "";
-    int status;
     if (!plan_read(&step, run, reason)) {
-        status = refuse(run, REFUSED_ERROR, reason);
-    } else {
-        const char *why = unable(&step, reason);
-        status = why == NULL ? perform_checked(run, &step) : refuse(run, REFUSED_UNSUPPORTED, why);
+        return record_refusal(run, REFUSED_ERROR, reason);
     }
-    return status;
+    const char *why = unable(&step, reason);
+    return why == NULL ? perform_checked(run, &step) : record_refusal(run, REFUSED_UNSUPPORTED, why);
 }
 
 static const Measurement exchange = {

@@ -283,8 +283,6 @@ const ExchangeWay exchange_per_thread = {
 
 /* ---- partitioned ------------------------------------------------------------------------------------------------ */
 
-#if PREADY_HAS_PARTITIONED
-
 static void part_init(Exchange *e)
 {
     make_requests(e);
@@ -329,9 +327,3 @@ const ExchangeWay exchange_part = {
     .arrived = partition_arrived,
     .free = release,
 };
-
-#else
-
-const ExchangeWay exchange_part = {.partitioned = true};
-
-#endif

@@ -75,34 +75,32 @@ static bool apart(const Exchange *e)
     return e->shares != NULL && e->way->windows_per_bin;
 }
 
-/* This phase's windows; sets how many there are. */
-static MPI_Win *windows_now(const Exchange *e, int *count)
+static int windows_of_a_phase(const Exchange *e)
 {
-    *count = e->handles / e->phases;
-    return &e->windows[e->step * *count];
+    return e->handles / e->phases;
+}
+
+static MPI_Win *windows_now(const Exchange *e)
+{
+    return &e->windows[e->step * windows_of_a_phase(e)];
 }
 
 /* Of a bin that goes along this edge. */
 static MPI_Win window_of(const Exchange *e, const Edge *edge, int bin)
 {
-    int count;
-    MPI_Win *windows = windows_now(e, &count);
-    return windows[!e->way->windows_per_bin ? 0 : apart(e) ? edge->tag * e->bins + bin : bin];
+    return windows_now(e)[!e->way->windows_per_bin ? 0 : apart(e) ? edge->tag * e->bins + bin : bin];
 }
 
 /* Exposure epochs of this phase; and one of them, with the origins. */
 static int exposures(const Exchange *e)
 {
-    int count;
-    windows_now(e, &count);
-    return apart(e) ? e->now->receives * e->bins : e->now->receives > 0 ? count : 0;
+    return apart(e) ? e->now->receives * e->bins : e->now->receives > 0 ? windows_of_a_phase(e) : 0;
 }
 
 static MPI_Win exposure(const Exchange *e, int i, MPI_Group *origins)
 {
-    int count;
     *origins = apart(e) ? e->now->alone[i / e->bins] : e->now->from_group;
-    return apart(e) ? window_of(e, &e->now->receive[i / e->bins], i % e->bins) : windows_now(e, &count)[i];
+    return apart(e) ? window_of(e, &e->now->receive[i / e->bins], i % e->bins) : windows_now(e)[i];
 }
 
 static void active_receives(Exchange *e)

@@ -55,11 +55,7 @@ static void send_window(Run *run, int thread)
     MPI_Request *requests = s->requests + (size_t)thread * (size_t)s->window;
     post_messages(b, share_of(run, thread), s->bytes, s->window, thread * s->window, comm, requests);
     MPI_Waitall(s->window, requests, MPI_STATUSES_IGNORE);
-    if (b->sends) {
-        receive_empty(b->peer, TAG_ANSWER + thread, comm);
-    } else {
-        send_empty(b->peer, TAG_ANSWER + thread, comm);
-    }
+    answer(b, TAG_ANSWER + thread, comm);
 }
 
 static void repeat(Run *run, double *values)

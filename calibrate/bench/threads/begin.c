@@ -60,15 +60,7 @@ static void create(State *s, const Bench *b)
             }
             break;
         case PARTITIONED_REQUEST:
-#if PREADY_HAS_PARTITIONED
-            if (b->sends) {
-                MPI_Psend_init(part(s, i), s->partitions, s->bytes / s->partitions, MPI_BYTE, 1, i, b->data,
-                               MPI_INFO_NULL, &s->requests[i]);
-            } else {
-                MPI_Precv_init(part(s, i), s->partitions, s->bytes / s->partitions, MPI_BYTE, 0, i, b->data,
-                               MPI_INFO_NULL, &s->requests[i]);
-            }
-#endif
+            make_partitioned(b, part(s, i), s->partitions, s->bytes / s->partitions, i, &s->requests[i]);
             break;
         case WINDOW:
             MPI_Win_create(part(s, i), s->bytes, 1, MPI_INFO_NULL, b->data, &s->windows[i]);
@@ -90,11 +82,9 @@ static void use(State *s, const Bench *b)
             break;
         case PARTITIONED_REQUEST:
             MPI_Start(&s->requests[i]);
-#if PREADY_HAS_PARTITIONED
             for (int p = 0; b->sends && p < s->partitions; p++) {
                 MPI_Pready(p, s->requests[i]);
             }
-#endif
             break;
         case WINDOW:
             MPI_Win_fence(MPI_MODE_NOPRECEDE, s->windows[i]);
@@ -111,11 +101,7 @@ static void use(State *s, const Bench *b)
     if (s->what != WINDOW) {
         MPI_Waitall(s->count, s->requests, MPI_STATUSES_IGNORE);
     }
-    if (b->sends) {
-        receive_empty(1, TAG_ANSWER, b->control);
-    } else {
-        send_empty(0, TAG_ANSWER, b->control);
-    }
+    answer(b, TAG_ANSWER, b->control);
 }
 
 static void release(State *s)

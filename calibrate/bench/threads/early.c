@@ -20,8 +20,6 @@ static const Parameter parameters[] = {
     END_OF_PARAMETERS,
 };
 
-#if PREADY_HAS_PARTITIONED
-
 /* Open MPI (5.0, 6.0) takes the partitions of a send that is started again for sent, before MPI_Pready
  * (open-mpi/ompi#12328). If progress is made in between, it may count a partition twice, and MPI_Wait never returns. */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
@@ -48,33 +46,15 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
     return NULL;
 }
 
-static void make_request(Run *run)
-{
-    State *s = run->state;
-    const Bench *b = run->bench;
-    MPI_Count count = s->bytes / s->partitions;
-    if (b->sends) {
-        MPI_Psend_init(run->buffer, s->partitions, count, MPI_BYTE, 1, 0, b->data, MPI_INFO_NULL, &s->request);
-    } else {
-        MPI_Precv_init(run->buffer, s->partitions, count, MPI_BYTE, 0, 0, b->data, MPI_INFO_NULL, &s->request);
-    }
-}
-
 /* A request that was never started, and its handshake before the clock runs: both ranks are in MPI meanwhile. */
 static void make_anew(Run *run)
 {
     State *s = run->state;
     const Bench *b = run->bench;
     MPI_Request_free(&s->request);
-    make_request(run);
+    make_partitioned(b, run->buffer, s->partitions, s->bytes / s->partitions, 0, &s->request);
     for (int i = 0; i < SHAKES; i++) { /* rank 1 is the last to send: as from the gate, it goes first */
-        if (b->sends) {
-            send_empty(b->peer, TAG_SHAKE, b->control);
-            receive_empty(b->peer, TAG_SHAKE, b->control);
-        } else {
-            receive_empty(b->peer, TAG_SHAKE, b->control);
-            send_empty(b->peer, TAG_SHAKE, b->control);
-        }
+        ping_empty(b->sends, b->peer, TAG_SHAKE, b->control);
     }
 }
 
@@ -85,7 +65,7 @@ static void setup(Run *run)
     s->partitions = run_integer(run, "partitions");
     s->delay = run_real(run, "delay_s");
     s->waiting = waiting_of(run_word(run, "delay_by"));
-    make_request(run);
+    make_partitioned(run->bench, run->buffer, s->partitions, s->bytes / s->partitions, 0, &s->request);
 }
 
 static void repeat(Run *run, double *values)
@@ -141,11 +121,5 @@ static const Measurement early = {
     .conclude = conclude,
     .teardown = teardown,
 };
-
-#else
-
-static const Measurement early = {.name = "early", .parameters = parameters, .flags = PARTITIONED, .quantities = {"lead"}};
-
-#endif
 
 MEASUREMENT(early)

@@ -3,7 +3,9 @@
  * pready = mean time of one call over a thread's calls but its last, the slowest thread
  *          (which may send the buffer)
  */
-#include "core/bench.h"
+#include "core/team.h"
+
+#include <math.h>
 
 static const Parameter parameters[] = {
     {"partitions", INTEGER, "64", "2 to 65536"},
@@ -11,12 +13,6 @@ static const Parameter parameters[] = {
     {"threads", INTEGER, "1", "1 to 1024"},
     END_OF_PARAMETERS,
 };
-
-#if PREADY_HAS_PARTITIONED
-
-#include "core/team.h"
-
-#include <math.h>
 
 typedef struct {
     int partitions, threads;
@@ -37,17 +33,11 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
 
 static void setup(Run *run)
 {
-    const Bench *b = run->bench;
     State *s = run->state;
     s->partitions = run_integer(run, "partitions");
     s->threads = run_integer(run, "threads");
-    MPI_Count count = run_integer(run, "bytes");
     s->means = memory_of(run, (size_t)s->threads * sizeof *s->means);
-    if (b->sends) {
-        MPI_Psend_init(run->buffer, s->partitions, count, MPI_BYTE, 1, 0, b->data, MPI_INFO_NULL, &s->request);
-    } else {
-        MPI_Precv_init(run->buffer, s->partitions, count, MPI_BYTE, 0, 0, b->data, MPI_INFO_NULL, &s->request);
-    }
+    make_partitioned(run->bench, run->buffer, s->partitions, run_integer(run, "bytes"), 0, &s->request);
 }
 
 static void repeat(Run *run, double *values)
@@ -94,12 +84,5 @@ static const Measurement pready = {
     .repeat = repeat,
     .teardown = teardown,
 };
-
-#else
-
-static const Measurement pready = {
-    .name = "pready", .parameters = parameters, .flags = PARTITIONED | THREADED, .quantities = {"pready"}};
-
-#endif
 
 MEASUREMENT(pready)

@@ -120,7 +120,7 @@ def quick(lines: list[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def records(library: Library, built: Built) -> list[dict[str, Any]]:
-    found, done = library.run(built, ["environment", *quick(LINES)])
+    found, done = library.run(built, ["", "# a comment", "  environment\r", *quick(LINES)])
     assert done.returncode == 0, done.stderr
     return found
 
@@ -251,26 +251,20 @@ def test_needs_two_ranks(library: Library, built: Built) -> None:
     assert "exactly 2 ranks" in done.stderr
 
 
-def test_comments_and_empty_lines_are_skipped(library: Library, built: Built) -> None:
-    found, _ = library.run(built, ["", "# a comment", f"  pingpong {QUICK}\r"])
-    assert [record["measurement"] for record in found] == ["pingpong"]
-
-
-@pytest.fixture(scope="module")
-def listed(built: Built) -> list[dict[str, Any]]:
+def said_by(built: Built) -> list[dict[str, Any]]:
     """What the program says of itself; no launcher is needed."""
     done = subprocess.run([str(built.program), "list"], capture_output=True, text=True, check=True, timeout=60)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_list_is_complete(listed: list[dict[str, Any]]) -> None:
+@pytest.fixture(scope="module")
+def listed(built: Built) -> list[dict[str, Any]]:
+    return said_by(built)
+
+
+def test_list_is_complete_and_names_what_is_read_from_the_sources(listed: list[dict[str, Any]]) -> None:
     assert {line.split()[0] for line in LINES} | {EXCHANGE} == {entry["measurement"] for entry in listed}
-    for entry in listed:
-        assert entry["summary"]
-        assert entry["quantities"]
-
-
-def test_names_read_from_the_sources_are_the_programs(listed: list[dict[str, Any]]) -> None:
+    assert all(entry["summary"] and entry["quantities"] for entry in listed)
     assert tuple(entry["measurement"] for entry in listed) == tuple(sorted([*MEASUREMENTS, EXCHANGE, PAIRS]))
     [approach] = [entry for entry in listed if entry["measurement"] == "approach"]
     [ways] = [parameter for parameter in approach["parameters"] if parameter["name"] == "approach"]
@@ -315,8 +309,9 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
 # ---- building -------------------------------------------------------------------------------------------------------
 
 
-def test_a_library_without_partitions_says_so(library: Library) -> None:
+def test_a_library_without_partitions_says_so(library: Library, listed: list[dict[str, Any]]) -> None:
     old = library.build(CFLAGS="-O1 -DPREADY_HAS_PARTITIONED=0")
+    assert said_by(old) == listed
     found, done = library.run(
         old, quick(["early", "pready", "approach approach=part", "approach approach=many threads=2"])
     )

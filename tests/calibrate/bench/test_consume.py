@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,18 +20,6 @@ WORK = 5e-3
 """Of one thread on a user partition; 4 of them come, from each neighbour."""
 
 
-@pytest.mark.parametrize(
-    ("consume", "line"),
-    [
-        ({"time": "0.25 s"}, "consume 0.25 0.0 2"),
-        ({"per_byte": "1 s/MB", "threads": 5}, "consume 0.0 1e-06 5"),
-    ],
-)
-def test_the_plan_says_who_works_how_long(consume: dict[str, Any], line: str) -> None:
-    assert line in exchange_plan(workload(consume=consume), 1, 0).text().splitlines()
-    assert "consume" not in exchange_plan(workload(), 1, 0).text()
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("threads", [1, 3])
 def test_every_way_performs_it_and_every_byte_is_right(
@@ -47,15 +34,6 @@ def test_every_way_performs_it_and_every_byte_is_right(
         begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(3, RANKS, 3), 2, 0)
         # 4 neighbours (two of them twice), 4 partitions each, 1 or 3 threads.
         assert (ended - begun - computed >= WORK * np.ceil(16 / threads)).all()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("approach", ["single", "part", "many"])
-def test_wrong_bytes_are_noticed(started: tuple[Launcher, Built], tmp_path: Path, approach: str) -> None:
-    what = workload(pattern="halo3d", grid=[2, 2], consume={"time": "0 s"})
-    wrong = {"approach": approach, "transport": 4, "fault": "corrupt", "fault_rank": 2}
-    (reason,) = performed(started, exchange_plan(what, 2, 0), tmp_path, [wrong]).failures.values()
-    assert "received from rank 2 what was not sent" in reason
 
 
 @pytest.mark.thorough

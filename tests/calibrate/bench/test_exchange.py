@@ -38,6 +38,11 @@ def workload(**fields: Any) -> Workload:
     return validated(Workload, {"arrivals": {"model": "laggard", "delay": "3 ms"}, **told}, "test")
 
 
+def halo(**fields: Any) -> Workload:
+    """Two ranks by two that wrap around."""
+    return workload(pattern="halo3d", grid=[2, 2], **fields)
+
+
 # ---- plans ----------------------------------------------------------------------------------------------------------
 
 
@@ -57,7 +62,7 @@ def test_a_ring_is_its_list() -> None:
 
 def test_two_ranks_along_a_periodic_axis_are_neighbours_twice() -> None:
     # 2 × 2 ranks that wrap around: below and above are the same rank, so 4 buffers leave each of the 4 ranks.
-    (phase,) = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 1, seed=0).phases
+    (phase,) = exchange_plan(halo(), 1, seed=0).phases
     assert len(phase.edges) == 16
     assert sorted(e.tag for e in phase.edges if (e.sender, e.receiver) == (0, 1)) == [0, 1]
     assert sorted(e.tag for e in phase.edges if (e.sender, e.receiver) == (0, 2)) == [2, 3]
@@ -101,6 +106,22 @@ def test_the_moments_are_the_engine_s_draws() -> None:
         assert np.array_equal(plan.ready[rank, :, 0], draws.draw(what, 7, 11, rank=rank))
 
 
+@pytest.mark.parametrize(
+    ("fields", "lines"),
+    [
+        ({"consume": {"time": "0.25 s"}}, ["consume 0.25 0.0 2"]),
+        ({"consume": {"per_byte": "1 s/MB", "threads": 5}}, ["consume 0.0 1e-06 5"]),
+        ({"thread_shares": [3, 1]}, ["weight 0 3", "weight 1 1"]),
+        ({"thread_shares": [2, 2]}, []),  # all are alike
+        ({"receive_partitions": 8}, ["receive 8"]),
+        ({}, []),
+    ],
+)
+def test_the_plan_says_only_what_differs(fields: dict[str, Any], lines: list[str]) -> None:
+    written = exchange_plan(workload(**fields), 1, seed=0).text().splitlines()
+    assert [line for line in written if line.split()[0] in ("consume", "weight", "receive")] == lines
+
+
 def test_buffers_do_not_overlap() -> None:
     plan = exchange_plan(workload(pattern="halo3d26", grid=[2, 2, 2], edge="4 KiB", corner="512 B"), 1, seed=0)
     for column in (6, 7):  # where a buffer lies at its sender, and at its receiver
@@ -130,7 +151,7 @@ def test_threads_in_a_grid_own_the_sides_they_touch() -> None:
     )  # fmt: skip
     lines = plan.text().splitlines()
     assert [line for line in lines if line.startswith("share 1 ")] == ["share 1 1 0", "share 1 3 2"]
-    assert exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 1, seed=0).shares == ()
+    assert exchange_plan(halo(), 1, seed=0).shares == ()
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
@@ -308,7 +329,7 @@ def test_every_way_performs_it_and_every_byte_is_right(
 @pytest.mark.thorough
 @pytest.mark.alone
 def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 4, seed=0)
+    plan = exchange_plan(halo(), 4, seed=0)
     waits = ["auto", "poll", "yield", "nap"]
     assert performed(started, plan, tmp_path, [{"wait_by": w} for w in waits]).failures == {}
     derived = {
@@ -402,13 +423,6 @@ def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, B
 
 
 @pytest.mark.thorough
-def test_wrong_bytes_of_a_step_are_noticed(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    wrong = {"ways": "single.1_many.2_single.1", "fault": "corrupt", "fault_rank": 2}
-    (reason,) = performed(started, step_plan(step(), 2, 0), tmp_path, [wrong]).failures.values()
-    assert re.match("wrong bytes: rank [0-3] received from rank 2 what was not sent, in phase [0-2]", reason), reason
-
-
-@pytest.mark.thorough
 @pytest.mark.alone
 def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     # A chain of four ranks. Rank 0 is late by 50 ms in iteration 0, and nobody else ever: a trace is replayed from the
@@ -437,13 +451,24 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
 
 
 @pytest.mark.thorough
-def test_wrong_bytes_are_noticed_and_the_rest_still_measured(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2]), 6, seed=0)
-    wrong = {"approach": "single", "fault": "corrupt", "fault_rank": 2}
-    outcome = performed(started, plan, tmp_path, [wrong, {"approach": "single"}])
-    (reason,) = outcome.failures.values()
-    assert re.match("wrong bytes: rank [0-3] received from rank 2 what was not sent", reason), reason
-    assert outcome.measured == 1
+@pytest.mark.parametrize(
+    ("what", "each"),
+    [
+        (halo(), [{"approach": "single"}]),
+        (halo(thread_shares=[7, 1]), [{"approach": "many", "transport": 4}]),
+        (halo(consume={"time": "0 s"}), [{"approach": way, "transport": 4} for way in ("single", "part", "many")]),
+        (step(), [{"ways": "single.1_many.2_single.1"}]),
+    ],
+    ids=["halo", "unequal parts", "consumed", "step"],
+)
+def test_wrong_bytes_are_noticed_and_the_rest_still_measured(
+    started: tuple[Launcher, Built], tmp_path: Path, what: Workload, each: list[dict[str, Any]]
+) -> None:
+    wrong = [{**way, "fault": "corrupt", "fault_rank": 2} for way in each]
+    outcome = performed(started, step_plan(what, 2, seed=0), tmp_path, [*wrong, *each])
+    assert (outcome.failed, outcome.measured) == (len(each), len(each))
+    said = "wrong bytes: rank [0-3] received from rank 2 what was not sent, in phase [0-2]"
+    assert all(re.match(said, reason) for reason in outcome.failures.values()), outcome.failures
 
 
 @pytest.mark.thorough

@@ -16,12 +16,6 @@ from pready.validate.prove.as_performed import as_performed
 _ = started  # a fixture
 
 
-def test_the_plan_has_a_line_for_each_thread() -> None:
-    plan = exchange_plan(workload(thread_shares=[3, 1], buffer="64 KiB"), 1, 0)
-    assert [line for line in plan.text().splitlines() if line.startswith("weight")] == ["weight 0 3", "weight 1 1"]
-    assert "weight" not in exchange_plan(workload(thread_shares=[2, 2]), 1, 0).text()
-
-
 def test_sizes_become_whole_units() -> None:
     odd = workload(thread_shares=[2, 1], buffer="64 KiB")
     with pytest.raises(PreadyError, match="65536 B for a neighbour; valid: a multiple of the 6 partitions"):
@@ -44,19 +38,6 @@ def test_every_way_performs_it_and_every_byte_is_right(
     outcome = performed(started, plan, tmp_path, [*ways, {"approach": "part", "transport": 2}])
     assert [*outcome.failures.values()] == ["line 2 of the plan makes no sense here"]
     assert outcome.measured == len(ways)
-
-
-@pytest.mark.thorough
-def test_wrong_bytes_are_noticed(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    plan = exchange_plan(workload(pattern="halo3d", grid=[2, 2], thread_shares=[7, 1]), 2, 0)
-    wrong = {"approach": "many", "transport": 4, "fault": "corrupt", "fault_rank": 2}
-    (reason,) = performed(started, plan, tmp_path, [wrong]).failures.values()
-    assert "received from rank 2 what was not sent" in reason
-
-
-def test_the_plan_says_how_many_are_received() -> None:
-    assert "receive 8" in exchange_plan(workload(receive_partitions=8), 1, 0).text().splitlines()
-    assert "receive" not in exchange_plan(workload(), 1, 0).text()
 
 
 @pytest.mark.thorough

@@ -87,15 +87,8 @@ def test_prove_asks_for_the_nodes_of_its_workload(
 ) -> None:  # fmt: skip
     job = tmp_path / "a job.sh"
     words = [
-        "prove",
-        "examples/halo3d.toml",
-        "--ranks",
-        "2,2,2",
-        "-o",
-        str(tmp_path / "p"),
-        "--job",
-        scheduler,
-        str(job),
+        *("prove", "examples/halo3d.toml", "--ranks", "2,2,2"),
+        *("-o", str(tmp_path / "p"), "--job", scheduler, str(job)),
     ]
     words += [] if launcher is None else ["--launcher", launcher]
     monkeypatch.setattr("sys.argv", ["pready", *words])
