@@ -33,6 +33,7 @@ from pready.calibrate.measure.schedule import plan
 pytestmark = pytest.mark.thorough
 
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
+ONCE = "warmup=1 min_repeats=1 max_repeats=2"
 LINES = [
     "pingpong bytes=0",
     "pingpong bytes=100000 mode=isend",
@@ -111,8 +112,8 @@ def built(library: Library, request: pytest.FixtureRequest) -> Built:
     return benchmark(library.prefix, request)
 
 
-def quick(lines: list[str]) -> list[str]:
-    return [f"{line} {QUICK} id=p{number}" for number, line in enumerate(lines)]
+def quick(lines: list[str], settings: str = QUICK) -> list[str]:
+    return [f"{line} {settings} id=p{number}" for number, line in enumerate(lines)]
 
 
 # ---- every measurement ----------------------------------------------------------------------------------------------
@@ -310,7 +311,7 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
 
 
 def test_a_library_without_partitions_says_so(library: Library, listed: list[dict[str, Any]]) -> None:
-    old = library.build(CFLAGS="-O1 -DPREADY_HAS_PARTITIONED=0")
+    old = library.build(CFLAGS="-O0 -DPREADY_HAS_PARTITIONED=0")
     assert said_by(old) == listed
     found, done = library.run(
         old, quick(["early", "pready", "approach approach=part", "approach approach=many threads=2"])
@@ -348,7 +349,7 @@ def test_clean_under_sanitizers(library: Library) -> None:
         "ASAN_OPTIONS": "fast_unwind_on_malloc=0",  # whole stacks, so that a leak is blamed on whose it is
     }
     nonsense = ["pingpong bytes=-1", "ping", "approach ready_s=1"]
-    found, done = library.run(sane, ["environment", *quick(LINES), *nonsense], settings)
+    found, done = library.run(sane, ["environment", *quick(LINES, ONCE), *nonsense], settings)
     assert "ERROR: " not in done.stderr, done.stderr
     assert "runtime error" not in done.stderr, done.stderr
     assert sum("median_s" in record for record in found) == len(LINES)

@@ -16,7 +16,7 @@ from pready.calibrate.measure.raw_file import read
 
 _ = started  # a fixture
 
-WORK = 5e-3
+WORK = 1e-3
 """Of one thread on a user partition; 4 of them come, from each neighbour."""
 
 

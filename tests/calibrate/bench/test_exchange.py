@@ -305,18 +305,19 @@ def performed(
 def test_every_way_performs_it_and_every_byte_is_right(
     started: tuple[Launcher, Built], tmp_path: Path, pattern: str
 ) -> None:
-    plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), 4, seed=0)
+    iterations = 2
+    plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), iterations, seed=0)
     ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 4)]
     outcome = performed(started, plan, tmp_path, ways)
     assert outcome.failures == {}
     for line in read(tmp_path / "raw.jsonl").points.values():
         record = line["record"]
         rows = np.array(record["lists"]["ranks_s"])
-        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(4, RANKS, 3), 2, 0)
+        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(iterations, RANKS, 3), 2, 0)
         bulk = record["parameters"]["approach"] in ("single", "blocking", "persistent")
         assert (record["derived"]["moments"] > 0) == bulk
         if bulk:  # when each partition was ready
-            ready = rows[:, 3 * RANKS :].reshape(4, RANKS, len(plan.phases), -1)
+            ready = rows[:, 3 * RANKS :].reshape(iterations, RANKS, len(plan.phases), -1)
             np.testing.assert_allclose(ready.max(axis=3).sum(axis=2), computed, rtol=1e-6)
             assert ready.shape[3] == plan.ready.shape[3]
         late = 3e-3 * len(plan.phases)  # one partition of every exchange is late by 3 ms
