@@ -172,7 +172,7 @@ void run_free(Run *run)
     memory_free(run);
 }
 
-static const char *text_of(const Run *run, const char *name)
+const char *run_word(const Run *run, const char *name)
 {
     int i = index_of(run, name);
     if (i < 0) {
@@ -185,27 +185,22 @@ static const char *text_of(const Run *run, const char *name)
 
 int run_integer(const Run *run, const char *name)
 {
-    return (int)strtod(text_of(run, name), NULL);
+    return (int)strtod(run_word(run, name), NULL);
 }
 
 double run_real(const Run *run, const char *name)
 {
-    return strtod(text_of(run, name), NULL);
-}
-
-const char *run_word(const Run *run, const char *name)
-{
-    return text_of(run, name);
+    return strtod(run_word(run, name), NULL);
 }
 
 bool run_is(const Run *run, const char *name, const char *word)
 {
-    return strcmp(text_of(run, name), word) == 0;
+    return strcmp(run_word(run, name), word) == 0;
 }
 
 int run_reals(const Run *run, const char *name, double *into, int capacity)
 {
-    return parse_list(text_of(run, name), into, capacity);
+    return parse_list(run_word(run, name), into, capacity);
 }
 
 void run_derive(Run *run, const char *name, double value)

@@ -212,16 +212,10 @@ static void cpu_model(char *model, size_t size)
 
 static const char *level_name(int level)
 {
-    switch (level) {
-    case MPI_THREAD_SINGLE:
-        return "single";
-    case MPI_THREAD_FUNNELED:
-        return "funneled";
-    case MPI_THREAD_SERIALIZED:
-        return "serialized";
-    default:
-        return "multiple";
-    }
+    return level == MPI_THREAD_SINGLE       ? "single"
+           : level == MPI_THREAD_FUNNELED   ? "funneled"
+           : level == MPI_THREAD_SERIALIZED ? "serialized"
+                                            : "multiple";
 }
 
 enum { FIELD = 256 };
@@ -291,18 +285,13 @@ void record_environment(const Bench *bench)
     put_tail(out);
 }
 
-static const char *kind_name(Kind kind)
-{
-    static const char *const names[] = {"integer", "real", "word", "name", "reals"};
-    return names[kind];
-}
-
 static void put_parameters(FILE *out, const Parameter *list)
 {
+    static const char *const kinds[] = {"integer", "real", "word", "name", "reals"}; /* by Kind */
     fputc('[', out);
     for (int i = 0; list[i].name != NULL; i++) {
         fprintf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"default\":\"%s\",\"valid\":\"%s\"}", i == 0 ? "" : ",",
-                list[i].name, kind_name(list[i].kind), list[i].fallback, list[i].domain);
+                list[i].name, kinds[list[i].kind], list[i].fallback, list[i].domain);
     }
     fputc(']', out);
 }
