@@ -50,8 +50,6 @@ enum {
     TEXT_PROGRAM_ROOM = 1024,
     TEXT_COMMAND = 2816,
     TEXT_COMMAND_ROOM = 4096,
-    TEXT_OPENMP = 6912,
-    TEXT_OPENMP_ROOM = 256,
 };
 
 // A place in the code: where in which object. With its caller it is a chain of calls, a place for each chain.

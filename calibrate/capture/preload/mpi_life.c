@@ -25,7 +25,7 @@ static void started(int64_t t0, int provided, int rank, int ranks)
 static void begun(int rc, int64_t t0, int provided)
 {
     int rank = -1, ranks = -1;
-    if (rc == MPI_SUCCESS && !mpi_runs && recording() && peers_prepare() && peers_from_world(&rank, &ranks))
+    if (rc == MPI_SUCCESS && peers_begin(&rank, &ranks))
         started(t0, provided, rank, ranks);
 }
 
@@ -36,52 +36,28 @@ static void ended(int64_t t0)
     peers_end();
 }
 
-#define INIT(symbol)                                                                                                   \
-    EXPORT int symbol(int *argc, char ***argv)                                                                         \
+#define LIFE_AS(symbol, parameters, arguments, when, before, after)                                                    \
+    EXPORT int symbol parameters                                                                                       \
     {                                                                                                                  \
         __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
-        const bool counts = self.depth++ == 0 && recording();                                                          \
+        const bool counts = self.depth++ == 0 && recording() && (when);                                                \
         const int64_t t0 = now();                                                                                      \
-        const int rc = next(argc, argv);                                                                               \
         if (counts)                                                                                                    \
-            begun(rc, t0, MPI_THREAD_SINGLE);                                                                          \
+            before;                                                                                                    \
+        const int rc = next arguments;                                                                                 \
+        if (counts)                                                                                                    \
+            after;                                                                                                     \
         self.depth--;                                                                                                  \
         return rc;                                                                                                     \
     }
-INIT(MPI_Init)
-INIT(PMPI_Init)
+#define LIFE(name, parameters, arguments, when, before, after)                                                         \
+    LIFE_AS(MPI_##name, parameters, arguments, when, before, after)                                                    \
+    LIFE_AS(PMPI_##name, parameters, arguments, when, before, after)
 
-#define INIT_THREAD(symbol)                                                                                            \
-    EXPORT int symbol(int *argc, char ***argv, int required, int *provided)                                            \
-    {                                                                                                                  \
-        __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
-        const bool counts = self.depth++ == 0 && recording();                                                          \
-        const int64_t t0 = now();                                                                                      \
-        const int rc = next(argc, argv, required, provided);                                                           \
-        if (counts)                                                                                                    \
-            begun(rc, t0, *provided);                                                                                  \
-        self.depth--;                                                                                                  \
-        return rc;                                                                                                     \
-    }
-INIT_THREAD(MPI_Init_thread)
-INIT_THREAD(PMPI_Init_thread)
-
-#define FINALIZE(symbol)                                                                                               \
-    EXPORT int symbol(void)                                                                                            \
-    {                                                                                                                  \
-        __typeof__(&symbol) next = (__typeof__(&symbol))next_symbol(TEXT_OF(symbol));                                  \
-        const bool counts = self.depth++ == 0 && recording() && mpi_runs;                                            \
-        const int64_t t0 = now();                                                                                      \
-        if (counts)                                                                                                    \
-            ended(t0);                                                                                            \
-        const int rc = next();                                                                                         \
-        if (counts)                                                                                                    \
-            store_record(KIND_FINALIZE, 0, PEER_NOT_ONE, 0, t0, now());                                                \
-        self.depth--;                                                                                                  \
-        return rc;                                                                                                     \
-    }
-FINALIZE(MPI_Finalize)
-FINALIZE(PMPI_Finalize)
+LIFE(Init, (int *argc, char ***argv), (argc, argv), !mpi_runs, (void)0, begun(rc, t0, MPI_THREAD_SINGLE))
+LIFE(Init_thread, (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided), !mpi_runs,
+     (void)0, begun(rc, t0, *provided))
+LIFE(Finalize, (void), (), mpi_runs, ended(t0), store_record(KIND_FINALIZE, 0, PEER_NOT_ONE, 0, t0, now()))
 
 #define ABORT(symbol)                                                                                                  \
     EXPORT int symbol(MPI_Comm comm, int code)                                                                         \

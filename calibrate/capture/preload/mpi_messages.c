@@ -1,89 +1,60 @@
 // Messages from one rank to another: blocking, nonblocking, persistent, partitioned.
 #include "mpi_wrap.h"
 
-#define SENDS(name, kind)                                                                                              \
-    WRAP(name, (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                      \
+#define SENDS(name, count_t, kind)                                                                                     \
+    WRAP(name, (const void *buf, count_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                  \
          (buf, count, type, dest, tag, comm), NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
-#define ISENDS(name, kind)                                                                                             \
+#define ISENDS(name, count_t, kind)                                                                                    \
     WRAP(name,                                                                                                         \
-         (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),      \
+         (const void *buf, count_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),  \
          (buf, count, type, dest, tag, comm, request),                                                                 \
          NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 
-SENDS(Send, SEND)
-SENDS(Ssend, SEND)
-SENDS(Bsend, SEND)
-SENDS(Rsend, SEND)
-ISENDS(Isend, ISEND)
-ISENDS(Issend, ISEND)
-ISENDS(Ibsend, ISEND)
-ISENDS(Irsend, ISEND)
-
-WRAP(Recv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),
-     (buf, count, type, source, tag, comm, status), NOTE(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))
-WRAP(Irecv, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
-     (buf, count, type, source, tag, comm, request),
-     NOTE(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))
-WRAP(Mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
-     (buf, count, type, message, status), NOTE(RECV, PEER_ANY, peers_bytes(count, type)))
-WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
-     (buf, count, type, message, request), NOTE(IRECV, PEER_ANY, peers_bytes(count, type)))
-
+#define BOTH_WAYS(count_t)                                                                                             \
+    const void *sent, count_t send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,              \
+        count_t receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm
+#define BOTH_WAYS_                                                                                                     \
+    sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm
 // Two records of one call; the first has its time.
 #define NOTE_BOTH(send_count, send_type, receive_count, receive_type)                                                  \
-    NOTE_SENT(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                                  \
+    NOTE_SENT(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                             \
     store_record(KIND_SENDRECV_RECEIVE, store_site(at, SITE_RETURN), peers_world_rank(source, comm),                   \
                  peers_bytes(receive_count, receive_type), t1, t1)
 
-WRAP(Sendrecv,
-     (const void *sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,
-      int receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm, MPI_Status *status),
-     (sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm,
-      status),
+#define MESSAGES(suffix, count_t)                                                                                      \
+    SENDS(Send##suffix, count_t, SEND)                                                                                 \
+    SENDS(Ssend##suffix, count_t, SEND)                                                                                \
+    SENDS(Bsend##suffix, count_t, SEND)                                                                                \
+    SENDS(Rsend##suffix, count_t, SEND)                                                                                \
+    ISENDS(Isend##suffix, count_t, ISEND)                                                                              \
+    ISENDS(Issend##suffix, count_t, ISEND)                                                                             \
+    ISENDS(Ibsend##suffix, count_t, ISEND)                                                                             \
+    ISENDS(Irsend##suffix, count_t, ISEND)                                                                             \
+    WRAP(Recv##suffix,                                                                                                 \
+         (void *buf, count_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),        \
+         (buf, count, type, source, tag, comm, status),                                                                \
+         NOTE(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                         \
+    WRAP(Irecv##suffix,                                                                                                \
+         (void *buf, count_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),      \
+         (buf, count, type, source, tag, comm, request),                                                               \
+         NOTE(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                        \
+    WRAP(Sendrecv##suffix, (BOTH_WAYS(count_t), MPI_Status *status), (BOTH_WAYS_, status),                             \
+         NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+
+MESSAGES(, int)
+#ifdef HAVE_LARGE_COUNTS
+MESSAGES(_c, MPI_Count)
+WRAP(Isendrecv, (BOTH_WAYS(int), MPI_Request *request), (BOTH_WAYS_, request),
      NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+#endif
 WRAP(Sendrecv_replace,
      (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
       MPI_Status *status),
      (buf, count, type, dest, send_tag, source, receive_tag, comm, status), NOTE_BOTH(count, type, count, type))
-
-#ifdef HAVE_LARGE_COUNTS
-#define SENDS_LARGE(name, kind)                                                                                        \
-    WRAP(name, (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                \
-         (buf, count, type, dest, tag, comm), NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
-#define ISENDS_LARGE(name, kind)                                                                                       \
-    WRAP(name,                                                                                                         \
-         (const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,                       \
-          MPI_Request *request),                                                                                       \
-         (buf, count, type, dest, tag, comm, request),                                                                 \
-         NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
-SENDS_LARGE(Send_c, SEND)
-SENDS_LARGE(Ssend_c, SEND)
-SENDS_LARGE(Bsend_c, SEND)
-SENDS_LARGE(Rsend_c, SEND)
-ISENDS_LARGE(Isend_c, ISEND)
-ISENDS_LARGE(Issend_c, ISEND)
-ISENDS_LARGE(Ibsend_c, ISEND)
-ISENDS_LARGE(Irsend_c, ISEND)
-WRAP(Recv_c, (void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),
-     (buf, count, type, source, tag, comm, status), NOTE(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))
-WRAP(Irecv_c,
-     (void *buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
-     (buf, count, type, source, tag, comm, request),
-     NOTE(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))
-WRAP(Sendrecv_c,
-     (const void *sent, MPI_Count send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,
-      MPI_Count receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
-      MPI_Status *status),
-     (sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm,
-      status),
-     NOTE_BOTH(send_count, send_type, receive_count, receive_type))
-WRAP(Isendrecv,
-     (const void *sent, int send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,
-      int receive_count, MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm, MPI_Request *request),
-     (sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm,
-      request),
-     NOTE_BOTH(send_count, send_type, receive_count, receive_type))
-#endif
+WRAP(Mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
+     (buf, count, type, message, status), NOTE(RECV, PEER_ANY, peers_bytes(count, type)))
+WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
+     (buf, count, type, message, request), NOTE(IRECV, PEER_ANY, peers_bytes(count, type)))
 
 // ---- persistent -----------------------------------------------------------------------------------------------------
 

@@ -57,8 +57,7 @@ extern bool mpi_runs; // between MPI_Init and MPI_Finalize
 
 // ---- peers.c --------------------------------------------------------------------------------------------------------
 
-bool peers_prepare(void);                           // when MPI begins
-bool peers_from_world(int *rank, int *ranks);       // after MPI_Init
+bool peers_begin(int *rank, int *ranks);            // after MPI_Init
 void peers_end(void);                               // before MPI does
 int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
 int32_t peers_window_rank(int rank, MPI_Win win);   //

@@ -13,15 +13,6 @@ static void parent(void)
         __atomic_fetch_add(&store_header->forks, 1, __ATOMIC_RELAXED);
 }
 
-static void at_exit(void)
-{
-    if (store_on && store_header != NULL) {
-        store_header->ended_ns = now();
-        if (store_header->ended == ENDED_UNKNOWN)
-            store_header->ended = ENDED_EXIT;
-    }
-}
-
 // MPICH's handles are numbers, Open MPI's are addresses: wrappers of the wrong one would break the program. If so, it is
 // executed again without this library, before main.
 static void start_without_us(char **argv)
@@ -54,5 +45,9 @@ __attribute__((constructor)) static void loaded(int argc, char **argv)
 
 __attribute__((destructor)) static void unloaded(void)
 {
-    at_exit();
+    if (store_on && store_header != NULL) {
+        store_header->ended_ns = now();
+        if (store_header->ended == ENDED_UNKNOWN)
+            store_header->ended = ENDED_EXIT;
+    }
 }

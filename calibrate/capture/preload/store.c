@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct record) == FORMAT_RECORD, "a record's size is part 
 _Static_assert(sizeof(struct chunk_head) == FORMAT_RECORD, "a chunk is a whole number of records");
 _Static_assert(sizeof(struct site) == FORMAT_SITE_BYTES, "a place's size is part of the format");
 _Static_assert(sizeof(struct header) <= TEXT_HOST, "texts come after the numbers");
-_Static_assert(TEXT_OPENMP + TEXT_OPENMP_ROOM <= FORMAT_HEADER, "texts fit");
+_Static_assert(TEXT_COMMAND + TEXT_COMMAND_ROOM <= FORMAT_HEADER, "texts fit");
 
 void store_prepare(void)
 {
