@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 
 from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
-from pready.calibrate.capture.from_caliper import text_from_caliper
 from pready.calibrate.capture.from_goal import step_of_goal
+from pready.calibrate.capture.from_profiles import text_from_caliper
 from pready.calibrate.capture.step import find
 from pready.calibrate.importers import import_benchmark
 from pready.calibrate.importers.caliper import read_caliper

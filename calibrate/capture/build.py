@@ -28,6 +28,15 @@ class Library:
     """First line of the compiler's own `--version`."""
 
 
+def place_of(mpicc: Sequence[str], cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
+    """Where the library of a compiler and flags is kept; see `build_library`."""
+    words = [*mpicc, version_of(mpicc), wrapped_command(mpicc), *flags]
+    total = hashlib.sha256("\0".join(words).encode())
+    for path in sorted(PRELOAD.glob("*.[ch]")) + sorted(PRELOAD.glob("*.def")):
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return (cache or user_cache_path("pready")) / "capture" / total.hexdigest()[:20] / NAME
+
+
 def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Library:
     """Build the library, or return an earlier build.
 
@@ -45,13 +54,8 @@ def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Seq
     BuildError
         The compiler failed, or LD_PRELOAD cannot contain the folder's name.
     """
-    version = version_of(mpicc)
-    sources = sorted(PRELOAD.glob("*.c"))
-    total = hashlib.sha256("\0".join([*mpicc, version, wrapped_command(mpicc), *flags]).encode())
-    for path in [*sources, *sorted(PRELOAD.glob("*.h")), *sorted(PRELOAD.glob("*.def"))]:
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    folder = (cache or user_cache_path("pready")) / "capture" / total.hexdigest()[:20]
-    library = folder / NAME
+    library = place_of(mpicc, cache, flags)
+    folder, sources = library.parent, sorted(PRELOAD.glob("*.c"))
     if any(c in str(library) for c in " :;"):
         raise BuildError(f"LD_PRELOAD cannot name {library}: it holds a blank, ':' or ';'; set XDG_CACHE_HOME")
     if not os.access(library, os.R_OK):
@@ -63,4 +67,4 @@ def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Seq
             link = ["-shared", "-Wl,--as-needed", "-o", str(made)]
             run_tool([*mpicc, *options, *flags, *link, *map(str, sources), "-ldl", "-lpthread"])
             made.replace(library)  # atomic: two processes may build at the same time
-    return Library(library, tuple(mpicc), version)
+    return Library(library, tuple(mpicc), version_of(mpicc))

@@ -38,20 +38,6 @@ def check_new(folder: Path) -> None:
         raise PreadyError("is not empty", valid="a new folder for each run", source=str(folder))
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of a run.
-
-    Raises
-    ------
-    PreadyError
-        The folder cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PreadyError(f"cannot be made: {error.strerror}", valid="a new folder", source=str(folder)) from None
-
-
 def variables(
     library: Path, folder: Path, limit_mib: int, command: Sequence[str], environ: Mapping[str, str]
 ) -> dict[str, str]:

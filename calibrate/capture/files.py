@@ -79,7 +79,7 @@ class Place:
     """Number of the place that calls the function it is in; 0: not recorded."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Process:
     """The records of one process.
 
@@ -106,10 +106,10 @@ class Process:
     runtime: str
     ended: str
     threads: int
-    forks: int
-    dropped: int
-    dropped_requests: int
-    wall_s: float
+    forks: int = 0
+    dropped: int = 0
+    dropped_requests: int = 0
+    wall_s: float = 0.0
     duration_s: float
     mpi_s: tuple[float | None, float | None]
     places: tuple[Place | None, ...]
@@ -132,6 +132,22 @@ class Run:
     def ranks(self) -> tuple[Process, ...]:
         """The processes that are ranks of MPI_COMM_WORLD."""
         return tuple(p for p in self.processes if p.rank >= 0)
+
+    def all_ranks(self) -> tuple[Process, ...]:
+        """The same, of a run that has them all.
+
+        Raises
+        ------
+        PreadyError
+            Some are missing.
+        """
+        ranks = self.ranks
+        if not ranks or len(ranks) != ranks[0].ranks:
+            of = ranks[0].ranks if ranks else "no"
+            raise PreadyError(
+                f"holds {len(ranks)} of {of} ranks", valid="records of every rank", source=str(self.folder)
+            )
+        return ranks
 
     @property
     def dropped(self) -> int:

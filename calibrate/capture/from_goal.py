@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pready.calibrate.capture.from_mpip import NEEDED
-from pready.calibrate.capture.goal_rounds import Group, Rank, Sent, find_rounds, requirements
-from pready.calibrate.capture.patterns import recognise, recognise_sweep
+from pready.calibrate.capture.from_profiles import lacking
+from pready.calibrate.capture.goal_rounds import Group, Rank, find_rounds, requirements
+from pready.calibrate.capture.patterns import Sent, per_step, recognise, recognise_sweep
 from pready.calibrate.capture.repetition import LONGEST_STEP, Repetition, repetition
 from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.importers.goal import Goal, Operation
@@ -37,10 +37,9 @@ def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | N
     PreadyError
         Something is not given, nothing is sent or repeats, or operations wait for each other in a circle.
     """
-    given = {"threads": threads, "spread": spread}
-    lacking = [NEEDED[name] for name, value in given.items() if value is None]
-    if threads is None or lacking:
-        raise PreadyError("a GOAL trace has no threads", valid="; ".join(lacking), source=source)
+    if threads is None or spread is None:
+        options = lacking(threads=threads, spread=spread)
+        raise PreadyError("a GOAL trace has no threads", valid=options, source=source)
     read = [_groups(operations, rank, source) for rank, operations in enumerate(goal.ranks)]
     found = [of.groups for of in read]
     lead = max(range(len(found)), key=lambda r: len(found[r]))
@@ -68,18 +67,11 @@ def step_of_goal(goal: Goal, source: str, *, threads: int | None, steps: int | N
             name=name,
             pattern=sweep or recognise([_of_a_step(of, count) for of in sent]),
             times=np.array([[ticks * ns / count] for ticks in compute]),
-            exchange_s=0.0,
-            quick_s=0.0,
-            in_mpi_s=0.0,
-            serial_s=0.0,
-            overlapped=False,
-            collectives=0.0,
-            region="",
         )
         for name, sent, compute in _parts(exchanges, rounds=rounds)
     ]
     notes = tuple(_notes(made, rounds=rounds, at_once=chained and not rounds))
-    return Step(tuple(made), len(found), 1, threads, count, sum(e.compute_s for e in made), 1.0, True, notes)
+    return Step(tuple(made), len(found), 1, threads, count, sum(e.compute_s for e in made), 1.0, notes)
 
 
 def _depth(some: Sequence[Sequence[Group]]) -> int:
@@ -120,7 +112,7 @@ def _of_a_step(groups: Sequence[Sent], steps: int) -> Sent:
         for peer, (size, count) in sent.items():
             before = sums.get(peer, (0, 0))
             sums[peer] = before[0] + size, before[1] + count
-    return {peer: (max(1, round(size / steps)), max(1, round(count / steps))) for peer, (size, count) in sums.items()}
+    return per_step(sums, steps)
 
 
 def _compute(groups: Sequence[Group]) -> int:

@@ -9,7 +9,7 @@ and the OTF2 manual, "OTF2 records".
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -18,41 +18,43 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate.capture.files import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
-from pready.calibrate.capture.from_mpip import NEEDED
+from pready.calibrate.capture.from_profiles import lacking
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.without_regions import step_of_totals
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError, printable
 
 CALLS: Mapping[str, str] = {
-    "MPI_Init": "init",
-    "MPI_Init_thread": "init",
-    "MPI_Session_init": "init",
-    "MPI_Finalize": "finalize",
-    "MPI_Session_finalize": "finalize",
-    "MPI_Wait": "wait",
-    "MPI_Waitall": "wait",
-    "MPI_Waitany": "wait",
-    "MPI_Waitsome": "wait",
-    "MPI_Test": "test",
-    "MPI_Testall": "test",
-    "MPI_Testany": "test",
-    "MPI_Testsome": "test",
-    "MPI_Probe": "probe",
-    "MPI_Iprobe": "probe",
-    "MPI_Win_fence": "fence",
-    "MPI_Win_post": "post",
-    "MPI_Win_start": "epoch_start",
-    "MPI_Win_complete": "complete",
-    "MPI_Win_wait": "epoch_wait",
-    "MPI_Win_lock": "lock",
-    "MPI_Win_lock_all": "lock",
-    "MPI_Win_unlock": "unlock",
-    "MPI_Win_unlock_all": "unlock",
-    "MPI_Win_flush": "flush",
-    "MPI_Win_flush_all": "flush",
+    f"MPI_{call}": kind
+    for kind, calls in {
+        "init": ("Init", "Init_thread", "Session_init"),
+        "finalize": ("Finalize", "Session_finalize"),
+        "wait": ("Wait", "Waitall", "Waitany", "Waitsome"),
+        "test": ("Test", "Testall", "Testany", "Testsome"),
+        "probe": ("Probe", "Iprobe"),
+        "fence": ("Win_fence",),
+        "post": ("Win_post",),
+        "epoch_start": ("Win_start",),
+        "complete": ("Win_complete",),
+        "epoch_wait": ("Win_wait",),
+        "lock": ("Win_lock", "Win_lock_all"),
+        "unlock": ("Win_unlock", "Win_unlock_all"),
+        "flush": ("Win_flush", "Win_flush_all"),
+    }.items()
+    for call in calls
 }
 """Kinds of calls that are recorded even without messages."""
+_BOTH_WAYS = ("MPI_Sendrecv", "MPI_Sendrecv_replace")
+_STARTS = ("MPI_Start", "MPI_Startall")
+MESSAGES: Mapping[str, tuple[str, Sequence[str], str]] = {
+    "MpiSend": ("send", _BOTH_WAYS, "sendrecv"),
+    "MpiIsend": ("isend", _STARTS, "start_send"),
+    "MpiRecv": ("recv", _BOTH_WAYS, "sendrecv_receive"),
+    "MpiIrecvRequest": ("irecv", _STARTS, "start_recv"),
+    "RmaPut": ("put", ("MPI_Rput",), "rput"),
+    "RmaGet": ("get", ("MPI_Rget",), "rget"),
+}
+"""Of an event with a message: its kind, and the calls in which it is of another kind."""
 COUNTED = ("wait", "test")
 """Kinds that record the number of completed requests."""
 MOST_PLACES = 1024
@@ -85,27 +87,24 @@ class _Call:
     completed: int = 0
 
 
+@dataclass
 class _Thread:
     """One location: its stack of regions and its records."""
 
-    def __init__(self) -> None:
-        self.stack: list[Any] = []
-        self.parallel = 0
-        self.mpi = 0
-        self.intervals: list[_Interval] = []
-        self.call: _Call | None = None
-        self.fork = -1
-        self.share = 0
-        self.in_mpi = self.mpi_before = 0
-        self.entered = True
-        """A region was entered since the share began."""
-        self.nested_since = 0
-        self.rows: list[tuple[int, int, str, str, int, int]] = []
-
-    @property
-    def interval(self) -> _Interval | None:
-        """The current parallel region."""
-        return self.intervals[-1] if self.parallel else None
+    stack: list[Any] = field(default_factory=list)
+    parallel: int = 0
+    mpi: int = 0
+    intervals: list[_Interval] = field(default_factory=list)
+    """The last one is the current parallel region, where `parallel` says that there is one."""
+    call: _Call | None = None
+    fork: int = -1
+    share: int = 0
+    in_mpi: int = 0
+    mpi_before: int = 0
+    entered: bool = True
+    """A region was entered since the share began."""
+    nested_since: int = 0
+    rows: list[tuple[int, int, str, str, int, int]] = field(default_factory=list)
 
 
 class _Reader:
@@ -125,15 +124,10 @@ class _Reader:
             "ThreadFork": self.fork,
             "OmpFork": self.fork,
             "BufferFlush": self.flush,
-            "MpiSend": self.send,
-            "MpiIsend": self.isend,
-            "MpiRecv": self.recv,
-            "MpiIrecvRequest": self.irecv,
+            **dict.fromkeys(MESSAGES, self.message),
             "MpiIrecv": self.completed,
             "MpiIsendComplete": self.completed,
             "MpiCollectiveEnd": self.collective,
-            "RmaPut": self.put,
-            "RmaGet": self.get,
         }
 
     def read(self) -> None:
@@ -184,7 +178,7 @@ class _Reader:
                 made = thread.intervals[-1]
                 made.end = at
                 if thread.entered or not made.shares:
-                    made.shares.append((thread.share, at, "", thread.in_mpi - thread.mpi_before))
+                    self.end_share(thread, at, "")
                 else:  # the barrier at the region's end
                     made.shares[-1] = (*made.shares[-1][:2], "", made.shares[-1][3])
             elif thread.parallel == 1:
@@ -204,9 +198,7 @@ class _Reader:
         thread.share, thread.mpi_before, thread.entered = at, thread.in_mpi, False
 
     def end_share(self, thread: _Thread, at: int, barrier: str) -> None:
-        interval = thread.interval
-        assert interval is not None
-        interval.shares.append((thread.share, at, barrier, thread.in_mpi - thread.mpi_before))
+        thread.intervals[-1].shares.append((thread.share, at, barrier, thread.in_mpi - thread.mpi_before))
 
     def returned(self, thread: _Thread, at: int, call: _Call) -> None:
         """Record a call; its time goes to its first message."""
@@ -229,9 +221,6 @@ class _Reader:
         else:
             thread.call.noted.append((kind, who, what))
 
-    def called(self, thread: _Thread, *names: str) -> bool:
-        return thread.call is not None and thread.call.name in names
-
     def fork(self, thread: _Thread, at: int, event: Any) -> None:
         if not thread.parallel:
             thread.fork = at
@@ -239,24 +228,19 @@ class _Reader:
     def flush(self, thread: _Thread, at: int, event: Any) -> None:
         self.flushes += 1
 
-    def send(self, thread: _Thread, at: int, event: Any) -> None:
-        both = self.called(thread, "MPI_Sendrecv", "MPI_Sendrecv_replace")
-        peer = self.peer(event.communicator, event.receiver)
-        self.record(thread, at, "sendrecv" if both else "send", peer, event.msg_length)
-
-    def isend(self, thread: _Thread, at: int, event: Any) -> None:
-        kind = "start_send" if self.called(thread, "MPI_Start", "MPI_Startall") else "isend"
-        self.record(thread, at, kind, self.peer(event.communicator, event.receiver), event.msg_length)
-
-    def recv(self, thread: _Thread, at: int, event: Any) -> None:
-        both = self.called(thread, "MPI_Sendrecv", "MPI_Sendrecv_replace")
-        peer = self.peer(event.communicator, event.sender)
-        self.record(thread, at, "sendrecv_receive" if both else "recv", peer, event.msg_length)
-
-    def irecv(self, thread: _Thread, at: int, event: Any) -> None:
-        """Sender and bytes are known at completion."""
-        kind = "start_recv" if self.called(thread, "MPI_Start", "MPI_Startall") else "irecv"
-        self.record(thread, at, kind, UNKNOWN, 0)
+    def message(self, thread: _Thread, at: int, event: Any) -> None:
+        """A message, to whom or from whom and how large; these are known of a receive when it is completed."""
+        name = type(event).__name__
+        kind, calls, otherwise = MESSAGES[name]
+        if thread.call is not None and thread.call.name in calls:
+            kind = otherwise
+        if name == "MpiIrecvRequest":
+            self.record(thread, at, kind, UNKNOWN, 0)
+        elif name.startswith("Rma"):
+            self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
+        else:
+            rank = event.sender if name == "MpiRecv" else event.receiver
+            self.record(thread, at, kind, self.peer(event.communicator, rank), event.msg_length)
 
     def completed(self, thread: _Thread, at: int, event: Any) -> None:
         if thread.call is None:
@@ -267,14 +251,6 @@ class _Reader:
     def collective(self, thread: _Thread, at: int, event: Any) -> None:
         barrier = event.collective_op == self.otf2.CollectiveOp.BARRIER
         self.record(thread, at, "barrier" if barrier else "collective", NOT_ONE, 0 if barrier else event.size_sent)
-
-    def put(self, thread: _Thread, at: int, event: Any) -> None:
-        kind = "rput" if self.called(thread, "MPI_Rput") else "put"
-        self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
-
-    def get(self, thread: _Thread, at: int, event: Any) -> None:
-        kind = "rget" if self.called(thread, "MPI_Rget") else "get"
-        self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
 
     def peer(self, communicator: Any, rank: int) -> int:
         """The MPI_COMM_WORLD rank of a communicator's rank."""
@@ -336,10 +312,7 @@ def _processes(reader: _Reader, path: Path) -> tuple[Process, ...]:
     for location, thread in sorted(reader.threads.items(), key=lambda item: int(item[0]._ref)):
         by_process.setdefault(location.group, []).append((location, thread))
     made = [_process(reader, path, of, threads) for of, threads in by_process.items()]
-    return (
-        *sorted((p for p in made if p.rank >= 0), key=lambda p: p.rank),
-        *(p for p in made if p.rank < 0),
-    )
+    return tuple(sorted(made, key=lambda p: (p.rank < 0, p.rank)))
 
 
 def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _Thread]]) -> Process:
@@ -371,10 +344,6 @@ def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _T
         runtime="Score-P",
         ended="exit",
         threads=len(threads),
-        forks=0,
-        dropped=0,
-        dropped_requests=0,
-        wall_s=0.0,
         duration_s=reader.last * 1e-9,
         mpi_s=(begun[0] * 1e-9 if begun else None, (ended[-1] if ended else reader.last) * 1e-9),
         places=(None, *(Place(0, False, "", name, name) for name in places[1:])),
@@ -435,16 +404,15 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
         `from_totals.step_of_totals`.
     """
     source = str(run.folder)
-    given = {"threads": threads, "iterations": steps, "spread": spread}
     if any(p.of("share").any() for p in run.processes):
-        if any(value is not None for value in given.values()):
+        if (threads, steps, spread) != (None, None, None):
             raise PreadyError(
                 "has parallel regions",
                 valid="no --threads, --iterations or --spread: the trace has them",
                 source=source,
             )
         return find(run)
-    lacking = [said for name, said in NEEDED.items() if name in given and given[name] is None]
-    if threads is None or steps is None or lacking:
-        raise PreadyError("has no parallel regions of OpenMP threads", valid="; ".join(lacking), source=source)
+    if threads is None or steps is None or spread is None:
+        options = lacking(threads=threads, iterations=steps, spread=spread)
+        raise PreadyError("has no parallel regions of OpenMP threads", valid=options, source=source)
     return step_of_totals(run, threads, steps)

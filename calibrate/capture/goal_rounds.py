@@ -10,10 +10,8 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pready.calibrate.capture.patterns import Sent
 from pready.calibrate.importers.goal import Operation
-
-Sent = dict[int, tuple[int, int]]
-"""By peer: bytes, and number of messages."""
 
 
 @dataclass

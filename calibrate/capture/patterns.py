@@ -12,15 +12,26 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
+from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.pattern import OCTANTS
 from pready.model.workload.sizes import FACES, STENCIL_27, Step
 
-Sent = Mapping[int, tuple[int, int]]
+Sent = dict[int, tuple[int, int]]
 """Bytes and messages by peer."""
 Grid = tuple[int, int, int]
 Boundaries = Literal["periodic", "open"]
 BOUNDARIES: tuple[Boundaries, ...] = ("periodic", "open")
 HALOS: tuple[tuple[Literal["halo3d", "halo3d26"], Sequence[Step]], ...] = (("halo3d", FACES), ("halo3d26", STENCIL_27))
+
+
+def per_step(sent: Sent, steps: int) -> Sent:
+    """What is sent in all steps, in the mean of one; at least a byte in a message."""
+    return {to: (max(1, round(size / steps)), max(1, round(count / steps))) for to, (size, count) in sent.items()}
+
+
+def no_messages(source: str) -> PreadyError:
+    """The error of a run whose ranks do not communicate."""
+    return PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
 
 
 @dataclass(frozen=True)
@@ -245,7 +256,8 @@ def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
         counts = _sides(steps, grid) if grid[2] == 1 else None
         if counts is None:
             continue
-        blocks = math.gcd(*(length for exchanges in steps for length in _runs(exchanges)))
+        runs = (len(list(run)) for exchanges in steps for _, run in groupby(map(frozenset, exchanges)))
+        blocks = math.gcd(*runs)
         of_iteration = OCTANTS // 2 * blocks
         if counts % of_iteration == 0:
             return Recognised(
@@ -271,8 +283,3 @@ def _sides(steps: Sequence[Sequence[Sent]], grid: Grid) -> int | None:
                     return None
         counts |= {sum(side in sent for sent in exchanges) for side in there}
     return counts.pop() if len(counts) == 1 else None
-
-
-def _runs(exchanges: Sequence[Sent]) -> list[int]:
-    """Lengths of runs of exchanges with the same receivers."""
-    return [len(list(run)) for _, run in groupby(frozenset(sent) for sent in exchanges)]

@@ -82,37 +82,11 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     known[known] = regions["who"][row[known]] == shares["who"][known]
     shares, in_team, row = shares[known], in_team[known], row[known]
     phase = _counted(shares["who"], in_team)
-    team = (regions["what"] & 0xFFFF).astype(np.int64)[row]
-    return _stretches(process, shares, in_team, phase, regions, row, team)
-
-
-def _counted(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number of equal rows before each row; equal rows must be adjacent."""
-    if not len(columns[0]):
-        return np.empty(0, np.int64)
-    new = np.ones(len(columns[0]), dtype=bool)
-    new[1:] = np.logical_or.reduce([c[1:] != c[:-1] for c in columns])
-    starts = np.flatnonzero(new)
-    return np.arange(len(new)) - np.repeat(starts, np.diff([*starts, len(new)]))
-
-
-def _stretches(
-    process: Process,
-    shares: NDArray[np.void],
-    in_team: NDArray[np.int64],
-    phase: NDArray[np.int64],
-    regions: NDArray[np.void],
-    row: NDArray[np.int64],
-    team: NDArray[np.int64],
-) -> tuple[Stretch, ...]:
     order = np.lexsort((in_team, phase, row))
-    shares = shares[order]
-    in_team, phase, row, team = (c[order] for c in (in_team, phase, row, team))
-    new = np.ones(len(shares), dtype=bool)
-    new[1:] = (row[1:] != row[:-1]) | (phase[1:] != phase[:-1])
-    starts = np.flatnonzero(new)
+    shares, phase, row = shares[order], phase[order], row[order]
+    starts = _starts(row, phase)
     sizes = np.diff([*starts, len(shares)])
-    complete = (sizes == team[starts]) & (sizes > 0)
+    complete = sizes == (regions["what"] & 0xFFFF)[row[starts]]
     if not complete.any():
         return ()
     ends = np.maximum.reduceat(shares["end"], starts)
@@ -143,3 +117,15 @@ def _stretches(
             )
         )
     return tuple(sorted(found, key=lambda s: -float(s.finish.max(axis=1).sum())))
+
+
+def _starts(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first of each group of equal rows, which must be adjacent."""
+    differs = np.logical_or.reduce([np.diff(c, prepend=-1) != 0 for c in columns])
+    return np.flatnonzero(differs)
+
+
+def _counted(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of equal rows before each row; equal rows must be adjacent."""
+    starts = _starts(*columns)
+    return np.arange(len(columns[0])) - np.repeat(starts, np.diff([*starts, len(columns[0])]))

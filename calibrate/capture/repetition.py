@@ -45,8 +45,6 @@ class Group:
     site
         Place in the code of the first message; of the master's first one, where threads send: which of them is first
         differs from step to step, and another thread's place has no callers outside of the region.
-    in_mpi
-        Seconds in MPI between begin and end.
     overlapped
         Threads compute between its messages and their completion, and none of that is sent with them.
     producer
@@ -71,7 +69,6 @@ class Group:
     since: float
     end: float = 0.0
     site: int = 0
-    in_mpi: float = 0.0
     waited: float = 0.0
     serial: float = 0.0
     collectives: int = 0
@@ -175,7 +172,14 @@ def groups(process: Process) -> list[Group]:
     computes_next = _computes_next(events)
     for number, (at, finish, kind, who, what, site, thread) in enumerate(events):
         over = current is not None and outstanding <= before and not puts
-        if current is not None and over and kind in ("", *_COLLECTIVE):
+        sends = kind in _SENDING and who != process.rank and who >= 0
+        ends = over and kind in ("", *_COLLECTIVE)
+        if current is not None and at >= current.ready:
+            # Requests of the next exchange are started before its threads compute.
+            ends |= over and kind in _NONBLOCKING and current.early
+            ends |= over and kind in _AHEAD and outstanding == 0 and computes_next[number]
+            ends |= sends and current.computes and current.has(who, site)
+        if current is not None and ends:
             found.append(current)
             since, collectives, waited, current = current.end, 0, 0.0, None
         if kind == "":
@@ -184,22 +188,7 @@ def groups(process: Process) -> list[Group]:
             else:
                 current.compute(_During(finish, (computing[who], what)))
             continue
-        if (
-            current is not None
-            and over
-            and at >= current.ready
-            and (
-                (kind in _NONBLOCKING and current.early)
-                or (outstanding == 0 and kind in _AHEAD and computes_next[number])
-            )
-        ):
-            # Requests of the next exchange are started before its threads compute.
-            found.append(current)
-            since, collectives, waited, current = current.end, 0, 0.0, None
-        if kind in _SENDING and who != process.rank and who >= 0:
-            if current is not None and current.computes and current.has(who, site) and at >= current.ready:
-                found.append(current)
-                since, collectives, waited, current = current.end, 0, 0.0, None
+        if sends:
             if current is None:
                 current = Group(at, since, site=site, collectives=collectives)
                 before = outstanding
@@ -231,7 +220,6 @@ def groups(process: Process) -> list[Group]:
         elif current is None:
             waited += finish - at
         if current is not None:
-            current.in_mpi += finish - at
             current.end = max(current.end, finish)
     if current is not None:
         found.append(current)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,11 +114,16 @@ def _mpi_thread(process: Process) -> int:
     return int(process.thread[found[0]]) if len(found) else 0  # an init that was filtered out
 
 
-def _regions(processes: tuple[Process, ...]) -> tuple[RegionSummary, ...]:
+def _by_name(processes: Sequence[Process]) -> dict[tuple[str, int], list[Stretch]]:
+    """The stretches of all processes by name and threads."""
     grouped: dict[tuple[str, int], list[Stretch]] = {}
     for process in processes:
         for stretch in stretches(process):
             grouped.setdefault((stretch_name(process, stretch), stretch.threads), []).append(stretch)
+    return grouped
+
+
+def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
     found = [
         RegionSummary(
             name=name,
@@ -125,10 +131,10 @@ def _regions(processes: tuple[Process, ...]) -> tuple[RegionSummary, ...]:
             calls=sum(len(s.begin) for s in group),
             time_s=sum(float(s.finish.max(axis=1).sum()) for s in group) / len(processes),
             reclaimable_s=sum(float(s.reclaimable.sum()) for s in group) / len(processes),
-            late=float(np.median(np.concatenate([_late(s) for s in group]))),
+            late=float(np.median(np.concatenate([_late(s.finish) for s in group]))),
             tasks=any(s.tasks for s in group),
         )
-        for (name, threads), group in grouped.items()
+        for (name, threads), group in _by_name(processes).items()
     ]
     return tuple(sorted(found, key=lambda r: -r.reclaimable_s))
 
@@ -139,9 +145,10 @@ def stretch_name(process: Process, stretch: Stretch) -> str:
     return f"{begin} until {end}" if end not in ("", begin) else begin
 
 
-def _late(stretch: Stretch) -> Array:
-    last = stretch.finish.max(axis=1)
-    behind = last - np.median(stretch.finish, axis=1)
+def _late(finish: Array) -> Array:
+    """Lateness of the last thread after the median one, as a share of the stretch, shape (instances,)."""
+    last = finish.max(axis=1)
+    behind = last - np.median(finish, axis=1)
     return np.asarray(np.divide(behind, last, out=np.zeros_like(last), where=last > 0))
 
 
@@ -204,18 +211,12 @@ class Finishes:
     @property
     def behind(self) -> Array:
         """Lateness of the last thread after the median one, as a share of the stretch, shape (instances,)."""
-        last = self.every.max(axis=1)
-        behind = last - np.median(self.every, axis=1)
-        return np.asarray(np.divide(behind, last, out=np.zeros_like(last), where=last > 0))
+        return _late(self.every)
 
 
 def most_reclaimable(run: Run) -> Finishes | None:
     """The stretch with the longest wait for the last thread; None without regions."""
-    grouped: dict[tuple[str, int], list[Stretch]] = {}
-    for process in run.ranks or run.processes:
-        for stretch in stretches(process):
-            if stretch.threads > 1:
-                grouped.setdefault((stretch_name(process, stretch), stretch.threads), []).append(stretch)
+    grouped = {key: found for key, found in _by_name(run.ranks or run.processes).items() if key[1] > 1}
     if not grouped:
         return None
     (name, _), group = max(grouped.items(), key=lambda item: sum(float(s.reclaimable.sum()) for s in item[1]))

@@ -10,9 +10,9 @@ import numpy as np
 
 from pready.calibrate.capture.call_sites import Chain, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Process, Run
-from pready.calibrate.capture.patterns import Recognised, Sent, recognise_step, recognise_sweep
+from pready.calibrate.capture.patterns import Recognised, Sent, no_messages, recognise_step, recognise_sweep
 from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
-from pready.calibrate.capture.run_summary import notes, stretch_name, summarise
+from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
 from pready.calibrate.capture.thread_bytes import thread_shares
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
@@ -35,10 +35,6 @@ class Exchange:
         Mean time from the first message to the end; of one that is sent early, from the last thread's finish.
     quick_s
         The same of the quickest tenth: what it takes when no rank is late.
-    in_mpi_s
-        Mean time of it in MPI.
-    serial_s
-        Mean time between the last thread's finish and the first message, often packing.
     overlapped
         Threads compute between its messages and their completion.
     region
@@ -58,13 +54,11 @@ class Exchange:
     name: str
     pattern: Recognised
     times: Array
-    exchange_s: float
-    quick_s: float
-    in_mpi_s: float
-    serial_s: float
-    overlapped: bool
-    collectives: float
-    region: str
+    exchange_s: float = 0.0
+    quick_s: float = 0.0
+    overlapped: bool = False
+    collectives: float = 0.0
+    region: str = ""
     after_s: Array = field(default_factory=lambda: np.zeros(0))
     partitions: int = 0
     early: bool = False
@@ -104,8 +98,6 @@ class Step:
         Mean time of a step.
     share
         Share of the time from MPI_Init to MPI_Finalize that the steps take.
-    exact
-        Every step sends the same bytes; otherwise sizes are means.
     waiting
         Share of the run in which finished threads wait for their last one, in all regions.
     """
@@ -117,7 +109,6 @@ class Step:
     steps: int
     step_s: float
     share: float
-    exact: bool
     notes: tuple[str, ...]
     waiting: float = 0.0
     times_s: Array = field(default_factory=lambda: np.zeros(0))
@@ -152,44 +143,36 @@ def find(run: Run) -> Step:
     PreadyError
         Ranks are missing, no rank sends to another one, or nothing repeats.
     """
-    source = str(run.folder)
-    ranks = run.ranks
-    if not ranks or len(ranks) != ranks[0].ranks:
-        of = ranks[0].ranks if ranks else "no"
-        raise PreadyError(f"holds {len(ranks)} of {of} ranks", valid="a file of every rank", source=source)
+    source, ranks = str(run.folder), run.all_ranks()
     all_groups = [groups(p) for p in ranks]
     lead = max(range(len(ranks)), key=lambda r: len(all_groups[r]))
-    if not all_groups[lead]:
-        raise PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
+    mine = all_groups[lead]
+    if not mine:
+        raise no_messages(source)
     sweep = recognise_sweep([[g.sent for g in found] for found in all_groups])
     exact = True
     if sweep is not None:
-        main = Repetition(len(all_groups[lead]) // sweep.times, 0, len(all_groups[lead]))
+        main = Repetition(len(mine) // sweep.times, 0, len(mine))
         aligned: list[Instances] = [[list(found) for found in all_groups]]
     else:
-        main, exact = _repetition(all_groups[lead], source)
+        main, exact = _repetition(mine, source)
         aligned = _aligned(ranks, all_groups, main, lead)
     all_exchanges = _exchanges(run, aligned, sweep)
     exchanges = _with_threads(all_exchanges)
-    first, last = all_groups[lead][main.first], all_groups[lead][main.stop - 1]
-    lead_process = ranks[lead]
-    begin, end = lead_process.mpi_s
-    run_s = (lead_process.duration_s if end is None else end) - (begin or 0.0)
-    teams = Counter({e.threads: 0 for e in exchanges})
-    for e in exchanges:
-        teams[e.threads] += 1 if e.region else 0
+    took = mine[main.stop - 1].end - mine[main.first].since
+    run_s = time_within_mpi(ranks[lead])
+    after_regions = [e.threads for e in exchanges if e.region]
     return Step(
         exchanges=exchanges,
         ranks=len(ranks),
         ranks_per_node=most_common(list(Counter(p.host for p in ranks).values())),
-        threads=max(teams, key=lambda t: (teams[t], t)),
+        threads=most_common(after_regions) if after_regions else max(e.threads for e in exchanges),
         steps=main.times,
-        step_s=(last.end - first.since) / main.times,
-        share=min(1.0, main.runs * (last.end - first.since) / run_s) if run_s > 0 else 1.0,
-        exact=exact,
+        step_s=took / main.times,
+        share=min(1.0, main.runs * took / run_s) if run_s > 0 else 1.0,
         notes=(*notes(run), *_notes(all_exchanges, exchanges, exact)),
         waiting=summarise(run).waiting,
-        times_s=_step_times(all_groups[lead][main.first : main.stop], main.times),
+        times_s=_step_times(mine[main.first : main.stop], main.times),
     )
 
 
@@ -283,10 +266,10 @@ def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[st
 
 
 def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exchange:
-    teams = Counter(g.producer[0].threads for of_rank in used for g in of_rank if g.producer is not None)
-    threads = max(teams, key=lambda t: (teams[t], t)) if teams else 1
+    every = [g for of_rank in used for g in of_rank]
+    teams = [g.producer[0].threads for g in every if g.producer is not None]
+    threads = most_common(teams) if teams else 1
     rows: list[Array] = []
-    serial: list[float] = []
     for step in range(max(map(len, used), default=0)):
         for of_rank in used:
             if step >= len(of_rank):
@@ -297,11 +280,8 @@ def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exch
                     rows.append(np.array([max(0.0, g.begin - g.since - g.waited)]))
                 continue
             stretch, i = g.producer
-            if stretch.threads != threads:
-                continue
-            rows.append(np.maximum(stretch.begin[i] - g.since - g.waited + stretch.finish[i] + g.serial, 0.0))
-            serial.append(g.serial)
-    every = [g for of_rank in used for g in of_rank]
+            if stretch.threads == threads:
+                rows.append(np.maximum(stretch.begin[i] - g.since - g.waited + stretch.finish[i] + g.serial, 0.0))
     rank, lead = next((r, g) for r, of_rank in enumerate(used) for g in of_rank)
     process = run.ranks[rank]
     producer = lead.producer[0] if lead.producer is not None else None
@@ -312,8 +292,6 @@ def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exch
         times=np.array(rows) if rows else np.zeros((1, threads)),
         exchange_s=float(np.mean([g.took for g in every])),
         quick_s=float(np.quantile([g.took for g in every], 0.1)),
-        in_mpi_s=float(np.mean([g.in_mpi for g in every])),
-        serial_s=float(np.mean(serial)) if serial else 0.0,
         overlapped=any(g.overlapped for g in every),
         collectives=float(np.mean([g.collectives for g in every])),
         region="" if producer is None else stretch_name(process, producer),
@@ -333,16 +311,11 @@ def _partitions(of: Group) -> int:
 
 def _mean_sent(of_rank: Sequence[Group]) -> Sent:
     """Mean bytes and messages by peer."""
-    if not of_rank:
-        return {}
-    peers = sorted({peer for g in of_rank for peer in g.sent})
-    return {
-        peer: (
-            round(np.mean([g.sent.get(peer, (0, 0))[0] for g in of_rank])),
-            round(np.mean([g.sent.get(peer, (0, 0))[1] for g in of_rank])),
-        )
-        for peer in peers
-    }
+    means: dict[int, tuple[int, int]] = {}
+    for peer in sorted({peer for g in of_rank for peer in g.sent}):
+        size, count = np.mean([g.sent.get(peer, (0, 0)) for g in of_rank], axis=0)
+        means[peer] = round(size), round(count)
+    return means
 
 
 def _with_threads(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:

@@ -64,21 +64,21 @@ def _as_written(name: str) -> str:
 
 def _function(file: str, offset: int) -> str:
     """The function at an offset; a stripped file may have none."""
-    starts, sizes, names = _functions(file)
-    found = bisect_right(starts, offset) - 1
-    return names[found] if found >= 0 and offset < starts[found] + max(sizes[found], 1) else ""
+    functions = _functions(file)
+    found = bisect_right(functions, offset, key=lambda function: function[0]) - 1
+    if found < 0:
+        return ""
+    start, size, name = functions[found]
+    return name if offset < start + max(size, 1) else ""
 
 
 @lru_cache(maxsize=64)
-def _functions(file: str) -> tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]:
+def _functions(file: str) -> list[tuple[int, int, str]]:
     """Functions of an ELF file: offsets from its first mapped byte, sizes, names; none for other files."""
     try:
-        data = Path(file).read_bytes()
-        table = _elf_functions(data)
+        return sorted((at, *function) for at, function in _elf_functions(Path(file).read_bytes()).items())
     except (OSError, struct.error, IndexError, ValueError):
-        return (), (), ()
-    ordered = sorted((at, size, name) for at, (size, name) in table.items())
-    return tuple(o[0] for o in ordered), tuple(o[1] for o in ordered), tuple(o[2] for o in ordered)
+        return []
 
 
 def _elf_functions(data: bytes) -> dict[int, tuple[int, str]]:

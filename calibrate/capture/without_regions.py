@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pready.calibrate.capture.files import COLLECTIVES, SENDS, Process, Run
-from pready.calibrate.capture.patterns import Sent, recognise
+from pready.calibrate.capture.patterns import no_messages, per_step, recognise
 from pready.calibrate.capture.repetition import most_common
 from pready.calibrate.capture.run_summary import time_in_mpi, time_within_mpi
 from pready.calibrate.capture.step import Exchange, Step
@@ -23,28 +23,21 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
     PreadyError
         Ranks are missing, send nothing to each other, or leave no time to compute.
     """
-    source, ranks = str(run.folder), run.ranks
-    if not ranks or len(ranks) != ranks[0].ranks:
-        of = ranks[0].ranks if ranks else "no"
-        raise PreadyError(f"holds {len(ranks)} of {of} ranks", valid="events of every rank", source=source)
+    source, ranks = str(run.folder), run.all_ranks()
     totals = [_sent(p) for p in ranks]
     if not any(totals):
-        raise PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
+        raise no_messages(source)
     exact = all(size % steps == 0 for sent in totals for size, _ in sent.values())
     within, in_mpi = (float(np.mean([f(p) for p in ranks])) / steps for f in (time_within_mpi, time_in_mpi))
     if not within > in_mpi:
         raise PreadyError(f"leaves {within - in_mpi:g} s of computing in a step", valid="above 0", source=source)
     exchange = Exchange(
         name="",
-        pattern=recognise([_of_a_step(sent, steps) for sent in totals]),
+        pattern=recognise([per_step(sent, steps) for sent in totals]),
         times=np.full((1, 1), within - in_mpi),
         exchange_s=in_mpi,
         quick_s=in_mpi,
-        in_mpi_s=in_mpi,
-        serial_s=0.0,
-        overlapped=False,
         collectives=float(np.mean([p.of(*COLLECTIVES).sum() for p in ranks])) / steps,
-        region="",
     )
     return Step(
         exchanges=(exchange,),
@@ -54,7 +47,6 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
         steps=steps,
         step_s=within,
         share=1.0,
-        exact=exact,
         notes=tuple(_notes(exchange, steps, exact)),
     )
 
@@ -77,7 +69,3 @@ def _sent(process: Process) -> dict[int, tuple[int, int]]:
             size, count = out.get(who, (0, 0))
             out[who] = (size + what, count + 1)
     return out
-
-
-def _of_a_step(sent: Sent, steps: int) -> Sent:
-    return {to: (max(1, round(size / steps)), max(1, round(count / steps))) for to, (size, count) in sent.items()}

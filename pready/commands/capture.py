@@ -12,9 +12,10 @@ from time import monotonic
 import click
 
 from pready.calibrate.capture.build import build_library
-from pready.calibrate.capture.environment import check_new, compiler_for, exports, make_folder, variables
+from pready.calibrate.capture.environment import check_new, compiler_for, exports, variables
 from pready.calibrate.capture.files import SUFFIX, read_run
 from pready.calibrate.capture.run_summary import summarise
+from pready.files.writing import make_folder
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, parse
 from pready.show.tables.capture import summary_view
@@ -51,7 +52,7 @@ def capture(
         raise PreadyError(f"no command '{command[0]}' here", valid="an executable, such as mpiexec")
     check_new(output)
     library = build_library(compiler_for(command, mpicc))
-    make_folder(output)
+    make_folder(output, ())
     settings = variables(library.path, output, limit_mib, command, os.environ)
     if only_environment:
         click.echo(exports(settings), nl=False)

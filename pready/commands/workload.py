@@ -10,10 +10,9 @@ from typing import Any
 import click
 
 from pready.calibrate.capture.files import Run, read_run
-from pready.calibrate.capture.from_caliper import text_from_caliper
 from pready.calibrate.capture.from_goal import step_of_goal
-from pready.calibrate.capture.from_mpip import text_from_mpip
 from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
+from pready.calibrate.capture.from_profiles import text_from_caliper, text_from_mpip
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
