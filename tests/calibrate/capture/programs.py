@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, one_at_a_time
+from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, copy_where_missing, kept, one_at_a_time
 
-from pready.calibrate.capture.build import Library, build_library
+from pready.calibrate.capture.build import Library, build_library, place_of
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.files import Run, read_run
 from pready.calibrate.measure.compile import find_mpicc, find_mpiexec, version_of
@@ -24,9 +24,11 @@ HERE = Path(__file__).resolve().parent
 
 @cache
 def preloaded(mpicc: tuple[str, ...], folder: Path) -> Library:
-    """The library for an MPI, built once."""
+    """The library for an MPI, built once, a warning being an error; `pready capture` need not build it again."""
     with one_at_a_time(folder):
-        return build_library(mpicc, cache=folder, flags=["-Werror"])
+        library = build_library(mpicc, cache=folder, flags=["-Werror"])
+        copy_where_missing(library.path, place_of(mpicc))
+    return library
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,10 @@ class Mpi:
         """The halo exchange with injected thread times."""
         return self.compiled("stencil.c", "-fopenmp", "-DPARTITIONED")
 
+    def endings(self) -> Path:
+        """Ways to behave and to end."""
+        return self.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+
     def run(
         self, ranks: int, program: Sequence[str | Path], settings: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
@@ -94,15 +100,20 @@ class Mpi:
         ranks: int,
         program: Sequence[str | Path],
         folder: Path,
-        settings: Mapping[str, str] | None = None,
         *,
         limit_mib: int = 64,
     ) -> tuple[subprocess.CompletedProcess[str], Run | None]:
         """The same with the library preloaded; None if it wrote nothing."""
         folder.mkdir(exist_ok=True)
         preloaded = variables(self.library.path, folder, limit_mib, self.mpiexec(1), os.environ)
-        done = self.run(ranks, program, {**preloaded, **(settings or {})})
+        done = self.run(ranks, program, preloaded)
         return done, read_run(folder) if any(folder.glob("*.capture")) else None
+
+
+@pytest.fixture(scope="module", params=sorted(LIBRARIES))
+def each_library(request: pytest.FixtureRequest) -> Mpi:
+    """Each MPI library, for all tests of a file."""
+    return Mpi(request.param, kept(request))
 
 
 @cache

@@ -33,7 +33,7 @@ def kept(request: pytest.FixtureRequest) -> Path:
 
     Whatever is kept there is named by a hash of all that it is made of: sources, compiler and flags.
     """
-    cache = request.config.cache
+    cache: pytest.Cache | None = getattr(request.config, "cache", None)
     folder = None if cache is None else cache.mkdir("programs")
     # LD_PRELOAD separates its libraries by these.
     if folder is None or any(c in str(folder) for c in " :;"):
@@ -57,12 +57,16 @@ def benchmark(prefix: Path, request: pytest.FixtureRequest) -> Built:
 def known_to_commands(prefix: Path, request: pytest.FixtureRequest) -> None:
     """`pready` need not compile the same again: warnings apart, it is the program that it would make."""
     made = benchmark(prefix, request)
-    program = place_of(made.compiler, {}).program
-    if not program.exists():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        part = program.with_suffix(f".{os.getpid()}")
-        shutil.copy(made.program, part)
-        part.replace(program)
+    copy_where_missing(made.program, place_of(made.compiler, {}).program)
+
+
+def copy_where_missing(made: Path, wanted: Path) -> None:
+    """Copy a file in one step: others may look for it meanwhile."""
+    if not wanted.exists():
+        wanted.parent.mkdir(parents=True, exist_ok=True)
+        part = wanted.with_suffix(f".{os.getpid()}")
+        shutil.copy(made, part)
+        part.replace(wanted)
 
 
 @contextmanager

@@ -10,22 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import HERE, Mpi, pready
-from real_mpi import LIBRARIES, kept
+from programs import HERE, Mpi, each_library, pready
 
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.files import ANY, read_run
 from pready.cli import main
 
-
-@pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    return Mpi(request.param, kept(request))
+mpi = each_library
 
 
 @pytest.mark.thorough
 def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
-    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+    program = mpi.endings()
+    assert mpi.library.path.exists()  # and the command takes it
     done = pready("capture", "-o", tmp_path / "run", "--", *mpi.mpiexec(2), program, "nine")
     assert done.returncode == mpi.run(2, [program, "nine"]).returncode == 9
     # A launcher that sees one rank fail may end the other before it has said so.
@@ -33,9 +30,6 @@ def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
     assert "2 ranks on 1 node" in done.stderr
     assert "\nwork " in done.stderr
     assert [p.rank for p in read_run(tmp_path / "run").ranks] == [0, 1]
-    again = pready("capture", "-o", tmp_path / "run", "--", "true")
-    assert (again.returncode, again.stdout) == (2, "")
-    assert again.stderr.endswith("run: is not empty; valid: a new folder for each run\n")
 
 
 @pytest.mark.thorough
@@ -43,7 +37,7 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     said = pready("capture", "-o", folder, "--env", "--mpicc", mpi.mpicc[0])
     assert (said.returncode, said.stderr) == (0, "")
-    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+    program = mpi.endings()
     script = said.stdout + f"exec {' '.join(mpi.mpiexec(2))} {program} plain\n"
     subprocess.run(["/bin/sh", "-c", script], check=True, timeout=100, capture_output=True)
     assert len(read_run(folder).ranks) == 2
@@ -64,12 +58,14 @@ def test_nothing_captured_is_said(mpi: Mpi, tmp_path: Path) -> None:
         (["-o", "run", "--", "no-such-command"], "no command 'no-such-command' here"),
         (["-o", "run", "--limit", "64", "--", "true"], "--limit"),
         (["-o", "run", "--mpicc", "no-such-compiler", "--", "true"], "no-such-compiler"),
+        (["-o", "used", "--", "true"], "used: is not empty; valid: a new folder for each run\n"),
     ],
 )
 def test_refused(
     tmp_path: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "used" / "file").mkdir(parents=True)
     assert main(["capture", *words]) == 2
     out, error = capsys.readouterr()
     assert out == ""

@@ -6,10 +6,11 @@ import os
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
-from programs import Mpi
+from programs import Mpi, each_library
 from real_mpi import LIBRARIES, kept
 
 from pready.calibrate.capture.files import Process, read_run
@@ -17,17 +18,13 @@ from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import notes
 
 pytestmark = pytest.mark.thorough
-
-MPI_OPENMP = ("-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
-
-
-@pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    return Mpi(request.param, kept(request))
+mpi = each_library
 
 
-def endings(mpi: Mpi) -> Path:
-    return mpi.compiled("endings.c", *MPI_OPENMP)
+@cache
+def alone(mpi: Mpi, way: str) -> subprocess.CompletedProcess[str]:
+    """The program without us, run once."""
+    return mpi.run(1, [mpi.endings(), way])
 
 
 def _without_pids(text: str) -> str:
@@ -61,11 +58,9 @@ def outermost(process: Process) -> int:
     ],
 )
 def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str, ended: str, says: str | None) -> None:
-    program: list[str | Path] = [endings(mpi), way]
-    alone = mpi.run(1, program)
-    done, run = mpi.captured(1, program, tmp_path / "run")
-    assert done.returncode == alone.returncode
-    assert _without_pids(done.stdout) == _without_pids(alone.stdout)
+    done, run = mpi.captured(1, [mpi.endings(), way], tmp_path / "run")
+    assert done.returncode == alone(mpi, way).returncode
+    assert _without_pids(done.stdout) == _without_pids(alone(mpi, way).stdout)
     assert run is not None
     (process,) = run.ranks
     assert process.ended == ended or (way == "MPI_Abort" and process.ended in ("abort", "unknown"))
@@ -74,31 +69,24 @@ def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str, ended:
     assert process.dropped == 0
     said = notes(run)
     assert any(says in note for note in said) if says else not said
-
-
-def test_what_a_program_does_is_seen(mpi: Mpi, tmp_path: Path) -> None:
-    _, run = mpi.captured(1, [endings(mpi), "teams"], tmp_path / "teams")
-    assert run is not None
-    assert {s.threads: len(s.begin) for s in stretches(run.ranks[0]) if s.key[1] == 0} == {1: 5, 2: 5, 3: 5, 4: 5}
-    _, run = mpi.captured(1, [endings(mpi), "tasks"], tmp_path / "tasks")
-    assert run is not None
-    assert [s.tasks for s in stretches(run.ranks[0]) if s.threads == 3].count(True) == 1
-    _, run = mpi.captured(1, [endings(mpi), "threads"], tmp_path / "threads")
-    assert run is not None
-    sends = run.ranks[0].of("sendrecv")
-    assert sends.sum() == 40
-    assert len(set(run.ranks[0].thread[sends])) == 21
-    _, run = mpi.captured(1, [endings(mpi), "exec"], tmp_path / "exec")  # leaves both files
-    assert run is not None
-    assert [p.rank for p in run.processes] == [0, -1]
-    assert run.processes[1].of("region").sum() == 1
+    found = stretches(process)
+    match way:
+        case "teams":
+            assert {s.threads: len(s.begin) for s in found if s.key[1] == 0} == {1: 5, 2: 5, 3: 5, 4: 5}
+        case "tasks":
+            assert [s.tasks for s in found if s.threads == 3].count(True) == 1
+        case "threads":
+            sends = process.of("sendrecv")
+            assert (sends.sum(), len(set(process.thread[sends]))) == (40, 21)
+        case "exec":  # leaves both files
+            assert [p.rank for p in run.processes] == [0, -1]
+            assert run.processes[1].of("region").sum() == 1
 
 
 def test_what_has_no_room_is_counted(mpi: Mpi, tmp_path: Path) -> None:
     """1 MiB is 16 threads' first chunks; 40 threads do not fit."""
-    alone = mpi.run(1, [endings(mpi), "many"])
-    done, run = mpi.captured(1, [endings(mpi), "many"], tmp_path / "run", limit_mib=1)
-    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+    done, run = mpi.captured(1, [mpi.endings(), "many"], tmp_path / "run", limit_mib=1)
+    assert (done.returncode, done.stdout) == (alone(mpi, "many").returncode, alone(mpi, "many").stdout)
     assert run is not None
     process = run.ranks[0]
     assert process.path.stat().st_size <= (1 << 20) + 600_000
@@ -113,12 +101,11 @@ def _mount(options: str, folder: Path) -> None:
         pytest.skip("needs root to make a file system")
 
 
-@pytest.mark.parametrize("way", ["plain", "exec"])
-@pytest.mark.parametrize("where", ["absent", "file", "read-only", "full"])
+@pytest.mark.parametrize(
+    ("where", "way"), [("absent", "exec"), ("file", "exec"), ("read-only", "exec"), ("full", "exec"), ("full", "plain")]
+)
 def test_without_room_for_a_file(mpi: Mpi, tmp_path: Path, where: str, way: str) -> None:
-    """The folder is not there, is a file, takes no files, or the disk is full."""
-    program: list[str | Path] = [endings(mpi), way]
-    alone = mpi.run(1, program)
+    """The folder is not there, is a file, takes no files, or the disk is full; after an exec, too."""
     folder = tmp_path / "run"
     mounted = False
     if where == "file":
@@ -134,8 +121,8 @@ def test_without_room_for_a_file(mpi: Mpi, tmp_path: Path, where: str, way: str)
         mounted = True
     try:
         settings = {"LD_PRELOAD": str(mpi.library.path), "PREADY_CAPTURE_DIR": str(folder)}
-        done = mpi.run(1, program, settings)
-        assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+        done = mpi.run(1, [mpi.endings(), way], settings)
+        assert (done.returncode, done.stdout) == (alone(mpi, way).returncode, alone(mpi, way).stdout)
         if where == "full" and way == "plain":
             (process,) = read_run(folder).processes
             assert process.dropped > 0
@@ -155,9 +142,9 @@ def test_without_mpi_or_openmp(mpi: Mpi, tmp_path: Path, has: str) -> None:
         mpi.compiled("endings.c", *flags, *unknown, "-lpthread", name=f"endings-{has}", cc=cc),
         "nine",
     ]
-    alone = mpi.run(0, program)
+    without = mpi.run(0, program)
     done, run = mpi.captured(0, program, tmp_path / "run")
-    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout) == (9, alone.stdout)
+    assert (done.returncode, done.stdout) == (without.returncode, without.stdout) == (9, without.stdout)
     if has == "nothing":
         assert run is None
     elif has == "mpi":
@@ -196,9 +183,9 @@ def test_static_openmp(mpi: Mpi, tmp_path: Path, how: str) -> None:
         mpi.compiled("endings.c", *flags, name=name, cc=["gcc"], libraries=[archive, "-ldl", "-lpthread"]),
         "nine",
     ]
-    alone = mpi.run(0, program)
+    without = mpi.run(0, program)
     done, run = mpi.captured(0, program, tmp_path / "run")
-    assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout) == (9, alone.stdout)
+    assert (done.returncode, done.stdout) == (without.returncode, without.stdout) == (9, without.stdout)
     assert run is None
 
 
@@ -208,12 +195,11 @@ def test_another_family_of_mpi(tmp_path: Path, request: pytest.FixtureRequest) -
     if len(found) < 2:
         pytest.skip("needs two MPI libraries")
     for mpi, other in (found, found[::-1]):
-        alone = mpi.run(1, [endings(mpi), "nine"])
         folder = tmp_path / mpi.name
         folder.mkdir()
         wrong = {"LD_PRELOAD": str(other.library.path), "PREADY_CAPTURE_DIR": str(folder)}
-        done = mpi.run(1, [endings(mpi), "nine"], wrong)
-        assert (done.returncode, done.stdout) == (alone.returncode, alone.stdout)
+        done = mpi.run(1, [mpi.endings(), "nine"], wrong)
+        assert (done.returncode, done.stdout) == (alone(mpi, "nine").returncode, alone(mpi, "nine").stdout)
         assert not list(folder.iterdir())
 
 

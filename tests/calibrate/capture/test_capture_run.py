@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import Mpi, has_clang_openmp
-from real_mpi import LIBRARIES, kept
+from programs import Mpi, each_library, has_clang_openmp
 
 from pready.calibrate.capture.files import RECEIVES, SENDS, Process, Run, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
@@ -16,16 +15,12 @@ from pready.calibrate.capture.run_summary import stretch_name, summarise
 from pready.model.common.arrays import Array
 
 pytestmark = pytest.mark.thorough
+mpi = each_library
 
 CLOSE_S = 20e-6
 """How far a thread's time may be from the program's own, beside 5 % of it."""
 ITERATIONS, THREADS = 40, 3
 LAGGARDS = [("laggard", 0.01), ("laggard", 0.04), ("laggard", 0.1), ("normal by thread", 0.05)]
-
-
-@pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    return Mpi(request.param, kept(request))
 
 
 def halo(program: Path, folder: Path, *, model: str = "laggard", amount: float = 0.1, how: str = "isend") -> list[str]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made import Row, capture_file, share
-from programs import Mpi
-from real_mpi import LIBRARIES, kept
+from programs import Mpi, each_library
 
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
@@ -19,6 +18,8 @@ from pready.model.machine import machine as machines
 from pready.model.workload import workload
 from pready.validate.ported import blocks_of, compare, finding, promised, saved
 from pready.validate.prove.judgement import Saving
+
+mpi = each_library
 
 US = 1000
 STEPS, RANKS = 21, 4
@@ -258,10 +259,8 @@ def test_errors_are_a_line(folders: dict[str, Path], capsys: pytest.CaptureFixtu
 
 @pytest.mark.thorough
 @pytest.mark.alone
-@pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_a_real_program_before_and_after(library: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_real_program_before_and_after(mpi: Mpi, tmp_path: Path) -> None:
     """One program in both forms, with one seed: the same exchange, and the threads' times come back from both."""
-    mpi = Mpi(library, kept(request))
     words = "7 2 2 1 0 60000 60000 60 0 0 20 3 2000 laggard 0.5"
     found = {}
     for how in ("isend", "ported"):

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import Mpi
-from real_mpi import LIBRARIES, kept
+from programs import Mpi, each_library
 
 from pready.calibrate.capture.repetition import Group
 from pready.calibrate.capture.step import find
 from pready.calibrate.capture.thread_bytes import ALIKE, thread_shares
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.workload.workload import load
+
+mpi = each_library
 
 
 def group(sent: dict[int, list[int]]) -> Group:
@@ -64,11 +65,6 @@ def test_the_place_of_an_exchange_is_its_masters() -> None:
         for site, thread in order:
             made.add(1, 8, site, thread)
     assert first.exact == second.exact
-
-
-@pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    return Mpi(request.param, kept(request))
 
 
 @pytest.mark.thorough

@@ -6,17 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import Mpi
-from real_mpi import LIBRARIES, kept
+from programs import Mpi, each_library
 
 from pready.calibrate.capture.step import find
 from pready.cli import main
 from pready.model.workload import draws, workload
 
-
-@pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def mpi(request: pytest.FixtureRequest) -> Mpi:
-    return Mpi(request.param, kept(request))
+mpi = each_library
 
 
 def stencil(mpi: Mpi, folder: Path, words: str) -> list[str | Path]:
@@ -83,7 +79,7 @@ def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_MPI", "-DWITH_OPENMP")
+    program = mpi.endings()
     mpi.captured(1, [program, "plain"], tmp_path / "alone")
     assert main(["workload", str(tmp_path / "alone")]) == 2
     assert "no rank sends messages to another one" in capsys.readouterr().err
@@ -91,7 +87,7 @@ def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.Captur
     assert run is not None
     step = find(run)
     (exchange,) = step.exchanges
-    assert (exchange.pattern.name, exchange.pattern.faces[0], step.steps, step.exact) == ("pt2pt", 64, 20, True)
+    assert (exchange.pattern.name, exchange.pattern.faces[0], step.steps) == ("pt2pt", 64, 20)
     (tmp_path / "pair" / "rank-000001.capture").unlink()
     assert main(["workload", str(tmp_path / "pair")]) == 2
     assert "holds 1 of 2 ranks" in capsys.readouterr().err
