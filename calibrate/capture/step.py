@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -114,25 +114,9 @@ class Step:
     times_s: Array = field(default_factory=lambda: np.zeros(0))
     """Of each step of a rank, shape (steps,); of several steps without the first one."""
 
-    @property
-    def waiting_before(self) -> float:
-        """Share of a step in which threads wait for their last one before an exchange, where partitions could go."""
-        return sum(e.waiting_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
-
-    @property
-    def exchanging(self) -> float:
-        """Share of a step that exchanges take."""
-        return sum(e.exchange_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
-
-    @property
-    def exchanging_quick(self) -> float:
-        """The same without waiting for late ranks."""
-        return sum(e.quick_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
-
-    @property
-    def most(self) -> float:
-        """Upper bound of what a port of all exchanges gains, as a share of a step."""
-        return sum(e.most_s for e in self.exchanges) / self.step_s if self.step_s > 0 else 0.0
+    def share_of(self, times: Iterable[float]) -> float:
+        """The sum of times in seconds as a share of a step."""
+        return sum(times) / self.step_s if self.step_s > 0 else 0.0
 
 
 def find(run: Run) -> Step:

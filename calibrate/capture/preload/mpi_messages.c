@@ -58,41 +58,35 @@ WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI
 
 // ---- persistent -----------------------------------------------------------------------------------------------------
 
-#define NOTE_PERSISTENT(kind, starts_as, other)                                                                        \
+#define NOTE_PERSISTENT(kind, starts_as, other, parts)                                                                 \
     if (rc == MPI_SUCCESS) {                                                                                           \
-        const struct persistent about = {peers_bytes(count, type), 1, peers_world_rank(other, comm),                      \
-                                         KIND_##starts_as};                                                            \
+        const struct persistent about = {peers_bytes(count, type), (uint64_t)(parts),                                  \
+                                         peers_world_rank(other, comm), KIND_##starts_as};                             \
         requests_keep(*request, about);                                                                                \
-        NOTE(kind, about.peer, about.bytes);                                                                           \
+        NOTE(kind, about.peer, about.bytes *about.partitions);                                                         \
     }
 #define SEND_INITS(name)                                                                                               \
     WRAP(name,                                                                                                         \
          (const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),      \
-         (buf, count, type, dest, tag, comm, request), NOTE_PERSISTENT(SEND_INIT, START_SEND, dest))
+         (buf, count, type, dest, tag, comm, request), NOTE_PERSISTENT(SEND_INIT, START_SEND, dest, 1))
 SEND_INITS(Send_init)
 SEND_INITS(Ssend_init)
 SEND_INITS(Bsend_init)
 SEND_INITS(Rsend_init)
 WRAP(Recv_init, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
-     (buf, count, type, source, tag, comm, request), NOTE_PERSISTENT(RECV_INIT, START_RECV, source))
+     (buf, count, type, source, tag, comm, request), NOTE_PERSISTENT(RECV_INIT, START_RECV, source, 1))
 
 #ifdef HAVE_PARTITIONED
-#define NOTE_PARTITIONED(kind, starts_as, other)                                                                       \
-    if (rc == MPI_SUCCESS) {                                                                                           \
-        const struct persistent about = {peers_bytes(count, type), (uint64_t)partitions, peers_world_rank(other, comm),   \
-                                         KIND_##starts_as};                                                            \
-        requests_keep(*request, about);                                                                                \
-        NOTE(kind, about.peer, about.bytes *about.partitions);                                                         \
-    }
 WRAP(Psend_init,
      (const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
       MPI_Info info, MPI_Request *request),
-     (buf, partitions, count, type, dest, tag, comm, info, request), NOTE_PARTITIONED(PSEND_INIT, PSTART_SEND, dest))
+     (buf, partitions, count, type, dest, tag, comm, info, request),
+     NOTE_PERSISTENT(PSEND_INIT, PSTART_SEND, dest, partitions))
 WRAP(Precv_init,
      (void *buf, int partitions, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Info info,
       MPI_Request *request),
      (buf, partitions, count, type, source, tag, comm, info, request),
-     NOTE_PARTITIONED(PRECV_INIT, PSTART_RECV, source))
+     NOTE_PERSISTENT(PRECV_INIT, PSTART_RECV, source, partitions))
 
 static struct persistent of(MPI_Request request)
 {

@@ -54,19 +54,21 @@ def _rest(step: Step, rest: Sequence[Exchange]) -> str:
     some = next(iter(patterns)) if len(patterns) == 1 else ", ".join(dict.fromkeys(short))
     if not rest:
         return f"pattern: {some}"
-    least = sum(e.most_s for e in rest) / step.step_s if step.step_s > 0 else 0.0
-    return f"and {len(rest)} more, ≤ {share(least)} together; pattern: {some}"
+    least = share(step.share_of(e.most_s for e in rest))
+    return f"and {len(rest)} more, ≤ {least} together; pattern: {some}"
 
 
 def _bounds(step: Step) -> list[str]:
     """What lies between the threads' waiting and what a port saves."""
     if not any(e.region for e in step.exchanges):
         return []
+    waiting, taken, quick, most = (
+        share(step.share_of(times))
+        for times in zip(*((e.waiting_s, e.exchange_s, e.quick_s, e.most_s) for e in step.exchanges), strict=True)
+    )
     return [
-        f"threads wait for their last one {share(step.waiting)} of the run, "
-        f"{share(step.waiting_before)} before an exchange",
-        f"exchanges take {share(step.exchanging)} of a step, {share(step.exchanging_quick)} without late ranks; "
-        f"a port saves ≤ {share(step.most)}",
+        f"threads wait for their last one {share(step.waiting)} of the run, {waiting} before an exchange",
+        f"exchanges take {taken} of a step, {quick} without late ranks; a port saves ≤ {most}",
     ]
 
 

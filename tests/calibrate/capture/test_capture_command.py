@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from programs import HERE, Mpi, each_library, pready
+from real_mpi import kept
 
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.files import ANY, read_run
@@ -44,7 +45,9 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_nothing_captured_is_said(mpi: Mpi, tmp_path: Path) -> None:
+def test_nothing_captured_is_said(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    mpi = Mpi("mpich", kept(request))
+    assert mpi.library.path.exists()
     done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
     assert (done.returncode, done.stdout) == (5, "mine\n")
     assert done.stderr.startswith("pready: nothing was captured: ")

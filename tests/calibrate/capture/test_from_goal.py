@@ -58,8 +58,9 @@ def exported(path: Path, approach: str) -> Goal:
     return read_goal(out)
 
 
-@pytest.mark.parametrize("approach", ["single", "part:4"])
-@pytest.mark.parametrize("text", [HALO, STEP], ids=["one exchange", "a step of two"])
+@pytest.mark.parametrize(
+    ("text", "approach"), [(HALO, "single"), (STEP, "part:4")], ids=["one exchange", "a step of two"]
+)
 def test_our_export_comes_back_to_the_message(tmp_path: Path, text: str, approach: str) -> None:
     path, back = tmp_path / "halo.toml", tmp_path / "back.toml"
     path.write_text(text, encoding="utf-8")

@@ -73,7 +73,6 @@ def test_the_place_of_an_exchange_is_its_masters() -> None:
     [
         ("messages", (5, 3, 1), (5, 3, 1)),
         ("partitioned", (5, 3, 1), (5, 3, 1)),
-        ("messages", (4, 4, 4), None),
         ("messages", (100, 101, 99), None),
         ("joined", (5, 3, 1), None),
     ],

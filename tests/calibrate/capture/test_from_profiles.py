@@ -1,0 +1,115 @@
+"""Profiles as workloads: mpiP reports, and Caliper's communication regions; what is missing is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pready.calibrate.importers.caliper import read_caliper
+from pready.cli import main
+from pready.model.common.errors import PreadyError
+from pready.model.workload import workload
+from pready.model.workload.arrivals import Normal
+
+# 8 ranks, 50 steps, of which each sends 3 neighbours 65536 B in region `halo`, two messages each; a region without
+# messages, and the record of time outside all regions.
+RECORDS = [
+    {"path": "main/halo", "Sends (max)": 300, "Sends (total)": 2400, "Bytes sent (total)": 2400 * 32768.0,
+     "Dst ranks (max)": 3, "time (inc)": 1.5},
+    {"path": "main", "time (inc)": 9.5},
+    {"path": "main/sum", "Sends (max)": 0, "Sends (total)": 0, "Coll (max)": 50},
+]  # fmt: skip
+GIVEN = {"--threads": "4", "--pattern": "halo3d", "--iterations": "50", "--spread": "4 %", "--compute": "2 ms"}
+
+REPORT = str(Path(__file__).parents[2] / "data" / "importers" / "mpip_3.5.mpiP")
+GIVEN_REPORT = {"--threads": "8", "--pattern": "halo3d", "--iterations": "400", "--spread": "4 %"}
+
+
+def words(given: dict[str, str]) -> list[str]:
+    return [word for pair in given.items() for word in pair]
+
+
+def written(tmp_path: Path, data: Any) -> Path:
+    path = tmp_path / "p.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("wrap", [lambda r: r, lambda r: {"records": r, "globals": {}}], ids=["records", "object"])
+def test_bytes_of_a_neighbour_and_step(tmp_path: Path, wrap: Any) -> None:
+    path, out = written(tmp_path, wrap(RECORDS)), tmp_path / "w.toml"
+    assert main(["workload", "--from-caliper", str(path), *words(GIVEN), "-o", str(out)]) == 0
+    made = workload.load(out)
+    # 300 sends of 32 KiB in 50 steps to 3 ranks: 2 × 32 KiB each.
+    assert (made.buffer, made.threads, made.iterations, made.pattern) == (65536, 4, 50, "halo3d")
+    assert made.thread_time == 2e-3
+
+
+def test_two_regions_are_two_exchanges(tmp_path: Path) -> None:
+    path, out = written(tmp_path, [RECORDS[0], {**RECORDS[0], "path": "main/sweep \x1b[31m"}]), tmp_path / "w.toml"
+    assert main(["workload", "--from-caliper", str(path), *words(GIVEN), "-o", str(out)]) == 0
+    assert "\x1b" not in out.read_text(encoding="utf-8")
+    made = workload.load(out)
+    assert [w.thread_time for w in made.parts] == [1e-3, 1e-3]
+
+
+@pytest.mark.parametrize("profile", ["--from-caliper", "--from-mpip"])
+def test_missing_options_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], profile: str) -> None:
+    path, given = (written(tmp_path, RECORDS), GIVEN) if profile == "--from-caliper" else (REPORT, GIVEN_REPORT)
+    out = tmp_path / "w.toml"
+    for lacking in given:
+        rest = {option: value for option, value in given.items() if option != lacking}
+        assert main(["workload", profile, str(path), "-o", str(out), *words(rest)]) == 2
+        said = capsys.readouterr().err
+        assert f"valid: {lacking} " in said
+        assert said.count("\n") == 1
+        assert not out.exists()
+
+
+def test_a_region_with_more_peers_than_the_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = words({**GIVEN, "--pattern": "pt2pt"})
+    out = str(tmp_path / "w.toml")
+    assert main(["workload", "--from-caliper", str(written(tmp_path, RECORDS)), *given, "-o", out]) == 2
+    assert "region 'halo' sends to 3 ranks; valid: at most 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+        ("3", "is no list of records"),
+        ("[1]", "is no list of records"),
+        ("[]", "has no region that sends messages"),
+        ('[{"path": "a", "Sends (max)": "many"}]', "Sends (max) of region 'a' = 'many'"),
+        ('[{"path": "a", "Sends (max)": NaN}]', "Sends (max) of region 'a' = nan"),
+        ('[{"path": "a", "Sends (max)": 1e400}]', "Sends (max) of region 'a' = inf"),
+    ],
+)
+def test_what_is_no_profile_of_caliper(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(PreadyError, match=re.escape(said)):
+        read_caliper(written(tmp_path, text))
+
+
+def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
+    """2 ranks, 7.864e7 B each by Isend, 12.1 s with 3.02 and 2.98 s in MPI, 400 steps, 6 neighbours.
+
+    A step sends 196600 B, 32766.7 B to each neighbour, of which 8 threads have 4096 B each; it computes 9.1 s / 400.
+    """
+    out = tmp_path / "app.toml"
+    assert main(["workload", "--from-mpip", REPORT, "-o", str(out), *words(GIVEN_REPORT)]) == 0
+    w = workload.load(out)
+    assert (w.name, w.threads, w.iterations, w.pattern, w.buffer) == ("app", 8, 400, "halo3d", 32768)
+    assert w.thread_time == pytest.approx(9.1 / 400)
+    assert isinstance(w.arrivals, Normal)
+    assert w.arrivals.spread == pytest.approx(0.04)
+
+
+def test_one_of_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for given in ([], [str(tmp_path), "--from-mpip", REPORT]):
+        assert main(["workload", *given, "-o", str(tmp_path / "app.toml")]) == 2
+        assert "one of RUN (a captured run), --from-mpip," in capsys.readouterr().err
