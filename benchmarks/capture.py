@@ -90,7 +90,7 @@ def main() -> None:
             [*mpicc, "-O2", "-fopenmp", "-x", "c", "-", "-o", str(program)], input=SOURCE, text=True, check=True
         )
         for work, regions in ((0, REGIONS), (20_000, REGIONS // 4)):
-            alone, added = compared(launch, program, library.path, work, regions)
+            alone, added = compared(launch, program, library, work, regions)
             what = "nothing" if work == 0 else f"{work} divisions"
             print(
                 f"| {what} | {alone * 1e6:.2f} us | {added / alone:+.1%} | {added * 1e9 / THREADS:.0f} ns |",

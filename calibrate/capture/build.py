@@ -6,7 +6,6 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -18,16 +17,6 @@ NAME = "libpready_capture.so"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
 
 
-@dataclass(frozen=True)
-class Library:
-    """The library, ready to be preloaded."""
-
-    path: Path
-    compiler: tuple[str, ...]
-    version: str
-    """First line of the compiler's own `--version`."""
-
-
 def place_of(mpicc: Sequence[str], cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
     """Where the library of a compiler and flags is kept; see `build_library`."""
     words = [*mpicc, version_of(mpicc), wrapped_command(mpicc), *flags]
@@ -37,7 +26,7 @@ def place_of(mpicc: Sequence[str], cache: Path | None = None, flags: Sequence[st
     return (cache or user_cache_path("pready")) / "capture" / total.hexdigest()[:20] / NAME
 
 
-def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Library:
+def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
     """Build the library, or return an earlier build.
 
     Parameters
@@ -67,4 +56,4 @@ def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Seq
             link = ["-shared", "-Wl,--as-needed", "-o", str(made)]
             run_tool([*mpicc, *options, *flags, *link, *map(str, sources), "-ldl", "-lpthread"])
             made.replace(library)  # atomic: two processes may build at the same time
-    return Library(library, tuple(mpicc), version_of(mpicc))
+    return library

@@ -32,7 +32,7 @@ _HEADER = np.dtype(
 )  # fmt: skip
 _SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("caller", "<u4"), ("symbol", "S176"), ("object", "S320")])
 RECORD = np.dtype([("start", "<i8"), ("end", "<i8"), ("kind", "<u2"), ("site", "<u2"), ("who", "<i4"), ("what", "<u8")])
-_TEXTS = {"host": (512, 256), "library": (768, 1024), "program": (1792, 1024), "command": (2816, 4096)}
+_TEXTS = {"host": (512, 256), "library": (768, 1024), "command": (2816, 4096)}
 _CHUNK_MAGIC = 0x6B6E6863
 _HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
 
@@ -42,7 +42,6 @@ ANY, NO_PEER, UNKNOWN, NOT_ONE = -1, -2, -3, -4
 
 ENDINGS = ("unknown", "exit", "abort")
 RUNTIMES = ("none", "libgomp", "OMPT")
-THREAD_LEVELS = ("single", "funneled", "serialized", "multiple")
 
 
 @cache
@@ -99,10 +98,8 @@ class Process:
     rank: int
     ranks: int
     host: str
-    program: str
     command: str
     library: str
-    thread_level: str
     runtime: str
     ended: str
     threads: int
@@ -224,13 +221,11 @@ def parse_process(data: bytes, path: Path) -> Process:
     duration = int(head["ended_ns"]) - started if head["ended_ns"] else last
     if not 0 <= duration < 1 << 62:
         raise PreadyError(f"ends {duration} ns after it begins", valid="at least 0", source=source)
-    level = int(head["thread_level"])
     return Process(
         path=path,
         rank=rank,
         ranks=ranks,
         **{name: _text(data[at : at + length]) for name, (at, length) in _TEXTS.items()},
-        thread_level=_level(level),
         runtime=RUNTIMES[head["openmp"]],
         ended=ENDINGS[head["ended"]],
         threads=int(head["threads"]),
@@ -248,11 +243,6 @@ def parse_process(data: bytes, path: Path) -> Process:
 
 def _since(at: Any, started: int) -> float | None:
     return (int(at) - started) * 1e-9 if at else None
-
-
-def _level(level: int) -> str:
-    """Name of a thread level as MPICH and Open MPI number them; other numbers stay numbers."""
-    return THREAD_LEVELS[level] if 0 <= level < len(THREAD_LEVELS) else "unknown" if level < 0 else str(level)
 
 
 def _text(data: bytes) -> str:

@@ -71,8 +71,8 @@ class _Interval:
     begin: int
     region: str
     end: int = -1
-    shares: list[tuple[int, int, str, int]] = field(default_factory=list)
-    """Begin, end, the barrier that ends it ("": the region's end), ns in MPI."""
+    shares: list[tuple[int, int, str]] = field(default_factory=list)
+    """Begin, end, the barrier that ends it ("": the region's end)."""
 
 
 @dataclass
@@ -99,8 +99,6 @@ class _Thread:
     call: _Call | None = None
     fork: int = -1
     share: int = 0
-    in_mpi: int = 0
-    mpi_before: int = 0
     entered: bool = True
     """A region was entered since the share began."""
     nested_since: int = 0
@@ -180,7 +178,7 @@ class _Reader:
                 if thread.entered or not made.shares:
                     self.end_share(thread, at, "")
                 else:  # the barrier at the region's end
-                    made.shares[-1] = (*made.shares[-1][:2], "", made.shares[-1][3])
+                    made.shares[-1] = (*made.shares[-1][:2], "")
             elif thread.parallel == 1:
                 thread.rows.append((thread.nested_since, at, "nested", "", len(thread.intervals) - 1, 0))
         elif self.barrier(region) and thread.parallel == 1:
@@ -195,14 +193,13 @@ class _Reader:
         )
 
     def begin_share(self, thread: _Thread, at: int) -> None:
-        thread.share, thread.mpi_before, thread.entered = at, thread.in_mpi, False
+        thread.share, thread.entered = at, False
 
     def end_share(self, thread: _Thread, at: int, barrier: str) -> None:
-        thread.intervals[-1].shares.append((thread.share, at, barrier, thread.in_mpi - thread.mpi_before))
+        thread.intervals[-1].shares.append((thread.share, at, barrier))
 
     def returned(self, thread: _Thread, at: int, call: _Call) -> None:
         """Record a call; its time goes to its first message."""
-        thread.in_mpi += at - call.begin
         kind = CALLS.get(call.name)
         if kind is not None:
             what = call.completed if kind in COUNTED else 0
@@ -337,10 +334,8 @@ def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _T
         rank=reader.ranks.get(of, -1),
         ranks=len(reader.ranks) if of in reader.ranks else -1,
         host=printable(str(node.name)) if node is not None else "",
-        program=printable(str(of.name)),
         command=str(path),
         library="OTF2's reader of the trace",
-        thread_level="unknown",
         runtime="Score-P",
         ended="exit",
         threads=len(threads),
@@ -388,8 +383,8 @@ def _team_rows(number: int, team: list[tuple[int, _Interval]], places: list[str]
     site = _place(places, of.region)
     rows: list[tuple[int, Row]] = [(0, (of.begin, of.end, "region", site, number, len(team) | 1 << MIDDLE))]
     for in_team, (thread, interval) in enumerate(team):
-        for phase, (begin, end, barrier, in_mpi) in enumerate(interval.shares):
-            what = in_team | (phase & 0x7FFF) << MIDDLE | min(in_mpi // 100, 0xFFFFFFFF) << 32
+        for phase, (begin, end, barrier) in enumerate(interval.shares):
+            what = in_team | (phase & 0x7FFF) << MIDDLE
             rows.append((thread, (begin, end, "share", _place(places, barrier) or site, number, what)))
     return rows
 

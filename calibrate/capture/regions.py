@@ -18,9 +18,6 @@ from pready.model.common.arrays import Array
 Key = tuple[int, int, int]
 """Identity of a stretch: place of the region, place of the barrier that ends it (0: the region's end), threads."""
 
-MPI_UNIT_S = 1e-7
-"""Resolution of a share's time in MPI."""
-
 
 @dataclass(frozen=True)
 class Stretch:
@@ -34,8 +31,6 @@ class Stretch:
         Seconds since the file was opened, shape (instances,).
     finish
         Seconds from the begin until each thread finished its share, shape (instances, threads).
-    in_mpi
-        Time of these in MPI, of the same shape.
     tasks
         Explicit tasks were created in it: threads go on with them at the barrier, so that they are busy for longer than
         `finish` says.
@@ -44,7 +39,6 @@ class Stretch:
     key: Key
     begin: Array
     finish: Array
-    in_mpi: Array
     tasks: bool
 
     @property
@@ -112,7 +106,6 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
                 key=(int(key[0]), int(key[1]), int(key[2])),
                 begin=at * 1e-9,
                 finish=np.maximum(shares["end"][cells] - at[:, None], 0) * 1e-9,
-                in_mpi=(what >> np.uint64(32)) * MPI_UNIT_S,
                 tasks=bool(((what >> np.uint64(16)) & np.uint64(SHARE_TASKS)).any()),
             )
         )

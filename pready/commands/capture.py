@@ -53,7 +53,7 @@ def capture(
     check_new(output)
     library = build_library(compiler_for(command, mpicc))
     make_folder(output, ())
-    settings = variables(library.path, output, limit_mib, command, os.environ)
+    settings = variables(library, output, limit_mib, command, os.environ)
     if only_environment:
         click.echo(exports(settings), nl=False)
         return 0

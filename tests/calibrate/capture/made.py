@@ -30,5 +30,5 @@ def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: i
     return data
 
 
-def share(in_team: int, phase: int = 0, mpi_ns: int = 0) -> int:
-    return in_team | phase << 16 | mpi_ns // 100 << 32
+def share(in_team: int, phase: int = 0) -> int:
+    return in_team | phase << 16

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, copy_where_missing, kept, one_at_a_time
 
-from pready.calibrate.capture.build import Library, build_library, place_of
+from pready.calibrate.capture.build import build_library, place_of
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.files import Run, read_run
 from pready.calibrate.measure.compile import find_mpicc, find_mpiexec, version_of
@@ -23,11 +23,11 @@ HERE = Path(__file__).resolve().parent
 
 
 @cache
-def preloaded(mpicc: tuple[str, ...], folder: Path) -> Library:
+def preloaded(mpicc: tuple[str, ...], folder: Path) -> Path:
     """The library for an MPI, built once, a warning being an error; `pready capture` need not build it again."""
     with one_at_a_time(folder):
         library = build_library(mpicc, cache=folder, flags=["-Werror"])
-        copy_where_missing(library.path, place_of(mpicc))
+        copy_where_missing(library, place_of(mpicc))
     return library
 
 
@@ -54,7 +54,7 @@ class Mpi:
         return [str(found), *LIBRARIES[self.name][1], "-n", str(ranks)]
 
     @property
-    def library(self) -> Library:
+    def library(self) -> Path:
         """What is preloaded."""
         return preloaded(tuple(self.mpicc), self.folder)
 
@@ -105,7 +105,7 @@ class Mpi:
     ) -> tuple[subprocess.CompletedProcess[str], Run | None]:
         """The same with the library preloaded; None if it wrote nothing."""
         folder.mkdir(exist_ok=True)
-        preloaded = variables(self.library.path, folder, limit_mib, self.mpiexec(1), os.environ)
+        preloaded = variables(self.library, folder, limit_mib, self.mpiexec(1), os.environ)
         done = self.run(ranks, program, preloaded)
         return done, read_run(folder) if any(folder.glob("*.capture")) else None
 

@@ -23,7 +23,7 @@ mpi = each_library
 @pytest.mark.thorough
 def test_capture_and_its_summary(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.endings()
-    assert mpi.library.path.exists()  # and the command takes it
+    assert mpi.library.exists()  # and the command takes it
     done = pready("capture", "-o", tmp_path / "run", "--", *mpi.mpiexec(2), program, "nine")
     assert done.returncode == mpi.run(2, [program, "nine"]).returncode == 9
     # A launcher that sees one rank fail may end the other before it has said so.
@@ -47,7 +47,7 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_nothing_captured_is_said(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     mpi = Mpi("mpich", kept(request))
-    assert mpi.library.path.exists()
+    assert mpi.library.exists()
     done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
     assert (done.returncode, done.stdout) == (5, "mine\n")
     assert done.stderr.startswith("pready: nothing was captured: ")

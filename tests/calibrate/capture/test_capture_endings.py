@@ -120,7 +120,7 @@ def test_without_room_for_a_file(mpi: Mpi, tmp_path: Path, where: str, way: str)
         _mount("size=640k", folder)
         mounted = True
     try:
-        settings = {"LD_PRELOAD": str(mpi.library.path), "PREADY_CAPTURE_DIR": str(folder)}
+        settings = {"LD_PRELOAD": str(mpi.library), "PREADY_CAPTURE_DIR": str(folder)}
         done = mpi.run(1, [mpi.endings(), way], settings)
         assert (done.returncode, done.stdout) == (alone(mpi, way).returncode, alone(mpi, way).stdout)
         if where == "full" and way == "plain":
@@ -197,7 +197,7 @@ def test_another_family_of_mpi(tmp_path: Path, request: pytest.FixtureRequest) -
     for mpi, other in (found, found[::-1]):
         folder = tmp_path / mpi.name
         folder.mkdir()
-        wrong = {"LD_PRELOAD": str(other.library.path), "PREADY_CAPTURE_DIR": str(folder)}
+        wrong = {"LD_PRELOAD": str(other.library), "PREADY_CAPTURE_DIR": str(folder)}
         done = mpi.run(1, [mpi.endings(), "nine"], wrong)
         assert (done.returncode, done.stdout) == (alone(mpi, "nine").returncode, alone(mpi, "nine").stdout)
         assert not list(folder.iterdir())
@@ -207,10 +207,10 @@ def test_the_library_brings_nothing_along(mpi: Mpi) -> None:
     """Shells and launchers are loaded with it too: it must not load MPI into them, nor show them names of its own."""
     if shutil.which("nm") is None:
         pytest.skip("needs nm")
-    words = ["nm", "--dynamic", "--defined-only", "--format=just-symbols", str(mpi.library.path)]
+    words = ["nm", "--dynamic", "--defined-only", "--format=just-symbols", str(mpi.library)]
     names = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
     assert "MPI_Isend" in names
     assert "GOMP_parallel" in names
     assert [n for n in names if not n.startswith(("MPI_", "PMPI_", "GOMP_", "ompt_start_tool"))] == []
-    seen = subprocess.run(["ldd", str(mpi.library.path)], capture_output=True, text=True, check=True).stdout
+    seen = subprocess.run(["ldd", str(mpi.library)], capture_output=True, text=True, check=True).stdout
     assert "mpi" not in seen.replace(str(mpi.folder), "")

@@ -19,7 +19,7 @@ from pready.model.common.errors import PreadyError
 
 TWO_THREADS: list[tuple[int, list[Row]]] = [
     (0, [
-        (1000, 1400, "share", 1, 7, share(0)), (1500, 1800, "share", 1, 7, share(0, 1, 200)),
+        (1000, 1400, "share", 1, 7, share(0)), (1500, 1800, "share", 1, 7, share(0, 1)),
         (900, 2100, "region", 1, 7, 2), (2200, 2300, "isend", 0, 3, 64),
     ]),
     (1, [(1100, 1500, "share", 1, 7, share(1)), (1505, 2000, "share", 1, 7, share(1, 1))]),
@@ -32,7 +32,6 @@ def test_shares_of_a_region_with_a_barrier() -> None:
     (stretch,) = stretches(process)  # both end at the same place
     assert np.allclose(stretch.begin, [900e-9, 1500e-9])
     assert np.allclose(stretch.finish, np.array([[500, 600], [300, 500]]) * 1e-9)
-    assert np.allclose(stretch.in_mpi, np.array([[0, 0], [200, 0]]) * 1e-9)
     assert np.allclose(stretch.reclaimable, np.array([50, 100]) * 1e-9)
     assert name_of(process.places[1]) == "program+0x10"
 

@@ -58,7 +58,6 @@ def test_fortran_is_captured(tmp_path: Path, module: str) -> None:
         assert np.all(sent["who"] == (process.rank + 1) % 3)
         assert np.all(received["who"] == (process.rank + 2) % 3)
         assert np.all(sent["what"] == 8000)
-        assert process.thread_level == "funneled"
     step = find(run)
     assert (step.steps, step.threads) == (20, 2)
     assert step.exchanges[0].name == "main program"
