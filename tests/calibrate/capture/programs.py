@@ -20,6 +20,7 @@ from pready.calibrate.capture.files import Run, read_run
 from pready.calibrate.measure.compile import find_mpicc, find_mpiexec, version_of
 
 HERE = Path(__file__).resolve().parent
+_version = cache(version_of)
 
 
 @cache
@@ -70,7 +71,7 @@ class Mpi:
         compiler = list(cc or self.mpicc)
         words = [*compiler, "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags, str(HERE / source), *libraries]
         wrapped = [os.environ.get(variable, "") for variable in ("MPICH_CC", "OMPI_CC")]
-        made_of = [version_of(compiler), *wrapped, (HERE / source).read_text()]
+        made_of = [_version(tuple(compiler)), *wrapped, (HERE / source).read_text()]
         return compiled_once(self.folder / "captured", words, name or Path(source).stem, made_of=made_of)
 
     def stencil(self) -> Path:
@@ -96,12 +97,7 @@ class Mpi:
         )
 
     def captured(
-        self,
-        ranks: int,
-        program: Sequence[str | Path],
-        folder: Path,
-        *,
-        limit_mib: int = 64,
+        self, ranks: int, program: Sequence[str | Path], folder: Path, *, limit_mib: int = 64
     ) -> tuple[subprocess.CompletedProcess[str], Run | None]:
         """The same with the library preloaded; None if it wrote nothing."""
         folder.mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made import Row, capture_file, share
 
@@ -93,7 +93,6 @@ def test_damage_is_named(data: bytes, problem: str) -> None:
     assert str(caught.value).startswith("run/rank-000000.capture: ")
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_any_damage_is_refused_or_read(data: st.DataObject) -> None:
     """Whatever bytes are changed: one line, or a process that can be summarised."""

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pready.calibrate.capture.arrivals_fit import named
@@ -52,7 +52,6 @@ halos = st.tuples(
 """Stencil, grid, whether it is periodic, and a number for each of CLASSES."""
 
 
-@settings(deadline=None)
 @given(halos)
 def test_halos_are_recognised_exactly(case: tuple[int, Grid, bool, list[int]]) -> None:
     """What is recognised sends the same bytes to the same ranks: several grids may, then the simplest is named."""
@@ -77,7 +76,6 @@ def test_halos_are_recognised_exactly(case: tuple[int, Grid, bool, list[int]]) -
         assert found.name == ("halo3d" if stencil == 7 or axes == 1 else "halo3d26")
 
 
-@settings(deadline=None)
 @given(halos, st.integers(0, 10**6))
 def test_one_byte_more_is_no_halo(case: tuple[int, Grid, bool, list[int]], which: int) -> None:
     """Negative control: if one rank sends one byte more, the bytes are listed."""
@@ -108,7 +106,6 @@ def sweep(px: int, py: int, blocks: int, times: int) -> list[list[Sent]]:
     return exchanges
 
 
-@settings(deadline=None)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 4), st.integers(1, 3))
 def test_sweeps_are_recognised_exactly(px: int, py: int, blocks: int, times: int) -> None:
     found = recognise_sweep(sweep(px, py, blocks, times))
@@ -171,7 +168,6 @@ def test_pairs_and_rings() -> None:
     assert "list of neighbours" in Recognised("neighbours", lists=(((1, 8), (2, 8)), ((0, 8),), ())).said
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(3, 8),
     st.lists(st.integers(4, 9), max_size=4, unique=True), st.lists(st.integers(10, 15), max_size=4, unique=True),
