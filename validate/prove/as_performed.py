@@ -43,14 +43,12 @@ def _whole_partitions(part: Workload) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if part.weights is not None and part.faces is None and part.neighbour_sizes is None and part.buffer % n:
         found["buffer"] = up(part.buffer)
-    for name in ("edge", "corner"):
-        size = getattr(part, name)
-        if size is not None and size % n:
-            found[name] = up(size)
-    for name in ("faces", "edges"):
-        sizes = getattr(part, name)
-        if sizes is not None and any(size % n for size in sizes):
-            found[name] = [*map(up, sizes)]
+    for name in ("edge", "corner", "faces", "edges"):
+        given = getattr(part, name)
+        if isinstance(given, tuple) and any(size % n for size in given):
+            found[name] = [*map(up, given)]
+        elif isinstance(given, (int, float)) and given % n:
+            found[name] = up(given)
     ranks, listed = part.neighbour_lists, part.neighbour_sizes
     if ranks is not None and listed is not None and any(size % n for row in listed for size in row):
         found["neighbour_list"] = [
