@@ -41,7 +41,7 @@ _HOME = {
     "format_size": "model.common.units",
     "format_time": "model.common.units",
     "gain": "api",
-    "gain_over_sizes": "model.engine.over_sizes",
+    "gain_over_sizes": "model.engine.evaluate",
     "load_machine": "model.machine.machine:load",
     "load_workload": "model.workload.workload:load",
     "predict": "api",

@@ -18,7 +18,7 @@ from pready.model.common.units import format_size as format_size
 from pready.model.common.units import format_time as format_time
 from pready.model.engine import simulate as simulate_ranks
 from pready.model.engine.evaluate import Evaluation as Evaluation
-from pready.model.engine.over_sizes import gain_over_sizes as gain_over_sizes
+from pready.model.engine.evaluate import gain_over_sizes as gain_over_sizes
 from pready.model.equations import gain as equations
 from pready.model.equations.metrics import projected_speedup as projected_speedup
 from pready.model.equations.metrics import speedup_percent as speedup_percent

@@ -18,8 +18,6 @@ from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.parallel import all_cores
 from pready.model.common.units import Unit, fraction, parse
-from pready.model.engine.compare import compare as against_bulk
-from pready.model.engine.ranks.layout import layout
 from pready.model.engine.simulation import Simulation
 from pready.model.engine.whole_step import Compared, compare_step
 from pready.model.equations import gain_numpy
@@ -200,12 +198,9 @@ def simulate(
     else:
         chosen = [_approach(approach, part) for part in what.parts]
     count = iterations or min(what.iterations, MOST_ITERATIONS)
-    settings: dict[str, Any] = {"iterations": count, "record": record, "cores": cores or all_cores(), "seed": seed}
-    by_exchange: list[Compared] = []
-    if what.exchanges is None:
-        rows = against_bulk(on, what, chosen, **settings, **layout(what).options)
-    else:
-        rows, by_exchange = compare_step(on, what, chosen, **settings)
+    rows, by_exchange = compare_step(
+        on, what, chosen, iterations=count, record=record, cores=cores or all_cores(), seed=seed
+    )
 
     def side_by_side(of: Workload, some: Compared, parts: tuple[Simulated, ...] = ()) -> Simulated:
         (bulk, bulk_run), (row, run) = some[0], some[-1]

@@ -229,8 +229,8 @@ def _together(workload: Workload, pattern: Pattern) -> Phase:
     return Phase(
         tuple(
             Edge(rank, there, size(rank, direction), direction)
-            for rank in range(pattern.ranks)
-            for direction, there in enumerate(pattern.neighbours(rank))
+            for rank, row in enumerate(pattern.neighbours)
+            for direction, there in enumerate(row)
             if there is not None
         )
     )

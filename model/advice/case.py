@@ -11,9 +11,10 @@ import numpy as np
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.other_exchanges import Draws, Other, placed
+from pready.model.engine.other_exchanges import placed
+from pready.model.engine.plan import Draws, Placed
 from pready.model.engine.rows import Saving
-from pready.model.engine.simulate import means_of_steps
+from pready.model.engine.simulate import means_s
 from pready.model.engine.whole_step import WholeStep
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
@@ -123,25 +124,24 @@ class StepOfSeveral:
     def sizes(self, case: Case) -> list[tuple[Workload, float]]:
         """Of all exchanges."""
         return [
-            (other.placed.workload, other.approach.message_size(size))
-            for other in self._others(case)
-            for size in other.placed.buffers(other.placed.pattern())
+            (there.workload, approach.message_size(size))
+            for there, approach in self._placed(case)
+            for size in there.buffers(there.pattern())
         ]
 
     def percent(self, cases: Sequence[Case]) -> list[float]:
         """All simulated in one call."""
         like, asked = self.step.like, list(dict.fromkeys(one for c in cases for one in (c.baseline, c)))
         draws = Draws([0], [self.step.seed], like.studied, [0])
-        jobs = [
-            ([o.priced(Sampler(c.machine), draws) for o in self._others(c)], like.length(like.studied)) for c in asked
-        ]
-        times = means_of_steps(jobs, like.first(like.studied), like.all_cores)
+        length, first = like.length(like.studied), like.first(like.studied)
+        jobs = [([p.sampled(a, Sampler(c.machine), draws) for p, a in self._placed(c)], length) for c in asked]
+        times = means_s(jobs, [first] * len(jobs), like.all_cores)
         whole = {c: float(t[0, 1] + c.begin(Sampler(c.machine))) for c, t in zip(asked, times, strict=True)}
         return [float(metrics.speedup_percent(whole[c.baseline], whole[c])) for c in cases]
 
-    def _others(self, case: Case) -> list[Other]:
-        """The case's exchanges on the ranks that stand for the step."""
-        out, whole, per_node = list[Other](), self.step.workload, case.parts[0].ranks_per_node
+    def _placed(self, case: Case) -> list[tuple[Placed, Approach]]:
+        """The case's exchanges on the ranks that stand for the step, and how each is sent."""
+        out, whole, per_node = list[tuple[Placed, Approach]](), self.step.workload, case.parts[0].ranks_per_node
         if per_node != whole.ranks_per_node:
             whole = whole.changed(ranks_per_node=per_node)
         here = placed(case.machine, whole, rest=self.step.like.rest)
@@ -149,5 +149,5 @@ class StepOfSeveral:
             layout = there.layout
             if layout is not None:
                 layout = replace(layout, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
-            out.append(Other(replace(there, workload=w, layout=layout), a))
+            out.append((replace(there, workload=w, layout=layout), a))
         return out

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pready.model.approach.interfaces import BULK, Approach, Interface
 from pready.model.common.arrays import Array, Replaced
-from pready.model.common.parallel import all_cores, both
-from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.many_sizes import ManySizes
-from pready.model.engine.other_exchanges import Beside, Draws, Placed
-from pready.model.engine.plan import Priced, listed_price, without_spread
-from pready.model.engine.ranks.layout import of_a_step, part
-from pready.model.engine.rows import WARM_UP, Drawn, Saving, blocks_of, drawn_like, exchange_s, row, saving, warm_up
-from pready.model.engine.simulate import Job, means_s, run_all
+from pready.model.common.parallel import both
+from pready.model.engine.from_rest import FromRest
+from pready.model.engine.plan import Draws, Placed, Priced, listed_price, without_spread
+from pready.model.engine.rows import Drawn, Saving, blocks_of, drawn_like, exchange_s, row, saving
+from pready.model.engine.simulate import Job, means_s
 from pready.model.engine.simulation import Simulation
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
@@ -25,31 +22,18 @@ from pready.model.result.verdict import Stands, fastest, simplest
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
-from pready.model.workload import supported_by
-from pready.model.workload.draws import deterministic, exchange_seed
 from pready.model.workload.workload import Workload
 
-DRAWS, FEW_DRAWS = 20, 10
-"""Draws of the machine's parameters; few where an iteration has more than `MANY_MESSAGES`."""
-MANY_MESSAGES = 30_000
-NOMINAL, PER_DRAW = 3200, 256
-"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters'
-values, and with each draw of them: 50 and 4 iterations of 4 × 4 × 4 ranks."""
-DRAWN_OF_A_STEP = 8
-"""Most iterations with each draw, of a step of several exchanges, all of which are simulated. Arrivals are the same in
-all draws, and what they leave open is added."""
 RACED = 6
 """Draws for approaches that have lost."""
-NOMINAL_ALONE, DRAWS_ALONE, PER_DRAW_ALONE = 160, 20, 16
-"""The same of exchanges from rest."""
-MOST_MESSAGES = 1_200_000
-"""Of `NOMINAL` exchanges. Above it, fewer are simulated."""
 BLOCKS = 10
 """Blocks of the simulated iterations: from how their means differ comes what the arrivals leave uncertain."""
+SAMPLES = 16
+"""Exchanges from rest per size, where many sizes are looked at."""
 
 
 @dataclass
-class Evaluation(ManySizes):
+class Evaluation(FromRest):
     """All that approaches share for one machine and workload; simulations are made on request.
 
     Pairs are simulated as exchanges from rest (`alone`), other patterns as ranks that go on from iteration to
@@ -65,96 +49,14 @@ class Evaluation(ManySizes):
     interface, is thus what it is without a race, and so are its interval and every row's values.
     """
 
-    machine: Machine
-    workload: Workload
-    seed: int = 0
-    draws: int | None = None
-    """Of the machine's parameters; absent: `DRAWS` or `FEW_DRAWS`, from rest `DRAWS_ALONE`."""
-    alone: bool | None = None
-    """Exchanges from rest, of ranks in step; absent: of pairs."""
-    race: bool = True
-    """Few draws for approaches that have lost."""
-    cores: int | None = None
-    """Absent: all that this process may use."""
-    step: Workload | None = None
-    """Of several exchanges, of which `workload` is one; all others are sent in bulk. Times of an iteration are the
-    step's."""
-    number: int = 0
-    """Of `workload` among them."""
-    samples: int = NOMINAL_ALONE
-    """Exchanges from rest with the parameters at their values."""
-    kept: KeptTimes = field(default_factory=KeptTimes, repr=False, compare=False)
-    """Ready times that were drawn, also for what `replace` makes of this."""
-
     def __post_init__(self) -> None:
-        self.rest = self.workload.pattern == "pt2pt" if self.alone is None else self.alone
-        supported_by.check(self.workload, "timeline" if self.rest else "engine")
-        self._beside = Beside.of(self.machine, self.step, self.number, self.seed, rest=self.rest)
-        cut = None
-        if not self.rest:
-            cut = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
-            # This exchange's sizes may be others than the step's.
-            cut = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
-        self._placed = Placed(self.machine, self.workload, cut, self.number)
-        self._pattern = self._placed.pattern()
-        some = DRAWS if self._messages * self._steps <= MANY_MESSAGES else FEW_DRAWS
-        self._draws = (DRAWS_ALONE if self.rest else some) if self.draws is None else self.draws
-        self._sampler = Sampler(self.machine, self._draws, 1, self.seed, lead=1)
-        self._prices: dict[tuple[float, bool], Costs] = {}
-        self._values: dict[tuple[float, bool], Costs] = {}
-        self._priced_all: dict[Approach, Priced] = {}
-        self._priced_values: dict[Approach, Priced] = {}
+        super().__post_init__()
         self._begins: dict[Approach, Array] = {}
         self._nominal: dict[Approach, Simulation] = {}
         self._quiet: dict[Approach, Simulation] = {}
         self._drawn: dict[Approach, Array] = {}
         self._blocks: dict[Approach, Array] = {}
         self._over: dict[tuple[Approach, float, int], tuple[float, float]] = {}
-        self._cores = self.cores or all_cores()
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """Ranks along x, y, z."""
-        return self._pattern.grid
-
-    @property
-    def _alike(self) -> bool:
-        return deterministic(self.workload) and self._beside.deterministic
-
-    @property
-    def per_draw(self) -> int:
-        """Iterations, or exchanges from rest, with each draw of the parameters."""
-        if self.rest:
-            return 1 if self._alike else PER_DRAW_ALONE
-        return self._iterations(PER_DRAW)
-
-    @property
-    def drawn_iterations(self) -> int:
-        """The same of an exchange of a step."""
-        several = self.step is not None and len(self.step.parts) > 1 and not self.rest
-        return min(self.per_draw, DRAWN_OF_A_STEP) if several else self.per_draw
-
-    @property
-    def iterations(self) -> int:
-        """The same at the parameters' values."""
-        if self.rest:
-            return 1 if self._alike else self.samples
-        return self.per_draw if self._alike else self._iterations(NOMINAL)
-
-    @property
-    def studied(self) -> int:
-        """The same where inputs are moved."""
-        return self.iterations if self.rest else self.per_draw
-
-    @property
-    def draws_made(self) -> int:
-        """Of the machine's parameters, for rows that lead."""
-        return self._draws
-
-    @property
-    def messages_of_a_draw(self) -> int:
-        """That are simulated with each draw, for baseline and approach."""
-        return 2 * self._messages * self._steps * self.length(self.drawn_iterations)
 
     def with_draws(self, draws: int) -> Evaluation:
         """The same with so many draws of the machine, the first of them the same; its simulations are kept."""
@@ -162,21 +64,6 @@ class Evaluation(ManySizes):
         other._nominal, other._quiet, other._blocks = self._nominal, self._quiet, self._blocks
         other._drawn = {a: rows[: 1 + draws] for a, rows in self._drawn.items()}
         return other
-
-    @property
-    def _messages(self) -> int:
-        """Of one exchange, and of those beside it, all ranks, a message per user partition."""
-        return self._pattern.edges * self.workload.n_partitions + self._beside.messages
-
-    @property
-    def _steps(self) -> int:
-        return 1 if self.rest else self._pattern.exchanges(self.workload.blocks)
-
-    def _iterations(self, exchanges: int) -> int:
-        messages = self._messages * self._steps
-        wanted = exchanges // (self._pattern.ranks * self._steps)
-        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - -(-WARM_UP // self._steps)
-        return max(1, min(wanted, affordable, self.workload.iterations))
 
     @property
     def delay(self) -> float:
@@ -199,106 +86,7 @@ class Evaluation(ManySizes):
 
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, parameters at their values."""
-        return self._price({}, approach.message_size(self.workload.buffer), inside=False)
-
-    def _price(self, replaced: dict[str, Replaced], size: float, inside: bool) -> Costs:
-        return replace(self._value(size, inside), **replaced)
-
-    def _value(self, size: float, inside: bool) -> Costs:
-        """Costs at the parameters' values."""
-        if (size, inside) not in self._values:
-            self._values[size, inside] = self._priced_rows(size, inside).row(0)
-        return self._values[size, inside]
-
-    def _priced_rows(self, size: float, inside: bool) -> Costs:
-        """Costs at the parameters' values, then with each draw."""
-        if (size, inside) not in self._prices:
-            self._prices[size, inside] = listed_price(self._sampler, self.workload)(size, inside)
-        return self._prices[size, inside]
-
-    def _kinds(self, approach: Approach) -> list[tuple[float, bool]]:
-        """Bytes of the approach's messages by class, and whether they stay within a node."""
-        of = self._placed.parts(approach)
-        return [*zip(of.sizes, of.inside, strict=True)]
-
-    def _own_seed(self) -> int:
-        return exchange_seed(self.seed, self.number)
-
-    def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced:
-        """The approach with the parameters at their values, or some costs replaced."""
-        if not replaced and not self.rest:
-            return self._valued(approach)
-        kinds = self._kinds(approach)
-        values = [replace(self._value(size, inside), **replaced) for size, inside in kinds]
-        return self._placed.priced(approach, values, self.arrivals_of([0], iterations))
-
-    def _valued(self, approach: Approach) -> Priced:
-        """The approach with the parameters at their values, made once, for any number of iterations of ranks that go
-        on."""
-        if approach in self._priced_all:
-            return self._priced_all[approach].rows(range(1))
-        if approach not in self._priced_values:
-            self._priced_values[approach] = self._placed.at_values(
-                approach, lambda: [self._value(*kind) for kind in self._kinds(approach)], self.seed
-            )
-        return self._priced_values[approach]
-
-    def _at_draws(self, approach: Approach, draws: range) -> Priced:
-        """The approach with each of these draws of the parameters; 0: at their values."""
-        return self._all_rows(approach).rows(draws)
-
-    def _all_rows(self, approach: Approach) -> Priced:
-        """The approach at the parameters' values, then with each draw of them, made once."""
-        if approach not in self._priced_all:
-            kinds = self._kinds(approach)
-            by_class = [self._priced_rows(size, inside) for size, inside in kinds]
-            draws = self.arrivals_of(range(1 + self._draws), self.per_draw)
-            self._priced_all[approach] = self._placed.priced(approach, by_class, draws)
-        return self._priced_all[approach]
-
-    def arrivals_of(self, rows: Sequence[int], iterations: int) -> Draws:
-        """Rows of the sampler, for so many iterations: the same arrivals in all, so that only the machine differs."""
-        seeds = [self.seed] * len(rows)
-        return Draws(rows, seeds, iterations, [0] * len(rows)) if self.rest else Draws(rows, seeds)
-
-    def _job(self, own: Priced, draws: Draws, iterations: int, sampler: Sampler | None = None, **how: bool) -> Job:
-        """A step's simulation, iterations that go before included."""
-        return self._beside.around(own, draws, sampler, **how), self.length(iterations)
-
-    def length(self, iterations: int) -> int:
-        """Of a simulation of so many iterations; exchanges from rest go side by side."""
-        return 1 if self.rest else self.first(iterations) + iterations
-
-    def first(self, iterations: int) -> int:
-        """Iterations that go before so many."""
-        return 0 if self.rest else warm_up(self.workload, iterations, self._steps)
-
-    @property
-    def sampler(self) -> Sampler:
-        """Of the machine's draws: row 0 has its values."""
-        return self._sampler
-
-    @property
-    def drawn_rows(self) -> Draws:
-        """Rows of the sampler: the machine's values, then drawn ones."""
-        return self.arrivals_of(range(self._draws + 1), self.per_draw)
-
-    @property
-    def all_cores(self) -> int:
-        """That simulations may use."""
-        return self._cores
-
-    def _simulate(self, made: Sequence[Priced], iterations: int, *, calm: bool = False) -> list[Simulation]:
-        """Each plan for so many iterations, without those that go before."""
-        draws = self.arrivals_of([0], iterations)
-        jobs = [self._job(p, draws, iterations, calm=calm) for p in made]
-        out = run_all(jobs, self._cores, self.kept, self.number)
-        return [rows[0][0].after(self.first(iterations)) for rows in out]
-
-    def _means(self, own: Sequence[tuple[Priced, Draws]], sampler: Sampler | None, iterations: int) -> list[Array]:
-        """`means_s` of this exchange, others sent in bulk with the same draws of the machine, or with its values."""
-        jobs = [self._job(of, draws, iterations, sampler) for of, draws in own]
-        return means_s(jobs, [self.first(iterations)] * len(jobs), self._cores, self.number, self.kept)
+        return self._value(approach.message_size(self.workload.buffer), inside=False)
 
     def prepare(self, approaches: Iterable[Approach]) -> None:
         """Simulate, all at once, what is not yet simulated of these approaches at the parameters' values."""
@@ -321,11 +109,11 @@ class Evaluation(ManySizes):
     def prepare_drawn(self, draws: Mapping[Approach, int]) -> None:
         """Draws of the machine that are not yet there, up to so many by approach; the values are the row before."""
         there = {a: len(self._drawn.get(a, ())) for a in draws}
-        wanted = {a: range(there[a], 1 + min(n, self._draws)) for a, n in draws.items()}
+        wanted = {a: range(there[a], 1 + min(n, self.draws_made)) for a, n in draws.items()}
         wanted = {a: rows for a, rows in wanted.items() if len(rows) > (there[a] == 0)}
         n = self.drawn_iterations
         jobs = [(self._at_draws(a, r), self.arrivals_of(r, n)) for a, r in wanted.items()]
-        for approach, times in zip(wanted, self._means(jobs, self._sampler, n), strict=True):
+        for approach, times in zip(wanted, self._means(jobs, self.sampler, n), strict=True):
             self._drawn[approach] = np.concatenate([self._drawn.get(approach, times[:0]), times])
 
     def nominal(self, approach: Approach) -> Simulation:
@@ -343,8 +131,8 @@ class Evaluation(ManySizes):
 
         Of an approach that has lost a race, only the first `RACED`.
         """
-        if self._draws and approach not in self._drawn:
-            self.prepare_drawn({approach: self._draws})
+        if self.draws_made and approach not in self._drawn:
+            self.prepare_drawn({approach: self.draws_made})
         return drawn_like(self.means(approach), self._drawn.get(approach), self.blocks(approach), self.iterations)
 
     def blocks(self, approach: Approach) -> Array:
@@ -361,11 +149,10 @@ class Evaluation(ManySizes):
         each = max(1, self.iterations // BLOCKS)
         n = self.iterations // each
         draws = Draws([0] * n, [self.seed] * n, each, [each * i for i in range(n)])
-        own = []
-        for a in wanted:
-            kinds = self._kinds(a)
-            by_class = [Costs.stack([self._value(size, inside)] * n, 1) for size, inside in kinds]
-            own.append((self._placed.priced(a, by_class, draws), draws))
+        own = [
+            (self._placed.priced(a, lambda *kind: Costs.stack([self._value(*kind)] * n, 1), draws), draws)
+            for a in wanted
+        ]
         self._blocks.update(zip(wanted, self._means(own, None, each), strict=True))
 
     def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
@@ -385,8 +172,8 @@ class Evaluation(ManySizes):
         self.prepare([base, *approaches])
         raced = self.race and not self.rest
         leading = self._leading(approaches) if raced else {base, *approaches}
-        few = min(RACED, self._draws)
-        draws = {a: self._draws if a in leading else few for a in (base, *approaches)}
+        few = min(RACED, self.draws_made)
+        draws = {a: self.draws_made if a in leading else few for a in (base, *approaches)}
         both(lambda: self.prepare_drawn(draws), lambda: self._prepare_quiet([BULK, *approaches]))
         self._prepare_blocks([base, *approaches])
         return [self.predict(a) for a in approaches]
@@ -394,8 +181,8 @@ class Evaluation(ManySizes):
     def saved(self, approach: Approach) -> tuple[float, float]:
         """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
         base = self.workload.baseline
-        draws = dict.fromkeys((base, approach), self._draws)
-        for a in draws if self._draws or not self.rest else ():
+        draws = dict.fromkeys((base, approach), self.draws_made)
+        for a in draws if self.draws_made or not self.rest else ():
             self._all_rows(a)  # for both of what follows
         both(lambda: self.prepare_drawn(draws), lambda: self.prepare(draws))
         of = self.saving(approach)
@@ -420,7 +207,7 @@ class Evaluation(ManySizes):
 
     def message_sizes(self, approach: Approach) -> list[float]:
         """Bytes of the approach's messages, by kind."""
-        return [size for size, _ in self._kinds(approach)]
+        return [*self._placed.parts(approach).sizes]
 
     def elsewhere(self, cases: Sequence[tuple[Machine, Workload, Approach]]) -> list[Array]:
         """`means` on other machines and of other workloads, with the same seed, over so many iterations, too."""
@@ -434,7 +221,7 @@ class Evaluation(ManySizes):
             n = there.studied
             firsts.append(there.first(n))
             jobs.append(([there._at_values(approach, n)], there.length(n)))
-        return [rows[0] for rows in means_s(jobs, firsts, self._cores, kept=self.kept)]
+        return [rows[0] for rows in means_s(jobs, firsts, self.all_cores, 0, self.kept)]
 
     def gains(self, approaches: Sequence[Approach]) -> list[Stands]:
         """How each stands against what the application does today, as `predict` says it."""
@@ -479,5 +266,64 @@ class Evaluation(ManySizes):
     def _begin(self, approach: Approach) -> Array:
         """What beginning takes, at the parameters' values and with each draw of them."""
         if approach not in self._begins:
-            self._begins[approach] = begin(self._sampler, self.workload, approach)
+            self._begins[approach] = begin(self.sampler, self.workload, approach)
         return self._begins[approach]
+
+    def gain_over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int = SAMPLES) -> Array:
+        """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.
+
+        Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
+        sizes of their own keep them. From rest, each is the mean of so many exchanges.
+        """
+        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes, samples)] for a in (self.workload.baseline, approach))
+        return metrics.eta(bulk, fine)
+
+    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """Share of an iteration that one approach saves for several buffer sizes, likewise."""
+        bulk, fine = ([m[1] for m in self._over_sizes(a, sizes, SAMPLES)] for a in (self.workload.baseline, approach))
+        return metrics.speedup_percent(bulk, fine) / 100
+
+    def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> list[tuple[float, float]]:
+        """Mean times of an exchange's communication and of an iteration."""
+        wanted = [(a, float(s), samples) for a in (self.workload.baseline, approach) for s in sizes]
+        self._prepare_sizes([w[:2] for w in dict.fromkeys(wanted) if w not in self._over], samples)
+        return [self._over[approach, float(s), samples] for s in sizes]
+
+    def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]], samples: int) -> None:
+        """Simulate approaches at buffer sizes."""
+        sampler = Sampler(self.machine)
+        alike: dict[tuple[Approach, object], list[tuple[float, Placed, list[Costs]]]] = {}
+        for approach, size in wanted:
+            there = self.workload.at_buffer(size)
+            layout = None
+            if self._placed.layout is not None:
+                layout = replace(self._placed.layout, sizes=there.sizes, neighbour_sizes=there.neighbour_sizes)
+            here = Placed(self.machine, there, layout, self.number)
+            by_class = here.parts(approach).at(listed_price(sampler, there))
+            # One plan at several prices, as long as protocols and arrivals are the same.
+            rate = getattr(there.arrivals, "delay_rate", None)
+            kind = (*(c.protocol(approach.interface) for c in by_class), there.thread_time, rate and size)
+            alike.setdefault((approach, kind), []).append((size, here, by_class))
+        iterations = (1 if self._alike else samples) if self.rest else self.per_draw
+        own = []
+        for (approach, _), some in alike.items():
+            n, (_, here, first) = len(some), some[0]
+            draws = Draws([0] * n, [self.seed] * n, iterations, [0] * n)
+            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(first))]
+            own.append((here.at_costs(approach, here.parts(approach, iterations), rows, draws), draws))
+        for (approach, _), some, times in zip(alike, alike.values(), self._means(own, None, iterations), strict=True):
+            for (size, *_), (exchange, iteration) in zip(some, times.tolist(), strict=True):
+                once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))
+                self._over[approach, size, samples] = exchange, iteration + once / self.workload.iterations
+
+
+def gain_over_sizes(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    sizes: Sequence[float],
+    seed: int = 0,
+    samples: int = SAMPLES,
+) -> Array:
+    """η of one approach for several buffer sizes at once, of exchanges from rest; see `Evaluation.gain_over_sizes`."""
+    return Evaluation(machine, workload, seed, draws=0, alone=True).gain_over_sizes(approach, sizes, samples)

@@ -33,7 +33,7 @@ so that everything is written in parts of a nanosecond, as the first line of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -43,6 +43,7 @@ from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.engine.plan import Plan
+from pready.model.engine.ranks.pattern import Pattern
 from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine
 from pready.model.timeline.rules import Setting, marked_by_threads
@@ -136,20 +137,21 @@ def write_goal(out: TextIO, step: Sequence[Plan], iterations: int) -> Flags:
     count = sum(plan.pattern.edges * plan.transports for plan in step) * iterations
     if count > LARGEST:
         raise PreadyError(f"GOAL text of {count} messages", valid=f"at most {LARGEST} messages")
-    given = flags(step)
+    given = _flags(step)
     unit = "ns" if given.ticks_per_ns == 1 else f"1/{given.ticks_per_ns} ns"
     out.write(f"// times in {unit}; LogGOPSim {given}\n")
     if given.G:
         out.write(f"// {BYTES_STOP_SENDS}\n")
     out.write(f"num_ranks {step[0].pattern.ranks}\n\n")
+    messages = [_messages(plan.pattern) for plan in step]
     for rank in range(step[0].pattern.ranks):
         out.write(f"rank {rank} {{\n")
-        out.writelines(f"{line}\n" for line in _rank(step, rank, iterations, given.ticks_per_ns * NS))
+        _write_rank(out, step, messages, rank, iterations, given.ticks_per_ns * NS)
         out.write("}\n\n")
     return given
 
 
-def flags(step: Sequence[Plan]) -> Flags:
+def _flags(step: Sequence[Plan]) -> Flags:
     """LogGOPSim's parameters for the costs of a step's exchanges."""
     each = [(p, c, size) for p in step for c, size in zip(range(len(p.costs)), p.sizes, strict=True)]
     size = np.array([max(s - 1, 1) for _, _, s in each])  # LogGOPSim pays for all bytes but one
@@ -174,14 +176,8 @@ def flags(step: Sequence[Plan]) -> Flags:
 
 
 def _some_rank_sends_and_receives(step: Sequence[Plan]) -> bool:
-    edges = [
-        (rank, to)
-        for plan in step
-        for rank in range(plan.pattern.ranks)
-        for to in plan.pattern.neighbours(rank)
-        if to is not None
-    ]
-    return not {rank for rank, _ in edges}.isdisjoint(to for _, to in edges)
+    there = [plan.pattern.receivers for plan in step]
+    return any(bool(np.isin(np.nonzero(a >= 0)[0], b).any()) for a in there for b in there)
 
 
 def _line(x: Array, y: Array) -> tuple[float, float]:
@@ -197,76 +193,77 @@ def _unlike(plan: Plan) -> bool:
     return plan.sent != plan.approach
 
 
-def _rank(step: Sequence[Plan], rank: int, iterations: int, ticks: float) -> Iterator[str]:
+Messages = list[list[tuple[int, int, int]]]
+"""By rank: with whom, of which class, in which direction."""
+
+
+def _messages(of: Pattern) -> tuple[Messages, Messages]:
+    """What ranks send and what they receive."""
+    to = of.receivers
+    profile = np.zeros(of.ranks, np.int64) if of.rank_profile is None else of.rank_profile
+    sent: Messages = [[] for _ in range(of.ranks)]
+    received: Messages = [[] for _ in range(of.ranks)]
+    for rank, d in np.argwhere(to >= 0).tolist():
+        peer, kind = int(to[rank, d]), int(of.classes[profile[rank], d])
+        sent[rank].append((peer, kind, d))
+        received[peer].append((rank, kind, d))
+    return sent, received
+
+
+def _write_rank(
+    out: TextIO,
+    step: Sequence[Plan],
+    messages: Sequence[tuple[Messages, Messages]],
+    rank: int,
+    iterations: int,
+    ticks: float,
+) -> None:
     """A rank's operations; `ticks` per second."""
     number = 0
     last: list[str] = []
     tags = sum(plan.approach.messages for plan in step)
 
-    def line(text: str, *requires: str) -> tuple[str, list[str]]:
+    def operation(text: str, *requires: str) -> str:
         nonlocal number
         number += 1
-        name = f"l{number}"
-        return name, [f"{name}: {text}", *(f"{name} requires {r}" for r in requires)]
+        out.write(f"l{number}: {text}\n")
+        out.writelines(f"l{number} requires {r}\n" for r in requires)
+        return f"l{number}"
 
     for k in range(iterations):
         first = k * tags
-        for plan in step:
-            profile = 0 if plan.pattern.rank_profile is None else int(plan.pattern.rank_profile[rank])
+        for plan, (sent, received) in zip(step, messages, strict=True):
             count, unlike = plan.approach.messages, _unlike(plan)
-            targets = [
-                (to, int(plan.pattern.classes[profile, d]), d)
-                for d, to in enumerate(plan.pattern.neighbours(rank))
-                if to is not None
-            ]
             barrier = float(plan.costs[0].barrier)
-            starts, marked = ready(plan, rank, k)
+            starts, marked = _ready(plan, rank, k)
             if plan.approach.interface.joins:
                 starts = starts + barrier
-            now, previous, sends = 0.0, last, []
+            now, previous = 0.0, last
             for t in np.argsort(starts, kind="stable").tolist():
                 start = float(starts[t])
-                some = [(to, c) for to, c, d in targets if not unlike or d % count == t]
-                wait, lines = line(f"calc {max(0, round((start - now) * ticks))}", *previous)
-                yield from lines
-                previous = [wait]
+                some = [(to, c) for to, c, d in sent[rank] if not unlike or d % count == t]
+                previous = [operation(f"calc {max(0, round((start - now) * ticks))}", *previous)]
                 for target, c in some:
                     size = max(1, round(plan.sizes[c]))
-                    send, lines = line(f"send {size}b to {target} tag {first + t}", *previous)
-                    yield from lines
-                    previous = [send]
-                    sends.append(send)
+                    previous = [operation(f"send {size}b to {target} tag {first + t}", *previous)]
                 now = max(now, start) + sum(float(plan.numbers["hold_each"][c]) for _, c in some)
-            join, lines = line(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
-            yield from lines
+            join = operation(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
             done, later = [], 0.0
-            for source, c, d in _sources(plan, rank):
+            for source, c, d in received[rank]:
                 size = max(1, round(plan.sizes[c]))
                 work = int(plan.numbers["received_in"][0]) * float(plan.numbers["work"][c])
                 for t in [d % count] if unlike else range(count):
-                    receive, lines = line(f"recv {size}b from {source} tag {first + t}", join)
-                    yield from lines
+                    receive = operation(f"recv {size}b from {source} tag {first + t}", join)
                     if work and plan.approach.interface.tells:
-                        receive, lines = line(f"calc {round(work * ticks)}", receive)
-                        yield from lines
+                        receive = operation(f"calc {round(work * ticks)}", receive)
                     else:
                         later += work
                     done.append(receive)
-            end, lines = line(f"calc {round((barrier + later) * ticks) if later else 0}", join, *done)
-            yield from lines
-            last = [end]
+            last = [operation(f"calc {round((barrier + later) * ticks) if later else 0}", join, *done)]
             first += count
 
 
-def _sources(plan: Plan, rank: int) -> list[tuple[int, int, int]]:
-    """Who sends to a rank, messages of which class, and in which direction."""
-    of = plan.pattern
-    source, direction = np.nonzero(of.receivers == rank)
-    profile = np.zeros(of.ranks, np.int64) if of.rank_profile is None else of.rank_profile
-    return [(int(r), int(of.classes[profile[r], d]), int(d)) for r, d in zip(source, direction, strict=True)]
-
-
-def ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
+def _ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
     """When each transport partition of a rank is ready and the last mark is set, after its start."""
     w = plan.workload
     times = draws.draw(w, 1, plan.seed, rank=rank, first=iteration)

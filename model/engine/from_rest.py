@@ -5,48 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array, Replaced
-from pready.model.engine.other_exchanges import Placed
-from pready.model.engine.plan import Priced
+from pready.model.engine.shared_draws import SharedDraws
 from pready.model.engine.simulate import run as run_plan
-from pready.model.machine.machine import Machine
 from pready.model.timeline import plain_run
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.plain_run import Alone, Jobs
 from pready.model.timeline.rules import Setting, setting_of
 from pready.model.workload import draws
-from pready.model.workload.workload import Workload
 
 SENDER, RECEIVER = 0, 1
 
 
-class FromRest:
-    """What can be said of each exchange of an `Evaluation` from rest."""
-
-    machine: Machine
-    workload: Workload
-    _draws: int
-    _placed: Placed
-
-    if TYPE_CHECKING:
-
-        @property
-        def iterations(self) -> int:
-            """At values."""
-
-        @property
-        def per_draw(self) -> int:
-            """With each draw."""
-
-        def _own_seed(self) -> int: ...
-        def _value(self, size: float, inside: bool) -> Costs: ...
-        def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced: ...
-        def _at_draws(self, approach: Approach, draws: range) -> Priced: ...
+class FromRest(SharedDraws):
+    """What can be said of each exchange from rest."""
 
     @cached_property
     def ready(self) -> Array:
@@ -67,14 +43,14 @@ class FromRest:
         """What an exchange depends on besides times and costs."""
         return setting_of(self.machine, self.workload)
 
-    def costs_by_peer(self, approach: Approach, **replaced: Replaced) -> list[Costs]:
+    def costs_by_peer(self, approach: Approach) -> list[Costs]:
         """Costs of the approach's messages to each peer, parameters at their values."""
         if self.jobs(approach) is None:
             sizes = [approach.message_size(b) for b in self.workload.sends]
         else:
             of = self._placed.parts(approach)
             sizes = [of.sizes[c] for c in of.pattern.classes[0].tolist()]
-        return [replace(self._value(size, inside=False), **replaced) for size in sizes]
+        return [self._value(size, inside=False) for size in sizes]
 
     def jobs(self, approach: Approach) -> Jobs | None:
         """Of the approach's messages, where the parts of threads differ."""
@@ -125,7 +101,7 @@ class FromRest:
     def each_drawn(self, approach: Approach) -> Array:
         """The same of the first `per_draw`, at the values, then with each draw, shape (1 + draws, per_draw)."""
         out, ready = [], draws.draw(self.workload, self.per_draw, self._own_seed(), rank=SENDER)
-        for draw in range(self._draws + 1):
+        for draw in range(self.draws_made + 1):
             ends = run_plan(self._at_draws(approach, range(draw, draw + 1)).plan, 1, record=True).ends_s
             assert ends is not None
             out.append(ends[0] - ready.max(axis=1))

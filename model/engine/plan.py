@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import check_transport_partitions, vci_members
 from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import FIELDS
+from pready.model.engine.alone import alone, buffers_alone
 from pready.model.engine.exchange_numbers import Exchange, message_numbers, prices, steps, tables
+from pready.model.engine.ranks.layout import Layout
 from pready.model.engine.ranks.mapping import Mapping, mapped
 from pready.model.engine.ranks.nodes import adapters_of
-from pready.model.engine.ranks.parts import Parts, mapped_to_parts, parts
+from pready.model.engine.ranks.parts import Parts, Price, mapped_to_parts, parts
 from pready.model.engine.ranks.pattern import KINDS, Pattern
 from pready.model.engine.ready_numbers import TABLE, ready_numbers
 from pready.model.machine.machine import Machine
@@ -24,10 +26,17 @@ from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.rules import Setting, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.arrivals import NoArrivals
+from pready.model.workload.draws import exchange_seed
+from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 Row = NDArray[np.float64 | np.int64 | np.uint64]
 Numbers = dict[str, Row]
+_OF_PATTERN = (
+    *("ranks", "periodic", "directions", "sources", "reach", "alone", "present", "degree"),
+    *("out_start", "out_rank", "in_start", "in_rank", "in_slot"),
+)
+"""What the kernel takes by the same name."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +63,6 @@ class Plan:
     """The same for the kernel: what `kernel/recurrence/fields.def` lists."""
     sent: Approach
     """The approach as the pattern has it: one message in each direction, where the parts of threads differ."""
-
-
-Price = Callable[[float, bool], Costs]
-"""The costs of messages of so many bytes, within a node or not."""
 
 
 def listed_price(sampler: Sampler, workload: Workload) -> Price:
@@ -89,121 +94,153 @@ class Priced:
         return Priced(first, prices if len(seeds) > 1 else {}, seeds)
 
 
-def plan(
-    machine: Machine,
-    workload: Workload,
-    approach: Approach,
-    pattern: Pattern,
-    *,
-    seed: int = 0,
-    blocks: int = 1,
-    buffers: Sequence[float] | None = None,
-    thread_grid: tuple[int, int, int] | None = None,
-    price: Price | None = None,
-) -> Plan:
-    """All that the kernel needs.
+@dataclass(frozen=True)
+class Draws:
+    """Rows of a sampler, and the arrivals of each."""
 
-    Parameters
-    ----------
-    blocks
-        Of a sweep, per octant (KBA).
-    buffers
-        Bytes for a neighbour by class of the pattern; absent: the workload's buffer for every one.
-    thread_grid
-        How a rank's threads are arranged in space; absent: every thread has a part of every buffer.
-    price
-        Scalar costs of a message by its size; absent: every machine parameter at its value.
-
-    Raises
-    ------
-    PreadyError
-        Transport partitions that do not divide the user partitions, or more threads than the
-        machine's curves cover.
-    """
-    if price is None:
-        price = listed_price(Sampler(machine), workload)
-    of = parts(workload, approach, pattern, tuple(buffers or (workload.buffer,) * len(pattern.kinds)))
-    by_class = [price(s, inside) for s, inside in zip(of.sizes, of.inside, strict=True)]
-    return priced(machine, workload, approach, of, by_class, seeds=(seed,), blocks=blocks, thread_grid=thread_grid).plan
+    rows: Sequence[int]
+    seeds: Sequence[int]
+    """Of the step."""
+    exchanges: int = 1
+    """Side by side, where they are simulated from rest,"""
+    firsts: Sequence[int] | None = None
+    """and by row, the iteration whose arrivals the first of them has."""
 
 
-def priced(
-    machine: Machine,
-    workload: Workload,
-    approach: Approach,
-    of: Parts,
-    by_class: list[Costs],
-    *,
-    seeds: Sequence[int],
-    blocks: int = 1,
-    thread_grid: tuple[int, int, int] | None = None,
-    firsts: Sequence[int] | None = None,
-    setting: Setting | None = None,
-) -> Priced:
-    """The same ranks and messages at several prices; arguments and errors as of `plan`, and
+@dataclass(frozen=True)
+class Placed:
+    """One exchange of a step on its ranks; without a layout, from rest (`alone`)."""
 
-    Parameters
-    ----------
-    of
-        Its messages, as large as in the first row.
-    by_class
-        Costs by class, scalars or of shape (rows,); of one protocol in all rows.
-    seeds
-        One per row.
-    firsts
-        Of exchanges from rest: the iteration whose arrivals the first of each row has.
-    setting
-        Of the machine and the workload, if it is at hand.
-    """
-    interface, pattern, sent = approach.interface, of.pattern, approach
-    if interface.splits:
-        check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-    if pattern.node is not None and interface.one_by_one:
-        raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
-    if pattern.root:
-        _check_relays(approach)
-    contexts = machine.contexts.value
-    mapping = None
-    if thread_grid is not None:
-        # One message for the whole buffer waits for all threads, wherever they are.
-        whole_shape = mapped(
-            pattern, workload, approach if interface.splits else Approach(interface), thread_grid, contexts
+    machine: Machine
+    workload: Workload
+    layout: Layout | None
+    number: int = 0
+
+    @cached_property
+    def setting(self) -> Setting:
+        """What it depends on besides times and costs."""
+        return setting_of(self.machine, self.workload)
+
+    @cached_property
+    def made(self) -> dict[Approach, Priced]:
+        """Its approaches at the machine's values that were made for any times of the threads.
+
+        Points of a sweep that differ by these and by their seeds share them.
+        """
+        if self.layout is None or self.workload.neighbour_list is not None:
+            return {}
+        compute = self.workload.compute
+        if isinstance(compute, ComputeTime):
+            compute = compute.model_copy(update={"time": 0.0})
+        alike = self.workload.model_copy(update={"arrivals": NoArrivals(), "compute": compute})
+        return _made(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
+
+    @property
+    def calm(self) -> Placed:
+        """Without spread of arrivals."""
+        return replace(self, workload=self.workload.model_copy(update={"arrivals": NoArrivals()}))
+
+    def pattern(self, exchanges: int = 1) -> Pattern:
+        """Who talks to whom."""
+        return alone(self.workload, exchanges) if self.layout is None else self.layout.pattern(self.workload)
+
+    def buffers(self, of: Pattern) -> tuple[float, ...]:
+        """Bytes for a neighbour by class."""
+        return buffers_alone(self.workload) if self.layout is None else self.layout.buffers(self.workload, of)
+
+    def parts(self, approach: Approach, exchanges: int = 1) -> Parts:
+        """An approach's messages."""
+        of = self.pattern(exchanges)
+        return parts(self.workload, approach, of, self.buffers(of))
+
+    def at_values(self, approach: Approach, price: Price, seed: int) -> Priced:
+        """An approach of ranks that go on, at costs that are asked for if they are needed."""
+        if approach not in self.made:
+            self.made[approach] = self.priced(approach, price, Draws([0], [seed]))
+        seed = exchange_seed(seed, self.number)
+        return Priced(with_arrivals(self.made[approach].plan, self.workload, self.setting, seed), {}, (seed,))
+
+    def sampled(self, approach: Approach, sampler: Sampler, draws: Draws) -> Priced:
+        """An approach with some rows of a sampler."""
+        price, rows = listed_price(sampler, self.workload), draws.rows
+
+        def drawn(size: float, inside: bool) -> Costs:
+            made = price(size, inside)
+            return made.row(rows[0]) if len(rows) == 1 else made.rows(np.asarray(rows))
+
+        return self.priced(approach, drawn, draws)
+
+    def priced(self, approach: Approach, price: Price, draws: Draws) -> Priced:
+        """An approach at the prices of its messages, scalars or a row each."""
+        of = self.parts(approach, draws.exchanges)
+        return self.at_costs(approach, of, of.at(price), draws)
+
+    def at_costs(self, approach: Approach, of: Parts, by_class: list[Costs], draws: Draws) -> Priced:
+        """An approach whose messages `of` are as large as in the first row.
+
+        Parameters
+        ----------
+        by_class
+            Costs by class, scalars or of shape (rows,); of one protocol in all rows.
+
+        Raises
+        ------
+        PreadyError
+            Transport partitions that do not divide the user partitions, or more threads than the machine's curves
+            cover.
+        """
+        machine, workload, layout = self.machine, self.workload, self.layout
+        interface, pattern, sent = approach.interface, of.pattern, approach
+        seeds = [exchange_seed(s, self.number) for s in draws.seeds]
+        if interface.splits:
+            check_transport_partitions(approach.transport_partitions, workload.n_partitions)
+        if pattern.node is not None and interface.one_by_one:
+            raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
+        if pattern.root:
+            _check_relays(approach)
+        contexts = machine.contexts.value
+        mapping = None
+        if layout is not None and layout.thread_grid is not None:
+            # One message for the whole buffer waits for all threads, wherever they are.
+            one_by_one = approach if interface.splits else Approach(interface)
+            of_threads = mapped(pattern, workload, one_by_one, layout.thread_grid, contexts)
+            mapping = of_threads if interface.splits else None
+        if of.count > 1:
+            mapping = mapped_to_parts(workload, approach, of.count, pattern.directions, contexts)
+            sent = replace(approach, transport_partitions=1)
+        members = vci_members(approach, workload.threads, contexts) if mapping is None else [*map(list, mapping.vcis)]
+        if interface.one_sided and len(by_class) > 1:  # one epoch, whatever is put in it
+            by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
+        x = Exchange(workload, sent, pattern, self.setting, by_class, members, mapping, len(seeds))
+        fixed = {**message_numbers(x), **ready_numbers(workload, seeds[0]), **steps(x)}
+        by_row: dict[str, NDArray[np.float64 | np.uint64]] = {
+            name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in prices(x, fixed).items()
+        }
+        if layout is None and draws.firsts is not None:
+            by_row["first"] = np.array(draws.firsts, np.uint64)[:, None]
+        own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
+        blocks = 1 if layout is None else layout.blocks
+        rails = 1 if machine.adapter is None else machine.adapter.rails.value
+        made = Plan(
+            pattern,
+            workload,
+            approach,
+            seeds[0],
+            of.sizes,
+            tuple(by_class),
+            members,
+            mapping,
+            x.transports,
+            pattern.exchanges(blocks),
+            _pattern_numbers(pattern, blocks, rails) | own,
+            sent,
         )
-        mapping = whole_shape if interface.splits else None
-    if of.count > 1:
-        mapping = mapped_to_parts(workload, approach, of.count, pattern.directions, contexts)
-        sent = replace(approach, transport_partitions=1)
-    members = vci_members(approach, workload.threads, contexts) if mapping is None else [list(v) for v in mapping.vcis]
-    if interface.one_sided and len(by_class) > 1:  # one epoch, whatever is put in it
-        by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
-    setting = setting or setting_of(machine, workload)
-    x = Exchange(workload, sent, pattern, setting, by_class, members, mapping, len(seeds))
-    fixed = {
-        **message_numbers(x),
-        **ready_numbers(x.workload, seeds[0]),
-        **steps(x),
-    }
-    by_row: dict[str, NDArray[np.float64 | np.uint64]] = {
-        name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in prices(x, fixed).items()
-    }
-    if firsts is not None:
-        by_row["first"] = np.array(firsts, np.uint64)[:, None]
-    own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
-    made = Plan(
-        pattern,
-        workload,
-        approach,
-        seeds[0],
-        of.sizes,
-        tuple(by_class),
-        members,
-        mapping,
-        x.transports,
-        pattern.exchanges(blocks),
-        _pattern_numbers(pattern, blocks, 1 if machine.adapter is None else machine.adapter.rails.value) | own,
-        sent,
-    )
-    return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
+        return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
+
+
+@lru_cache(maxsize=4)
+def _made(machine: str, workload: str, layout: Layout) -> dict[Approach, Priced]:
+    return {}
 
 
 def _check_relays(approach: Approach) -> None:
@@ -256,28 +293,16 @@ def _number(dtype: str, value: float | np.generic) -> Row:
 def _pattern_numbers(pattern: Pattern, blocks: int, rails: int) -> Numbers:
     """Who talks to whom, the same for hundreds of plans."""
     numbers: dict[str, object] = {
-        "ranks": pattern.ranks,
+        **{name: getattr(pattern, name) for name in _OF_PATTERN},
         "pattern": KINDS[pattern.name],
         "dims": pattern.grid,
-        "periodic": pattern.periodic,
-        "directions": pattern.directions,
-        "sources": pattern.sources,
-        "reach": pattern.reach,
         "step": pattern.steps,
         "placed": pattern.rank_profile is not None,
         "rank_profile": [0] if pattern.rank_profile is None else pattern.rank_profile,
         "direction_class": pattern.classes,
-        **_nodes(pattern, rails),
-        "out_start": pattern.out_start,
-        "out_rank": pattern.out_rank,
-        "in_start": pattern.in_start,
-        "in_rank": pattern.in_rank,
-        "in_slot": pattern.in_slot,
-        "blocks": blocks,
-        "alone": pattern.alone,
         "profiles": len(pattern.present),
-        "present": pattern.present,
-        "degree": pattern.degree,
+        "blocks": blocks,
+        **_nodes(pattern, rails),
     }
     return {name: _row(name, value) for name, value in numbers.items()}
 

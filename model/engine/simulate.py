@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -15,10 +15,12 @@ from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import Engine, KeptTimes, simulate_all
-from pready.model.engine.plan import Plan, Price, Priced, plan
-from pready.model.engine.ranks.pattern import Ranks, pattern
-from pready.model.engine.simulation import Simulation, messages_of, simulations, together
+from pready.model.engine.plan import Draws, Placed, Plan, Priced, listed_price
+from pready.model.engine.ranks.layout import Layout
+from pready.model.engine.ranks.parts import Price
+from pready.model.engine.simulation import Simulation, messages_of, simulations
 from pready.model.machine.machine import Machine
+from pready.model.timeline.sampling import Sampler
 from pready.model.workload.exchange import HALOS
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
@@ -128,8 +130,9 @@ def simulate(
         machine,
         workload,
         approach,
-        grid=grid,
         seed=seed,
+        price=price,
+        grid=grid,
         periodic=periodic,
         blocks=blocks,
         sizes=sizes,
@@ -139,17 +142,13 @@ def simulate(
         node_grid=node_grid,
         thread_grid=thread_grid,
         radix=radix,
-        price=price,
     )
     return run(made, iterations, cores=cores, record=record, on_progress=on_progress, chunk=chunk, level=level)
 
 
-def run(made: Plan, iterations: int, *, engine: Engine | None = None, **how: Unpack[How]) -> Simulation:
-    """Simulate a plan; arguments as of `How`.
-
-    `engine` is one made from a plan of the same ranks and messages: it takes this plan's costs and seed.
-    """
-    return run_step([made], iterations, engine=engine, **how)[0]
+def run(made: Plan, iterations: int, **how: Unpack[How]) -> Simulation:
+    """Simulate a plan; arguments as of `How`."""
+    return run_step([made], iterations, **how)[0]
 
 
 def run_step(
@@ -161,7 +160,6 @@ def run_step(
     on_progress: Callable[[float], None] | None = None,
     chunk: int = 0,
     level: str = "",
-    engine: Engine | None = None,
     keep_from: int | None = None,
 ) -> list[Simulation]:
     """Simulate the exchanges of a step, one after the other in each iteration: a rank begins one when it has ended
@@ -178,8 +176,10 @@ def run_step(
     """
     ranks = step[0].pattern.ranks
     _check(step, iterations, cores)
-    if engine is None or not engine.reprice([p.numbers for p in step]):
-        engine = kernel(step, level)
+    try:
+        engine = Engine([p.numbers for p in step], level)
+    except ValueError as error:
+        raise PreadyError(str(error), valid="baseline, or a level this processor has") from None
     rows = iterations * len(step)
     kept = 0 if keep_from is None else (iterations - keep_from) * len(step) * step[0].steps
     need = engine.memory(cores, chunk) + (16 * ranks * rows if record else 0)
@@ -220,17 +220,13 @@ Job = tuple[Sequence[Priced], int]
 """The exchanges of a step, each at its prices, and for how many iterations."""
 
 
-def run_all(
-    jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None, only: int | None = None
-) -> list[list[list[Simulation]]]:
+def run_all(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> list[list[list[Simulation]]]:
     """Simulate steps, each at its prices for so many iterations, in one call of the kernel.
 
     Parameters
     ----------
     kept
         Ready times of earlier calls, to which those of this are added: no result changes by them.
-    only
-        The exchange of each step to report; absent, all.
 
     Returns
     -------
@@ -248,7 +244,7 @@ def run_all(
         [
             [
                 s if s.seed == of.seeds[row] else replace(s, seed=of.seeds[row])
-                for s, of in zip(simulations(_plans(step), out, only), _reported(step, only), strict=True)
+                for s, of in zip(simulations(_plans(step), out), step, strict=True)
             ]
             for row, out in enumerate(rows)
         ]
@@ -257,10 +253,10 @@ def run_all(
 
 
 def means_s(
-    jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int = 0, kept: KeptTimes | None = None
+    jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int | None = None, kept: KeptTimes | None = None
 ) -> list[Array]:
     """Mean times after each job's first iterations: of the communication of exchange `number` (of a sweep, of one of
-    its exchanges), and of an iteration. `kept` is as of `run_all`.
+    its exchanges) or, absent, of the whole step, and of an iteration. `kept` is as of `run_all`.
 
     Returns
     -------
@@ -271,32 +267,17 @@ def means_s(
         for out in rows:
             if out["overflowed"]:
                 simulations(step, out)  # says so
-        sums = np.stack([out["sums"] for out in rows])
-        each = sums.reshape(len(rows), -1, len(step), sums.shape[2])[:, first:] / step[0].pattern.counted
-        communication = (each[:, :, number, 0] - each[:, :, number, 1]).mean(axis=1) / step[number].steps
-        return np.stack([communication, each[:, :, :, 0].sum(axis=2).mean(axis=1)], axis=1)
+        # Iterating and computing, by row, iteration and exchange.
+        sums = np.stack([out["sums"][:, :2] for out in rows]).reshape(len(rows), -1, len(step), 2)
+        each = sums[:, first:] / step[0].pattern.counted
+        whole = each.sum(axis=2)
+        of, steps = (whole, 1) if number is None else (each[:, :, number], step[number].steps)
+        return np.stack([(of[:, :, 0] - of[:, :, 1]).mean(axis=1) / steps, whole[:, :, 0].mean(axis=1)], axis=1)
 
     return [
         means(_plans(step), first, rows)
         for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores, kept), strict=True)
     ]
-
-
-def means_of_steps(jobs: Sequence[Job], first: int, cores: int) -> list[Array]:
-    """The same of whole steps: of the communication of all their exchanges, and of an iteration."""
-
-    def means(step: Sequence[Plan], out: Outcome) -> tuple[float, float]:
-        of = together(simulations(step, out), step[0].approach).after(first)
-        return float(of.communication_s.mean()), float(of.mean_s.mean())
-
-    return [
-        np.array([means(_plans(step), out) for out in rows])
-        for (step, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
-    ]
-
-
-def _reported(step: Sequence[Priced], only: int | None) -> Sequence[Priced]:
-    return step if only is None else step[only : only + 1]
 
 
 def _plans(step: Sequence[Priced]) -> list[Plan]:
@@ -312,51 +293,24 @@ def _outcomes(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) ->
 
 
 def prepared(
-    machine: Machine,
-    workload: Workload,
-    approach: Approach,
-    *,
-    grid: Sequence[int],
-    seed: int = 0,
-    blocks: int = 1,
-    thread_grid: tuple[int, int, int] | None = None,
-    price: Price | None = None,
-    **ranks: Unpack[Ranks],
+    machine: Machine, workload: Workload, approach: Approach, *, seed: int = 0, price: Price | None = None, **ranks: Any
 ) -> Plan:
-    """The checked numbers of one run; arguments as of `simulate`."""
-    sizes = ranks.get("sizes")
+    """The checked numbers of one run; arguments as of `simulate`, `ranks` those of `Layout`."""
+    of = Layout(**ranks)
     if not 0 <= seed <= LARGEST_SEED:
         raise PreadyError(f"seed = {seed}", valid="0 to 2^64 - 1")
-    if blocks < 1:
-        raise PreadyError(f"blocks = {blocks}", valid="at least 1")
-    if sizes is not None:
+    if of.blocks < 1:
+        raise PreadyError(f"blocks = {of.blocks}", valid="at least 1")
+    if of.sizes is not None:
         if workload.pattern not in HALOS:
             raise PreadyError(
                 f"sizes by direction with pattern = {workload.pattern!r}", valid=" or ".join(map(repr, HALOS))
             )
-        for size in (*sizes.faces, *sizes.edges, sizes.corner):
+        for size in (*of.sizes.faces, *of.sizes.edges, of.sizes.corner):
             if not size > 0:
                 raise PreadyError(f"a size of {size:g} B for a neighbour", valid="greater than 0")
-    shape = pattern(workload.pattern, grid, **ranks)
-    return plan(
-        machine,
-        workload,
-        approach,
-        shape,
-        seed=seed,
-        blocks=blocks,
-        buffers=shape.buffers(workload.buffer, sizes, ranks.get("neighbour_sizes")),
-        thread_grid=thread_grid,
-        price=price,
-    )
-
-
-def kernel(step: Sequence[Plan], level: str = "") -> Engine:
-    """The C++ engine of a step's plans, whose networks take a while to make."""
-    try:
-        return Engine([p.numbers for p in step], level)
-    except ValueError as error:
-        raise PreadyError(str(error), valid="baseline, or a level this processor has") from None
+    price = price or listed_price(Sampler(machine), workload)
+    return Placed(machine, workload, of).priced(approach, price, Draws((0,), (seed,))).plan
 
 
 def _check(step: Sequence[Plan], iterations: int, cores: int) -> None:

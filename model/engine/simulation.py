@@ -54,8 +54,6 @@ class Simulation:
     """From a rank's first ready partition to its last."""
     to_join_s: Array
     """From a rank's last ready partition until its threads have met."""
-    after_join_s: Array
-    """From there to the end of the iteration."""
     arrived_early: Array
     """Share of the messages that have arrived when their sender's threads have met."""
     exchanges: int
@@ -106,8 +104,8 @@ class Simulation:
         )
 
 
-def simulations(step: Sequence[Plan], out: Outcome, only: int | None = None) -> list[Simulation]:
-    """What the kernel says of the plans of a step, or of one of them.
+def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
+    """What the kernel says of the plans of a step.
 
     Raises
     ------
@@ -123,16 +121,16 @@ def simulations(step: Sequence[Plan], out: Outcome, only: int | None = None) -> 
     ranks = step[0].pattern.counted
     each = out["sums"].reshape(done, len(step), out["sums"].shape[1])
     return [
-        _simulation(plan, each[:, e], extremes, out["interrupted"], each[:, :, 0].sum(axis=1) / ranks, len(step))
+        _simulation(plan, each[:, e], out, None if len(step) == 1 else each[:, :, 0].sum(axis=1) / ranks)
         for e, plan in enumerate(step)
-        if only is None or e == only
     ]
 
 
-def _simulation(
-    made: Plan, totals: Array, extremes: Array, interrupted: bool, step_s: Array, exchanges: int
-) -> Simulation:
-    messages, sums, done = messages_of(made), totals / made.pattern.counted, len(totals)
+def _simulation(made: Plan, totals: Array, out: Outcome, step_s: Array | None) -> Simulation:
+    messages, sums, done, extremes = messages_of(made), totals / made.pattern.counted, len(totals), out["extremes"]
+    columns = {name: 1 + i for i, name in enumerate(CAUSES)}
+    if made.workload.consume is not None:
+        columns[CONSUME] = 10
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,
@@ -140,46 +138,35 @@ def _simulation(
         approach=made.approach,
         seed=made.seed,
         iterations=done,
-        interrupted=interrupted,
+        interrupted=out["interrupted"],
         time_s=float(extremes[-1, 3]) if done else 0.0,
         mean_s=sums[:, 0],
         shortest_s=extremes[:, 0],
         longest_s=extremes[:, 1],
         first_end_s=extremes[:, 2],
         last_end_s=extremes[:, 3],
-        causes_s={name: sums[:, 1 + i] for i, name in enumerate(CAUSES)} | _consume(made, sums),
+        causes_s={name: sums[:, column] for name, column in columns.items()},
         spread_s=sums[:, 7],
         to_join_s=sums[:, 8],
-        after_join_s=sums[:, 9],
-        arrived_early=totals[:, 10] / max(messages, 1),
+        arrived_early=totals[:, 9] / max(messages, 1),
         exchanges=made.steps,
         messages=messages * done,
-        step_s=step_s if exchanges > 1 else None,
+        step_s=step_s,
     )
-
-
-def _consume(made: Plan, sums: Array) -> dict[str, Array]:
-    return {} if made.workload.consume is None else {CONSUME: sums[:, 11]}
 
 
 def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
     """A step as a whole, from its exchanges: times add up; `approach` stands for all of theirs."""
-    first, last, messages = each[0], each[-1], sum(s.messages for s in each)
-
-    causes = list(dict.fromkeys(c for s in each for c in s.causes_s))
-
-    def total(name: str) -> Array:
-        return np.asarray(sum(getattr(s, name) for s in each))
-
+    last, messages = each[-1], sum(s.messages for s in each)
+    causes = dict.fromkeys(c for s in each for c in s.causes_s)
+    added = ("mean_s", "spread_s", "to_join_s")
+    totals: dict[str, Any] = {name: np.asarray(sum(getattr(s, name) for s in each)) for name in added}
     return replace(
-        first,
+        each[0],
+        **totals,
         pattern=" + ".join(dict.fromkeys(s.pattern for s in each)),
         approach=approach,
-        mean_s=total("mean_s"),
         causes_s={c: np.asarray(sum(s.causes_s[c] for s in each if c in s.causes_s)) for c in causes},
-        spread_s=total("spread_s"),
-        to_join_s=total("to_join_s"),
-        after_join_s=total("after_join_s"),
         arrived_early=np.asarray(sum(s.messages * s.arrived_early for s in each) / max(messages, 1)),
         exchanges=1,
         messages=messages,

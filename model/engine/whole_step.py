@@ -1,21 +1,23 @@
-"""A step with several exchanges as a whole: all sent in bulk, or each in a way of its own."""
+"""A step as a whole: all its exchanges as they are today, or each in a way of its own (``pready simulate``)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from pready.model.approach.interfaces import BULK, Approach, whole
 from pready.model.common.arrays import Array
 from pready.model.engine.evaluate import BLOCKS, Evaluation
-from pready.model.engine.other_exchanges import Draws, Other, Placed, placed
-from pready.model.engine.plan import Plan
-from pready.model.engine.ranks.layout import Layout, of_a_step
+from pready.model.engine.other_exchanges import placed
+from pready.model.engine.plan import Draws, Placed, Plan, Priced
+from pready.model.engine.ranks.layout import of_a_step
+from pready.model.engine.ranks.pattern import exchanges
 from pready.model.engine.rows import Drawn, Saving, blocks_of, drawn_like, iterations_of, row, saving, warm_up
-from pready.model.engine.simulate import means_of_steps, run_all, run_step
+from pready.model.engine.simulate import means_s, run_all, run_step
 from pready.model.engine.simulation import Simulation, together
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
@@ -51,14 +53,15 @@ class WholeStep:
         ]
         return rows, saving(runs[-1], runs[0], self.workload, drawn[-1], drawn[0], (begins[-1], begins[0]))
 
-    def _others(self, approaches: Sequence[Approach]) -> list[Other]:
-        exchanges = placed(self.machine, self.workload, rest=self.like.rest)
-        return [Other(p, a) for p, a in zip(exchanges, approaches, strict=True)]
+    def _step(
+        self, approaches: Sequence[Approach], sampler: Sampler, draws: Draws, *, calm: bool = False
+    ) -> list[Priced]:
+        each = zip(placed(self.machine, self.workload, rest=self.like.rest), approaches, strict=True)
+        return [(p.calm if calm else p).sampled(a, sampler, draws) for p, a in each]
 
     def _run(self, approaches: Sequence[Approach], iterations: int, *, calm: bool = False) -> Simulation:
-        like, sampler = self.like, Sampler(self.machine)
-        draws = like.arrivals_of([0], iterations)
-        step = [o.priced(sampler, draws, calm=calm) for o in self._others(approaches)]
+        like = self.like
+        step = self._step(approaches, Sampler(self.machine), like.arrivals_of([0], iterations), calm=calm)
         ((out,),) = run_all([(step, like.length(iterations))], like.all_cores)
         return together(out, whole(approaches)).after(like.first(iterations))
 
@@ -66,8 +69,8 @@ class WholeStep:
         like, draws, times = self.like, self.like.drawn_rows, None
         means = np.array([float(run.communication_s.mean()), float(run.mean_s.mean())])
         if len(draws.rows) > 1:
-            step = [o.priced(like.sampler, draws) for o in self._others(approaches)]
-            (times,) = means_of_steps([(step, like.length(like.per_draw))], like.first(like.per_draw), like.all_cores)
+            job = self._step(approaches, like.sampler, draws), like.length(like.per_draw)
+            (times,) = means_s([job], [like.first(like.per_draw)], like.all_cores)
         return drawn_like(means, times, blocks_of(run, BLOCKS), like.iterations)
 
 
@@ -78,20 +81,14 @@ def _begin(sampler: Sampler, workload: Workload, approaches: Sequence[Approach])
 
 
 def plans(
-    machine: Machine,
-    workload: Workload,
-    approaches: Sequence[Approach],
-    seed: int,
-    layouts: Sequence[Layout] | None = None,
-    *,
-    calm: bool = False,
+    machine: Machine, workload: Workload, approaches: Sequence[Approach], seed: int, *, calm: bool = False
 ) -> list[Plan]:
-    """The plans of a step's exchanges, on all ranks unless `layouts` says less, parameters at their values."""
-    sampler = Sampler(machine)
-    return [
-        Other(Placed(machine, w, of, i), a).priced(sampler, Draws((0,), (seed,)), calm=calm).plan
-        for i, (w, of, a) in enumerate(zip(workload.parts, layouts or of_a_step(workload), approaches, strict=True))
-    ]
+    """The plans of a step's exchanges on all ranks, parameters at their values; `calm`: without spread of arrivals."""
+    sampler, out = Sampler(machine), []
+    for i, (w, of, a) in enumerate(zip(workload.parts, of_a_step(workload), approaches, strict=True)):
+        exchange = Placed(machine, w, of, i)
+        out.append((exchange.calm if calm else exchange).sampled(a, sampler, Draws((0,), (seed,))).plan)
+    return out
 
 
 Compared = list[tuple[ApproachPrediction, Simulation]]
@@ -108,46 +105,57 @@ def compare_step(
     record: bool = False,
     on_progress: Callable[[Approach, float], None] | None = None,
 ) -> tuple[Compared, list[Compared]]:
-    """Simulate a step as it is today, and with an approach for each exchange, as `compare` does of one exchange.
+    """Simulate a workload as it is today, and with an approach for each exchange, on all ranks and the same draws.
+
+    Parameters
+    ----------
+    iterations
+        Counted ones; as in a prediction, some go before them.
+    record
+        Keep the end of every rank and iteration with `approaches`.
+    on_progress
+        Called with the approach and the share that is done.
 
     Returns
     -------
-    Rows of the step, and of each exchange. An interrupted run is the last of each; without a completed iteration it
-    is left out.
+    Rows of the step, the baseline first, and of each of several exchanges. `low` and `high` bound 95 % of the
+    iterations' means. An interrupted run is the last of each; without a completed iteration it is left out.
     """
     supported_by.check(workload, "engine")
+    parts, several, sampler = workload.parts, workload.exchanges is not None, Sampler(machine)
     barrier = machine.threads.barrier.at(workload.threads)
-    first, sampler = warm_up(workload, iterations, 1), Sampler(machine)
-    parts = workload.parts
-    out: Compared = []
+    first = warm_up(workload, iterations, exchanges(parts[0].pattern, parts[0].blocks))
+    base, all_bulk = [w.baseline for w in parts], [BULK] * len(parts)
+
+    def counted(way: Sequence[Approach], count: int, *, calm: bool = False, **how: Any) -> list[Simulation]:
+        runs = run_step(plans(machine, workload, way, seed, calm=calm), first + count, cores=cores, **how)
+        return [s.after(first) for s in runs] if runs[0].iterations > first else []
+
+    rows: Compared = []
     by_exchange: list[Compared] = [[] for _ in parts]
-    bulks: list[Simulation] = []
-    alone = run_step(plans(machine, workload, [BULK] * len(parts), seed, calm=True), first + 1)
-    alone = [s.after(min(first, s.iterations - 1)) for s in alone]
-    base = [w.baseline for w in parts]
-    ways = [base] + ([list(approaches)] if list(approaches) != base else [])
-    for way in ways:
+    bulk: list[Simulation] = []
+    alone = counted(all_bulk, 1, calm=True)
+    for way in [base] if list(approaches) == base else [base, list(approaches)]:
         name = whole(way)
         told = None if on_progress is None else partial(on_progress, name)
-        quiet = run_step(plans(machine, workload, way, seed, calm=True), first + 1)
-        made = plans(machine, workload, way, seed)
-        run = run_step(made, first + iterations, cores=cores, record=record, on_progress=told)
-        if run[0].iterations <= first or quiet[0].iterations <= first:
+        quiet = alone if way == all_bulk else counted(way, 1, calm=True)
+        runs = counted(way, iterations, record=record and way == list(approaches), on_progress=told)
+        if not (alone and quiet and runs):
             break
-        counted = [[s.after(first) for s in some] for some in (run, quiet)]
-        runs, quiets = counted
-        bulks = bulks or runs
-        done = min(runs[0].iterations, bulks[0].iterations)
-        for number, part_ in enumerate(parts):
-            mine = (runs[number], quiets[number], bulks[number], alone[number])
-            begins = begin(sampler, part_, way[number]), begin(sampler, part_, base[number])
-            by_exchange[number].append((_row(*mine, part_, barrier, done, begins), runs[number]))
-        of_all = (together(runs, name), together(quiets, name), together(bulks, whole(base)), together(alone, BULK))
-        begins = _begin(sampler, workload, way), _begin(sampler, workload, base)
-        out.append((_row(*of_all, workload, barrier, done, begins), of_all[0]))
-        if run[0].interrupted:
+        bulk = bulk or runs
+        done = min(runs[0].iterations, bulk[0].iterations)
+        for number, part in enumerate(parts):
+            mine = runs[number], quiet[number], bulk[number], alone[number]
+            begins = begin(sampler, part, way[number]), begin(sampler, part, base[number])
+            by_exchange[number].append((_row(*mine, part, barrier, done, begins), runs[number]))
+        if several:
+            whole_bulk = together(bulk, whole(base)), together(alone, BULK)
+            of_all = (together(runs, name), together(quiet, name), *whole_bulk)
+            begins = _begin(sampler, workload, way), _begin(sampler, workload, base)
+            rows.append((_row(*of_all, workload, barrier, done, begins), of_all[0]))
+        if runs[0].interrupted:
             break
-    return out, by_exchange
+    return (rows, by_exchange) if several else (by_exchange[0], [])
 
 
 def _row(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.progress import TaskID
@@ -19,9 +18,7 @@ from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
-from pready.model.engine.compare import compare
 from pready.model.engine.export_goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
-from pready.model.engine.ranks.layout import layout
 from pready.model.engine.rows import warm_up
 from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine import machine as machines
@@ -195,7 +192,6 @@ def _compared(
     on: Machine, what: Workload, chosen: list[Approach], iterations: int, *, seed: int, cores: int, record: bool
 ) -> tuple[Rows, list[Rows]]:
     """Bulk and the chosen approach, of the step and of each of several exchanges, with a progress bar."""
-    by_exchange: list[Rows] = []
     with progress() as bar:
         tasks: dict[Approach, TaskID] = {}
 
@@ -204,17 +200,9 @@ def _compared(
                 tasks[a] = bar.add_task(a.name, total=1.0)
             bar.update(tasks[a], completed=share)
 
-        settings: dict[str, Any] = {
-            "iterations": iterations,
-            "record": record,
-            "on_progress": told,
-            "cores": cores,
-            "seed": seed,
-        }
-        if what.exchanges is None:
-            rows = compare(on, what, chosen, **settings, **layout(what).options)
-        else:
-            rows, by_exchange = compare_step(on, what, chosen, **settings)
+        rows, by_exchange = compare_step(
+            on, what, chosen, iterations=iterations, record=record, on_progress=told, cores=cores, seed=seed
+        )
     if not rows:
         raise KeyboardInterrupt
     return rows, by_exchange

@@ -35,7 +35,7 @@ def ranks_of(machine: Machine, plan: Plan) -> Ranks:
     classes, profile = pattern.classes.tolist(), pattern.rank_profile
     kinds = [classes[0 if profile is None else profile[r]] for r in range(pattern.ranks)]
     wavefront = pattern.name == "sweep3d"
-    to = [[None, None]] * pattern.ranks if wavefront else [pattern.neighbours(r) for r in range(pattern.ranks)]
+    to = [[None, None]] * pattern.ranks if wavefront else pattern.neighbours
     rails = 1 if machine.adapter is None else machine.adapter.rails.value
     made = Ranks(
         plan.sent,

@@ -16,8 +16,9 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.plan import Price, listed_price
+from pready.model.engine.plan import listed_price
 from pready.model.engine.ranks.mapping import partitions_per_direction
+from pready.model.engine.ranks.parts import Price
 from pready.model.engine.simulate import run_step
 from pready.model.engine.simulation import Simulation, together
 from pready.model.engine.whole_step import plans

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -158,6 +159,31 @@ nb::dict reported(Outcome& outcome, std::size_t exchanges) {
     return out;
 }
 
+// What the caller's thread does while the kernel runs: looks for signals, and tells how far it is.
+struct Watch {
+    const nb::object tell;     // a function of the share that is done, or None
+    const bool keeps = false;  // after Ctrl-C, keep what there is: it is no error
+    std::exception_ptr failed{};
+    bool stopped = false;
+
+    bool operator()(double share) {
+        const nb::gil_scoped_acquire gil;
+        if (stopped) return false;
+        try {
+            if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+            if (!tell.is_none()) tell(share);
+        } catch (nb::python_error& error) {
+            stopped = true;
+            if (!keeps || !error.matches(PyExc_KeyboardInterrupt)) failed = std::current_exception();
+        }
+        return !stopped;
+    }
+
+    void rethrow() const {
+        if (failed) std::rethrow_exception(failed);
+    }
+};
+
 nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t chunk,
              std::optional<Matrix> ends, std::optional<Matrix> received, std::optional<Records> kept,
              std::int64_t kept_from, const nb::object& poll) {
@@ -172,37 +198,14 @@ nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t ch
         options.kept_from = kept_from;
         options.kept_size = static_cast<std::int64_t>(kept->shape(2));
     }
-    std::exception_ptr failed;
-    options.poll = [&](double share) {
-        const nb::gil_scoped_acquire gil;
-        if (failed) return false;
-        if (PyErr_CheckSignals() != 0) {
-            if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-                try {
-                    nb::raise_python_error();
-                } catch (...) {
-                    failed = std::current_exception();
-                }
-            } else {
-                PyErr_Clear();
-            }
-            return false;
-        }
-        if (poll.is_none()) return true;
-        try {
-            poll(share);
-        } catch (nb::python_error& error) {
-            if (!error.matches(PyExc_KeyboardInterrupt)) failed = std::current_exception();
-            return false;
-        }
-        return true;
-    };
+    Watch watch{poll, true};
+    options.poll = std::ref(watch);
     Outcome outcome;
     {
         const nb::gil_scoped_release release;
         outcome = engine.run(options);
     }
-    if (failed) std::rethrow_exception(failed);
+    watch.rethrow();
     return reported(outcome, engine.exchanges());
 }
 
@@ -260,35 +263,17 @@ Job job(const nb::tuple& of, Known& known) {
     return out;
 }
 
-// A plan, or the plans of a step's exchanges.
-std::vector<Fields> step(const nb::object& plans) {
-    std::vector<Fields> out;
-    if (nb::isinstance<nb::dict>(plans)) return {fields(nb::cast<nb::dict>(plans))};
-    for (const nb::handle plan : nb::cast<nb::list>(plans)) out.push_back(fields(nb::cast<nb::dict>(plan)));
-    return out;
-}
-
-nb::list simulate_all(const nb::list& of, int cores, const std::string& level, KeptTimes* kept) {
+nb::list simulate_all(const nb::list& of, int cores, KeptTimes* kept) {
     std::vector<Job> jobs;
     Known known;
     for (const nb::handle each : of) jobs.push_back(job(nb::cast<nb::tuple>(each), known));
-    std::exception_ptr failed;
-    const auto poll = [&](double) {
-        const nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() == 0) return true;
-        try {
-            nb::raise_python_error();
-        } catch (...) {
-            failed = std::current_exception();
-        }
-        return false;
-    };
+    Watch watch{nb::none()};
     Outcomes outcomes;
     {
         const nb::gil_scoped_release release;
-        outcomes = run_all(jobs, cores, level, poll, kept);
+        outcomes = run_all(jobs, cores, std::ref(watch), kept);
     }
-    if (failed) std::rethrow_exception(failed);
+    watch.rethrow();
     nb::list out;
     for (std::size_t j = 0; j < jobs.size(); ++j) {
         nb::list made;
@@ -308,16 +293,15 @@ NB_MODULE(_kernel, m) {
     head["start"] = int{kStart}, head["join"] = int{kJoin}, head["done"] = int{kDone}, head["messages"] = int{kHead};
     m.attr("HEAD") = head;
     nb::class_<KeptTimes>(m, "KeptTimes").def(nb::init<>()).def("__len__", &KeptTimes::count);
-    m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("level") = "",
-          nb::arg("kept").none() = nb::none());
+    m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("kept").none() = nb::none());
     nb::class_<Engine>(m, "Engine")
         .def("__init__",
-             [](Engine* self, const nb::object& plan, const std::string& level) {
-                 new (self) Engine(step(plan), level);
+             [](Engine* self, const nb::list& plans, const std::string& level) {
+                 std::vector<Fields> step;
+                 for (const nb::handle plan : plans) step.push_back(fields(nb::cast<nb::dict>(plan)));
+                 new (self) Engine(step, level);
              },
-             nb::arg("plan"), nb::arg("level") = "")
-        .def("reprice", [](Engine& engine, const nb::object& plan) { return engine.reprice(step(plan)); },
-             nb::arg("plan"))
+             nb::arg("step"), nb::arg("level") = "")
         .def("run", &run, nb::arg("iterations"), nb::arg("cores"), nb::arg("chunk"),
              nb::arg("ends") = nb::none(), nb::arg("received") = nb::none(),
              nb::arg("kept") = nb::none(), nb::arg("kept_from") = 0,
@@ -331,7 +315,5 @@ NB_MODULE(_kernel, m) {
              nb::arg("rank"), nb::arg("iteration"))
         .def("memory", &Engine::memory, nb::arg("cores"), nb::arg("chunk"))
         .def_prop_ro("level", &Engine::level)
-        .def_prop_ro("record_bytes", &Engine::record_bytes)
-        .def_prop_ro("widest_record", &Engine::widest_record)
-        .def_prop_ro("scratch_bytes", &Engine::scratch_bytes);
+        .def_prop_ro("widest_record", &Engine::widest_record);
 }

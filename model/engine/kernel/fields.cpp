@@ -18,16 +18,6 @@ template <class T>
 constexpr bool kPriced = std::is_same_v<T, double> || std::is_same_v<T, Seed>;
 
 template <class T>
-bool fits(const T& mine, const T& theirs) {
-    return kPriced<T> || mine == theirs;
-}
-
-template <class T>
-bool fits(const std::vector<T>& mine, const std::vector<T>& theirs) {
-    return kPriced<T> ? mine.size() == theirs.size() : mine == theirs;
-}
-
-template <class T>
 void take(T& mine, const T& theirs) {
     if constexpr (kPriced<T>) mine = theirs;
 }
@@ -71,15 +61,6 @@ void Fields::point(Plan& plan) const {
 #define TRIPLE(type, name) std::copy(name.begin(), name.end(), plan.name);
 #define ARRAY(type, name, ...) plan.name = name.data();
 #include "recurrence/fields.def"
-}
-
-bool Fields::fits(const Fields& other) const {
-#define SCALAR(type, name) \
-    if (!pready::fits(name, other.name)) return false;
-#define TRIPLE(type, name) SCALAR(type, name)
-#define ARRAY(type, name, ...) SCALAR(type, name)
-#include "recurrence/fields.def"
-    return true;
 }
 
 void Fields::take(const Fields& other) {

@@ -22,8 +22,7 @@ struct Fields {
     // Fills in what a plan takes from here; arrays by their address.
     void point(Plan& plan) const;
 
-    // Do only costs and seed differ? And takes them over, in place, so that plans stay valid.
-    bool fits(const Fields& other) const;
+    // Takes over the costs and the seed of others that differ in nothing else, in place, so that plans stay valid.
     void take(const Fields& other);
 
     std::int64_t jobs() const;

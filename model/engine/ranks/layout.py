@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.nodes import as_grid
-from pready.model.engine.ranks.pattern import Pattern, Ranks, pattern
+from pready.model.engine.ranks.pattern import Pattern, pattern
 from pready.model.workload import supported_by
-from pready.model.workload.exchange import HALOS
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.tree import RANKS
 from pready.model.workload.workload import Workload
@@ -27,17 +26,17 @@ MOST_LISTED = 1024
 
 @dataclass(frozen=True)
 class Layout:
-    """Arguments of `simulate` that a workload's fields decide."""
+    """Arguments of `simulate` on ranks, which a workload's fields decide."""
 
-    grid: tuple[int, ...]
-    periodic: tuple[bool, bool, bool]
-    blocks: int
-    sizes: Sizes | None
-    neighbours: Sequence[Sequence[int]] | None
-    neighbour_sizes: Sequence[Sequence[float]] | None
-    ranks_per_node: int | None
-    node_grid: tuple[int, ...] | None
-    thread_grid: tuple[int, int, int] | None
+    grid: Sequence[int]
+    periodic: bool | Sequence[bool] = True
+    blocks: int = 1
+    sizes: Sizes | None = None
+    neighbours: Sequence[Iterable[int]] | None = None
+    neighbour_sizes: Sequence[Sequence[float]] | None = None
+    ranks_per_node: int | None = None
+    node_grid: Sequence[int] | None = None
+    thread_grid: tuple[int, int, int] | None = None
     radix: int | None = None
 
     @property
@@ -47,7 +46,8 @@ class Layout:
 
     def pattern(self, workload: Workload) -> Pattern:
         """Who talks to whom."""
-        return pattern(workload.pattern, self.grid, **{name: getattr(self, name) for name in Ranks.__annotations__})
+        of_ranks = {name: value for name, value in self.options.items() if name not in ("blocks", "thread_grid")}
+        return pattern(workload.pattern, **of_ranks)
 
     def buffers(self, workload: Workload, of: Pattern) -> tuple[float, ...]:
         """Bytes for a neighbour by class of a pattern with these classes."""
@@ -66,10 +66,9 @@ def layout(workload: Workload) -> Layout:
     if workload.pattern == "neighbours" and lists is None:
         raise PreadyError("pattern = 'neighbours' without a neighbour list", valid="a neighbour_list")
     grid = workload.grid or (DEFAULT_GRID[workload.pattern] if lists is None else (len(lists),))
-    wraps = workload.boundaries == "periodic"
     return Layout(
         grid=grid,
-        periodic=(wraps, wraps, wraps),
+        periodic=workload.boundaries == "periodic",
         blocks=workload.blocks,
         sizes=workload.sizes,
         neighbours=lists,
@@ -97,11 +96,9 @@ def part(workload: Workload) -> Layout:
             return whole
         by = of_a_node
     x, y, z = (min(n, max(2, -(-most // b)) * b) for n, b in zip(size, by, strict=True))
-    periodic = whole.periodic
-    if workload.pattern in HALOS:
-        a, b, c = (p or n > less for p, n, less in zip(periodic, size, (x, y, z), strict=True))
-        periodic = a, b, c
-    return replace(whole, grid=(x, y, z), periodic=periodic, node_grid=None if by == (1, 1, 1) else by)
+    all_wrap = workload.boundaries == "periodic"
+    wraps = tuple(all_wrap or n > less for n, less in zip(size, (x, y, z), strict=True))
+    return replace(whole, grid=(x, y, z), periodic=wraps, node_grid=None if by == (1, 1, 1) else by)
 
 
 def of_a_step(workload: Workload, each: Callable[[Workload], Layout] = layout) -> list[Layout]:
@@ -129,12 +126,11 @@ def of_a_step(workload: Workload, each: Callable[[Workload], Layout] = layout) -
     if first is None:
         return wholes
     some = each(first.model_copy(update={"grid": grid}))
-    cut_ = [a != b for a, b in zip((*grid, 1, 1), some.grid, strict=False)]
-    out = []
-    for w in wholes:
-        x, y, z = (p or c for p, c in zip(w.periodic, cut_, strict=True))
-        out.append(replace(w, grid=some.grid, periodic=(x, y, z), node_grid=some.node_grid))
-    return out
+    shorter = [a != b for a, b in zip((*grid, 1, 1), some.grid, strict=False)]
+    wraps = [tuple(p.boundaries == "periodic" or short for short in shorter) for p in parts]
+    return [
+        replace(w, grid=some.grid, periodic=p, node_grid=some.node_grid) for w, p in zip(wholes, wraps, strict=True)
+    ]
 
 
 def cut(workload: Workload) -> str | None:

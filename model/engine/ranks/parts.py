@@ -6,6 +6,7 @@ is the one message of direction d T + t of the pattern that is made here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,7 +18,11 @@ from pready.model.common.arrays import Wholes
 from pready.model.common.errors import PreadyError
 from pready.model.engine.ranks.mapping import Mapping
 from pready.model.engine.ranks.pattern import LISTED, Pattern
+from pready.model.timeline.costs import Costs
 from pready.model.workload.workload import Workload
+
+Price = Callable[[float, bool], Costs]
+"""The costs of messages of so many bytes, within a node or not."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +35,9 @@ class Parts:
     count: int = 1
     """Directions of the pattern for each of the workload's own."""
 
-    @property
-    def inside(self) -> tuple[bool, ...]:
-        """By class: within a node?"""
-        return tuple(kind.inside for kind in self.pattern.kinds)
+    def at(self, price: Price) -> list[Costs]:
+        """What they cost, by class."""
+        return [price(size, kind.inside) for size, kind in zip(self.sizes, self.pattern.kinds, strict=True)]
 
 
 def parts(workload: Workload, approach: Approach, pattern: Pattern, buffers: tuple[float, ...]) -> Parts:

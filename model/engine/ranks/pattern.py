@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +39,6 @@ class Kind:
     bytes."""
     inside: bool = False
     """Between ranks of a node."""
-
-
-def _step(sample: tuple[int, ...]) -> Step:
-    x, y, z = sample
-    return x, y, z
 
 
 def exchanges(name: Name, blocks: int) -> int:
@@ -95,16 +89,14 @@ class Pattern:
         """Bytes for a neighbour by class, from sizes that fit the pattern."""
 
         def of(kind: Kind) -> float:
-            if listed is not None and isinstance(kind.sample, tuple) and len(kind.sample) == 2:
-                return listed[kind.sample[0]][kind.sample[1]]
-            return face if sizes is None or kind.sample is None else sizes.towards(_step(kind.sample))
+            match kind.sample:
+                case (rank, neighbour) if listed is not None:
+                    return listed[rank][neighbour]
+                case (x, y, z) if sizes is not None:
+                    return sizes.towards((x, y, z))
+            return face
 
         return tuple(map(of, self.kinds))
-
-    @property
-    def unlike(self) -> bool:
-        """Do messages differ?"""
-        return len(self.kinds) > 1
 
     @property
     def ranks(self) -> int:
@@ -193,45 +185,10 @@ class Pattern:
             np.copyto(column, at_x + at_y + at_z, where=in_x & in_y & in_z)
         return out
 
-    def neighbours(self, rank: int) -> list[int | None]:
-        """The receiver in each direction; None where there is none. Not for sweeps."""
-        if self.name == "pt2pt":
-            return [rank ^ 1]
-        if self.name in LISTED:
-            mine = self.out_rank[self.out_start[rank] : self.out_start[rank + 1]]
-            return [int(r) for r in mine] + [None] * (self.directions - len(mine))
-        x, y, _ = self.grid
-        here = (rank % x, rank // x % y, rank // (x * y))
-        return [self._beside(here, step) for step in self.steps]
-
-    def _beside(self, here: tuple[int, ...], step: Step) -> int | None:
-        rank, stride = 0, 1
-        for i, by, n, periodic in zip(here, step, self.grid, self.periodic, strict=True):
-            there = i + by
-            if not 0 <= there < n and not (periodic and n > 1):
-                return None
-            rank += there % n * stride
-            stride *= n
-        return rank
-
-
-class Ranks(TypedDict, total=False):
-    """How ranks lie and what they send: arguments of `pattern`, and of `simulate`."""
-
-    periodic: bool | Sequence[bool]
-    """Do halos wrap around, for all axes or for each? Absent: for all."""
-    sizes: Sizes | None
-    """Of halos: bytes by direction; absent: as many for all neighbours."""
-    neighbours: Sequence[Iterable[int]] | None
-    """For "neighbours": the ranks that each rank sends to."""
-    neighbour_sizes: Sequence[Sequence[float]] | None
-    """Bytes for each of them; absent: as many for all."""
-    ranks_per_node: int | None
-    """Ranks that share an adapter, and reach each other by the machine's intra-node path; absent: one."""
-    node_grid: Sequence[int] | None
-    """Ranks of a node along x, y, z; absent: so many in a row, x first."""
-    radix: int | None
-    """Of a broadcast: of its k-nomial tree; absent: 2."""
+    @property
+    def neighbours(self) -> list[list[int | None]]:
+        """The receivers of each rank by direction; None where there is none. Not for sweeps."""
+        return [[None if to < 0 else to for to in row] for row in self.receivers.tolist()]
 
 
 def pattern(
@@ -246,7 +203,7 @@ def pattern(
     node_grid: Sequence[int] | None = None,
     radix: int | None = None,
 ) -> Pattern:
-    """The pattern of a workload on a grid of ranks; further arguments as of `Ranks`.
+    """The pattern of a workload on a grid of ranks; further arguments as of `simulate`.
 
     Parameters
     ----------

@@ -12,13 +12,13 @@ from machines import ideal
 from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
 from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.compare import compare
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.plan import plan, without_spread
+from pready.model.engine.plan import Draws, without_spread
 from pready.model.engine.ranks.layout import layout, part
 from pready.model.engine.rows import exchange_s
 from pready.model.engine.simulate import run as run_alone
 from pready.model.engine.simulate import run_all
+from pready.model.engine.whole_step import compare_step
 from pready.model.machine.machine import load
 from pready.model.result.verdict import simplest
 from pready.model.toml.reading import validated
@@ -49,7 +49,7 @@ def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid
     interface = BY_KEY[key]
     approach = Approach(interface, 4 if interface.splits else 1, 2)
     evaluation = Evaluation(machine, w, draws=0, alone=True)
-    rows = compare(machine, w, [approach], grid=grid, iterations=1)
+    rows, _ = compare_step(machine, w.changed(grid=grid), [approach], iterations=1)
     for (mine, _), expected in zip(rows, [Approach(SINGLE), approach], strict=True):
         theirs = asdict(evaluation.predict(expected))
         for field, value in asdict(mine).items():
@@ -61,7 +61,8 @@ def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid
 
 def test_intervals_hold_the_value() -> None:
     w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
-    rows = compare(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], grid=(4, 4, 4), iterations=20)
+    w = w.changed(grid=(4, 4, 4))
+    rows, _ = compare_step(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], iterations=20)
     assert [p.key for p, _ in rows] == ["single", "part"]
     for p, run in rows:
         assert p.time_low_s <= p.time_s <= p.time_high_s
@@ -79,9 +80,7 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
         raise KeyboardInterrupt
 
     w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
-    rows = compare(
-        ideal(), w, [Approach(BY_KEY["part"], 8, 1)], grid=(8, 8, 8), iterations=10**6, on_progress=on_progress
-    )
+    rows, _ = compare_step(ideal(), w, [Approach(BY_KEY["part"], 8, 1)], iterations=10**6, on_progress=on_progress)
     assert len(rows) == 1
     assert rows[0][1].interrupted
     assert calls == 1
@@ -148,14 +147,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
     for approach in approaches(machine, w, effective_library(machine)):
         several = e._at_draws(approach, range(4))
         for draw in range(4):
-            alone = plan(
-                machine,
-                w,
-                approach,
-                e._pattern,
-                seed=e._own_seed(),
-                price=lambda size, inside, draw=draw: e._priced_rows(size, inside).row(draw),  # type: ignore[misc]
-            )
+            alone = e._placed.priced(approach, lambda *kind, k=draw: e._priced_rows(*kind).row(k), Draws([0], [3])).plan
             prices = {name: value[draw] for name, value in several.prices.items()}
             seed = np.array([several.seeds[draw]], np.uint64)
             made = [
@@ -185,9 +177,9 @@ def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> 
         # All but the times of the threads are the same, or nothing is shared.
         assert (e._placed.made is kept) == (w.buffer == first.buffer and w.threads == first.threads)
         for approach in some:
-            alone = plan(machine, w, approach, e._pattern, seed=e._own_seed()).numbers
+            alone = e._placed.priced(approach, e._value, Draws([0], [seed])).plan.numbers
             made = e._at_values(approach, 1)
-            assert (made.plan.seed, made.seeds) == (e._own_seed(), (e._own_seed(),))
+            assert (made.plan.seed, made.seeds) == (seed, (seed,))
             assert made.plan.workload == w
             assert made.plan.numbers.keys() == alone.keys()
             for name, value in alone.items():
@@ -227,7 +219,7 @@ def test_part_of_a_halo(fields: Any, grid: Any, periodic: Any) -> None:
     w = validated(Workload, {"threads": 1, "buffer": "8 B", "pattern": "halo3d"} | fields, "test")
     assert part(w).grid == grid
     assert part(w).periodic == periodic
-    assert layout(w).periodic == (w.boundaries == "periodic",) * 3
+    assert layout(w).periodic == (w.boundaries == "periodic")
 
 
 def test_a_sweep_is_counted_by_exchange() -> None:
@@ -246,7 +238,7 @@ def test_a_sweep_is_counted_by_exchange() -> None:
         },
         "test",
     )
-    ((row, run),) = compare(ideal(), w, [BULK], iterations=2, **layout(w).options)
+    ((row, run),), _ = compare_step(ideal(), w, [BULK], iterations=2)
     assert run.exchanges == 8
     np.testing.assert_allclose(run.mean_s, [10.5e-3 + 2.5 * 40e-6, 10e-3 + 2 * 40e-6], rtol=1e-9)
     assert row.time_s == pytest.approx(2.25 * 1.04e-3 / 8, rel=1e-9)

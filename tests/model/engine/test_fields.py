@@ -10,7 +10,7 @@ import pytest
 from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.engine._kernel import FIELDS, Engine
 from pready.model.engine.plan import Plan, _row
-from pready.model.engine.simulate import prepared, run
+from pready.model.engine.simulate import prepared
 from pready.model.machine import machine
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.workload.exchange import ComputeTime
@@ -62,7 +62,7 @@ def same_fields(made: Plan) -> None:
         name: element for name, (element, _) in FIELDS.items()
     }
     assert {n for n, (_, shape) in FIELDS.items() if not shape} <= {n for n, r in made.numbers.items() if r.size == 1}
-    Engine(made.numbers)  # checks the shapes of the others
+    Engine([made.numbers])  # checks the shapes of the others
 
 
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: i.key)
@@ -86,18 +86,14 @@ def test_a_missing_field_is_named(name: str) -> None:
     made = plan()
     lacking = {n: row for n, row in made.numbers.items() if n != name}
     with pytest.raises(KeyError, match=f"missing field '{name}'"):
-        Engine(lacking)
-    with pytest.raises(KeyError, match=f"missing field '{name}'"):
-        Engine(made.numbers).reprice(lacking)
+        Engine([lacking])
 
 
 def test_an_unknown_field_is_named() -> None:
     made = plan()
     more = {**made.numbers, "rnaks": made.numbers["ranks"]}
     with pytest.raises(KeyError, match="unknown field 'rnaks'"):
-        Engine(more)
-    with pytest.raises(KeyError, match="unknown field 'rnaks'"):
-        Engine(made.numbers).reprice(more)
+        Engine([more])
 
 
 @pytest.mark.parametrize(
@@ -116,46 +112,7 @@ def test_an_unknown_field_is_named() -> None:
 )
 def test_a_field_of_another_kind_is_named(name: str, row: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
-        Engine({**plan().numbers, name: row})
-
-
-def test_costs_and_seed_are_repriced_and_nothing_else() -> None:
-    made, refused = plan(), 0
-    for name, (element, shape) in FIELDS.items():
-        engine, row = Engine(made.numbers), np.asarray(made.numbers[name])
-        if element != "int64":
-            assert engine.reprice({**made.numbers, name: (row + 1).astype(element)})
-            continue
-        if not row.size or (not shape and row[0] > 1):
-            continue  # how many of what arrays have: an error of its own
-        other = row.copy()
-        other[0] = 1 - row[0] if row[0] in (0, 1) else row[0] + 1
-        try:
-            assert not engine.reprice({**made.numbers, name: other})
-        except TypeError as error:
-            shapes = ("arrivals", "classes", "kernels", "mapped", "node_start", "nodes", "placed", "profiles", "theta")
-            assert name in shapes, error
-            continue
-        refused += 1
-    assert refused > 30
-
-
-def test_a_kernel_that_refused_is_as_before() -> None:
-    made, other = plan(seed=1), plan("part", seed=2)
-    engine = Engine(made.numbers)
-    before = run(made, 2, engine=engine)
-    assert not engine.reprice(other.numbers)
-    again = run(made, 2, engine=engine)
-    np.testing.assert_array_equal(before.mean_s, again.mean_s)
-
-
-def test_a_repriced_kernel_is_a_new_one() -> None:
-    first, second = plan(seed=1, periodic=False), plan(seed=2, periodic=False)
-    engine = Engine(first.numbers)
-    assert engine.reprice(second.numbers)
-    mine, theirs = engine.run(3, 1, 0), Engine(second.numbers).run(3, 1, 0)
-    np.testing.assert_array_equal(mine["sums"], theirs["sums"])
-    np.testing.assert_array_equal(mine["extremes"], theirs["extremes"])
+        Engine([{**plan().numbers, name: row}])
 
 
 def test_a_number_that_is_no_whole_one_is_refused() -> None:

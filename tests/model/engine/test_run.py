@@ -66,7 +66,7 @@ def test_draws_are_those_of_arrivals(model: Any, exact: bool, threads: int, tmp_
     for seed in (0, 2**64 - 1):
         plan = prepared(MELUXINA, w, Approach(SINGLE), grid=(2, 2), seed=seed)
         for level in ("", "baseline"):
-            kernel = Engine(plan.numbers, level)
+            kernel = Engine([plan.numbers], level)
             for rank, iteration in ((0, 0), (1, 7), (2**32 - 1, 2**32 - 1)):
                 mine = kernel.draw(rank, iteration)
                 theirs = draws.draw(w, 1, seed, rank=rank, first=iteration)[0]
@@ -133,9 +133,9 @@ def test_a_window_equals_all_records() -> None:
     # A long thin grid streams through a window (memory grows by rank); a short one keeps all records.
     w = workload("halo3d26")
     thin = prepared(MELUXINA, w, PART_8, grid=(4, 4, 4000))
-    kernel = Engine(thin.numbers)
+    kernel = Engine([thin.numbers])
     per_rank = kernel.memory(1, 0) / thin.pattern.ranks
-    assert per_rank < 60 < kernel.record_bytes  # state of a rank, against its messages
+    assert per_rank < 60 < 8 * kernel.widest_record  # state of a rank, against its messages
     streamed = simulate(MELUXINA, w, PART_8, grid=(4, 4, 400), iterations=3, record=True)
     shared = simulate(MELUXINA, w, PART_8, grid=(4, 4, 400), iterations=3, record=True, cores=100, chunk=64)
     assert streamed.ends_s is not None

@@ -13,8 +13,7 @@ import pytest
 from pready.model.advice.advise import break_even
 from pready.model.advice.predict import approaches, predict, with_library
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.over_sizes import gain_over_sizes
+from pready.model.engine.evaluate import Evaluation, gain_over_sizes
 from pready.model.machine import machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload

@@ -10,8 +10,8 @@ from machines import ideal
 from pready.model.advice.predict import predict
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.compare import compare
 from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.whole_step import compare_step
 from pready.model.machine.machine import Begin, Machine, load
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
@@ -100,7 +100,7 @@ def test_simulate_says_the_same() -> None:
     machine, w = with_begin(ideal(o_s=1e-6, put=1e-7, epoch=1e-7)), made(pattern="halo3d", grid=[2, 2, 2], iterations=3)
     predicted = {p.approach: p for p in predict(machine, w, draws=0).approaches}
     approach = Approach(BY_KEY["rma-single-active"], 8)
-    (_, _), (row, _) = compare(machine, w, [approach], grid=(2, 2, 2), iterations=3)
+    (_, (row, _)), _ = compare_step(machine, w, [approach], iterations=3)
     assert row.begin_s == predicted[approach].begin_s > 0
     assert row.speedup_percent == pytest.approx(predicted[approach].speedup_percent, rel=1e-9)
 

@@ -21,7 +21,6 @@ std::int64_t scratch_size(const Plan& p) { return carve(p, nullptr, nullptr); }
 struct Site {
     std::int64_t delta[3][3];
     std::uint8_t there[3][3];
-    std::uint8_t open[3];  // bit 0: a neighbour below, bit 1: above
 };
 
 inline void locate(const Plan& p, std::int64_t rank, Site& site) {
@@ -42,20 +41,12 @@ inline void locate(const Plan& p, std::int64_t rank, Site& site) {
     }
 }
 
-// The profile of the rank `step` away along each axis: which neighbours it has.
-inline std::int32_t profile_at(const Plan& p, std::int64_t rank, const std::int32_t* step, int sign) {
-    const std::int64_t x = rank % p.dims[0], rest = rank / p.dims[0];
-    const std::int64_t at[3] = {x, rest % p.dims[1], rest / p.dims[1]};
+// The profile of a rank: which neighbours it has, two bits along each axis.
+inline std::int32_t profile_at(const Plan& p, std::int64_t rank) {
+    Site site;
+    locate(p, rank, site);
     std::int32_t bits = 0;
-    for (int a = 0; a < 3; ++a) {
-        const std::int64_t n = p.dims[a];
-        std::int64_t i = at[a] + sign * (step ? step[a] : 0);
-        if (i < 0) i += n;
-        if (i >= n) i -= n;
-        const bool wraps = p.periodic[a] && n > 1;
-        bits |= (i > 0 || wraps ? 1 : 0) << (2 * a);
-        bits |= (i < n - 1 || wraps ? 2 : 0) << (2 * a);
-    }
+    for (int a = 0; a < 3; ++a) bits |= (site.there[a][0] | site.there[a][2] << 1) << (2 * a);
     return bits;
 }
 
@@ -67,6 +58,14 @@ inline I wrapped(I u, std::int64_t ranks) { return u + ((u < 0) & ranks) - ((u >
 
 // The lanes, of which those beyond `count` repeat the last.
 inline I first_lanes(int count) { return kLanes < count ? kLanes : I{} + (count - 1); }
+
+// Ranks from `u` on, as many as there are lanes; returns how many of them come before `last`.
+inline int take_lanes(std::int64_t u, std::int64_t last, std::int64_t (&rank)[W]) {
+    const int count = last - u < W ? static_cast<int>(last - u) : W;
+    const I ranks = first_lanes(count) + u;
+    std::memcpy(rank, &ranks, sizeof rank);
+    return count;
+}
 
 // Where the records of the ranks at window coordinates begin, in doubles from the first.
 inline I records_at(const Window& window, I u) {
@@ -85,7 +84,7 @@ inline void point(T** to, T* from, I at) {
 std::int32_t profile_of(const Plan& p, std::int64_t rank) {
     if (p.placed) return p.rank_profile[rank];
     switch (p.pattern) {
-        case Pattern::grid: return p.profiles == 1 ? 0 : profile_at(p, rank, nullptr, 0);
+        case Pattern::grid: return p.profiles == 1 ? 0 : profile_at(p, rank);
         case Pattern::list: return static_cast<std::int32_t>(p.out_start[rank + 1] - p.out_start[rank]);
         default: return 0;
     }
@@ -309,7 +308,6 @@ void receive_pass(const Plan& p, const State& state, const Window& window, void*
             add(cells, count, u, kReceive, cause.receive);
             add(cells, count, u, kSpread, ready - opened);
             add(cells, count, u, kToJoin, join - ready);
-            add(cells, count, u, kAfterJoin, end - join);
             add(cells, count, u, kEarlyCount, early);
             add(cells, count, u, kConsume, end - told);
         }
@@ -326,9 +324,8 @@ void gate_pass(const Plan& p, const double* start, double* gate, void* memory,
                std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
     for (std::int64_t u = first; u < last; u += W) {
-        const int count = last - u < W ? static_cast<int>(last - u) : W;
         std::int64_t rank[W];
-        for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
+        const int count = take_lanes(u, last, rank);
         const Ready ready = draw(p, rank, iteration, {s.starts, s.in_mpi, nullptr});
         for (int i = 0; i < p.groups; ++i) {
             const V enters = p.own_threads ? s.in_mpi[i] : ready.marked + p.barrier;
@@ -342,24 +339,16 @@ void node_pass(const Plan& p, const State& state, const Window& window, void* me
     for (std::int64_t node = first; node < last; ++node) share_adapter(p, state, window, memory, node);
 }
 
-void draw_one(const Plan& p, void* memory, std::int64_t rank, std::int64_t iteration, double* out) {
+// The times of ranks' partitions in one iteration, as `Plan::times` has those of all.
+void times_pass(const Plan& p, void* memory, std::int64_t iteration, std::int64_t first, std::int64_t last,
+                double* out) {
     Scratch s = carved(p, memory);
-    std::int64_t ranks[W];
-    for (int l = 0; l < W; ++l) ranks[l] = rank;
-    draw(p, ranks, iteration, {s.starts, s.in_mpi, s.raw});
-    for (int i = 0; i < p.threads * p.theta; ++i) out[i] = s.raw[i][0];
-}
-
-// The times of all ranks' partitions in one iteration, as `Plan::times` has them.
-void times_pass(const Plan& p, void* memory, std::int64_t iteration, double* out) {
-    Scratch s = carved(p, memory);
-    for (std::int64_t u = 0; u < p.ranks; u += W) {
-        const int count = p.ranks - u < W ? static_cast<int>(p.ranks - u) : W;
+    for (std::int64_t u = first; u < last; u += W) {
         std::int64_t rank[W];
-        for (int l = 0; l < W; ++l) rank[l] = u + (l < count ? l : count - 1);
+        const int count = take_lanes(u, last, rank);
         draw(p, rank, iteration, {s.starts, s.in_mpi, s.raw});
         for (std::int64_t i = 0; i < p.threads * p.theta; ++i) {
-            for (int l = 0; l < count; ++l) out[i * p.ranks + u + l] = s.raw[i][l];
+            for (int l = 0; l < count; ++l) out[i * (last - first) + u - first + l] = s.raw[i][l];
         }
     }
 }
@@ -415,7 +404,6 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
             state.sums[kReceive] += cause.receive[l];
             state.sums[kSpread] += spread[l];
             state.sums[kToJoin] += join[l] - ready[l];
-            state.sums[kAfterJoin] += end[l] - join[l];
             state.sums[kEarlyCount] += g.record[l][kEarly];
         }
     }
@@ -429,9 +417,8 @@ void tree_pass(const Plan& p, const State& state, const Window& window, void* me
     const double* const root = record_at(window, 0);
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
-        g.count = last - u < W ? static_cast<int>(last - u) : W;
+        g.count = take_lanes(u, last, g.rank);
         for (int l = 0; l < W; ++l) {
-            g.rank[l] = u + (l < g.count ? l : g.count - 1);
             g.record[l] = record_at(window, g.rank[l]);
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
@@ -450,7 +437,6 @@ void tree_pass(const Plan& p, const State& state, const Window& window, void* me
             state.sums[kToJoin] = root[kJoin] - root[kReady];
             state.sums[kIssue] = end - root[kReady];
             state.sums[kEarlyCount] = root[kEarly];
-            state.sums[kAfterJoin] = end - root[kJoin];
             state.sums[kDuration] = end - begun;
             continue;
         }
@@ -483,14 +469,12 @@ void tree_pass(const Plan& p, const State& state, const Window& window, void* me
             state.sums[kNicTime] = cause.nic[l];
             state.sums[kWire] = cause.wire[l];
             state.sums[kReceive] = cause.receive[l];
-            state.sums[kAfterJoin] = end - root[kJoin];
         }
     }
 }
 
-const Passes kPasses = {PREADY_NAME, W,         scratch_size,      send_pass, receive_pass, gate_pass,
-                        sweep_pass,  tree_pass, node_pass,         node_scratch_size, draw_one,
-                        times_pass};
+const Passes kPasses = {PREADY_NAME, scratch_size, send_pass, receive_pass,      gate_pass,
+                        sweep_pass,  tree_pass,    node_pass, node_scratch_size, times_pass};
 
 }  // namespace
 

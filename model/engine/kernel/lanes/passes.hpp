@@ -12,8 +12,8 @@ enum Head : int { kStart, kFirst, kReady, kJoin, kIssued, kDone, kNic, kEarly, k
 
 // Sums over ranks, by iteration.
 enum Sum : int {
-    kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kAfterJoin, kEarlyCount,
-    kConsume, kSums
+    kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kEarlyCount, kConsume,
+    kSums
 };
 
 constexpr int kBlock = 64;  // ranks whose sums are added up first; chunks are multiples of it
@@ -23,10 +23,14 @@ struct Extremes {
     double shortest, longest, first_end, last_end;
 
     void take(double took, double end) {
-        if (took < shortest) shortest = took;
-        if (took > longest) longest = took;
-        if (end < first_end) first_end = end;
-        if (end > last_end) last_end = end;
+        widen({took, took, end, end});
+    }
+
+    void widen(const Extremes& by) {
+        if (by.shortest < shortest) shortest = by.shortest;
+        if (by.longest > longest) longest = by.longest;
+        if (by.first_end < first_end) first_end = by.first_end;
+        if (by.last_end > last_end) last_end = by.last_end;
     }
 };
 
@@ -53,7 +57,6 @@ struct Window {
 
 struct Passes {
     const char* name;
-    int lanes;
     std::int64_t (*scratch)(const Plan&);  // bytes
     void (*send)(const Plan&, const State&, const Window&, void* scratch, std::int64_t iteration,
                  std::int64_t first, std::int64_t last);
@@ -69,8 +72,8 @@ struct Passes {
     void (*nodes)(const Plan&, const State&, const Window&, void* scratch, std::int64_t first,
                   std::int64_t last);  // between send and receive, where ranks share adapters
     std::int64_t (*node_scratch)(const Plan&);  // bytes
-    void (*draw)(const Plan&, void* scratch, std::int64_t rank, std::int64_t iteration, double* out);
-    void (*times)(const Plan&, void* scratch, std::int64_t iteration, double* out);
+    void (*times)(const Plan&, void* scratch, std::int64_t iteration, std::int64_t first, std::int64_t last,
+                  double* out);  // of partitions: [partition][rank]
 };
 
 const Passes& passes_baseline();

@@ -7,17 +7,13 @@
 
 namespace pready {
 
-Sorting::Sorting(Plan& p) : places_(p) {
+Sorting::Sorting(Plan& p) {
     const bool gated = p.granted || p.two_sided || p.rendezvous;
-    p.message_direction = places_.direction.data();
-    p.message_vci = places_.vci.data();
-    p.vci_messages = places_.messages.data();
-    p.message_slot = places_.slot.data();
-    p.slot_direction = places_.slot_direction.data();
+    places(p);
     p.tags = p.receivers == Receivers::threads && p.vcis > 1;
     p.vci_bits = 0;
     while (p.tags && p.vci_bits < p.vcis - 1) p.vci_bits = 2 * p.vci_bits + 1;
-    if (!p.tags) std::fill(places_.vci.begin(), places_.vci.end(), 0);
+    if (!p.tags) std::fill(vci_.begin(), vci_.end(), 0);
     p.record = kHead + p.transports * p.directions;
     p.send_sorts = gated ? p.directions > 1 || p.vcis > 1 : p.vcis > 1;
     p.everywhere = std::all_of(p.degree, p.degree + p.profiles, [&](std::int32_t n) { return n == p.directions; });
@@ -38,6 +34,37 @@ Sorting::Sorting(Plan& p) : places_(p) {
         p.send_network = send_network_.view();
     }
     inbox(p);
+}
+
+void Sorting::places(Plan& p) {
+    const int n = p.transports * p.directions;
+    slot_.assign(static_cast<std::size_t>(n), 0);
+    vci_.assign(static_cast<std::size_t>(n), 0);
+    messages_.assign(static_cast<std::size_t>(p.vcis) * static_cast<std::size_t>(p.directions), 0);
+    for (int i = 0; i < n; ++i) direction_.push_back(i % p.directions);
+    slot_direction_.assign(kHead, 0);
+    for (int i = 0; i < n; ++i) slot_direction_.push_back(i / p.transports);
+    const std::int32_t* member = p.vci_members;
+    std::vector<std::int32_t> filled(static_cast<std::size_t>(p.directions), 0);
+    std::int32_t m = 0;
+    for (std::int32_t v = 0; v < p.vcis; ++v) {
+        for (int i = 0; i < p.vci_size[v]; ++i, ++member, ++m) {
+            // A transport partition is a message to every neighbour, numbered as it queues.
+            const std::int32_t first = p.mapped ? *member : m * p.directions;
+            for (std::int32_t number = first; number < first + (p.mapped ? 1 : p.directions); ++number) {
+                const auto d = static_cast<std::size_t>(number % p.directions);
+                slot_[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(
+                    kHead + static_cast<int>(d) * p.transports + filled[d]++);
+                vci_[static_cast<std::size_t>(number)] = v;
+                ++messages_[static_cast<std::size_t>(v * p.directions) + d];
+            }
+        }
+    }
+    p.message_direction = direction_.data();
+    p.message_vci = vci_.data();
+    p.vci_messages = messages_.data();
+    p.message_slot = slot_.data();
+    p.slot_direction = slot_direction_.data();
 }
 
 // Every message queues by itself: as many lists of one.
@@ -85,15 +112,12 @@ void Sorting::inbox(Plan& p) {
         inbox_networks_.push_back(latest(p, std::min(keep, each)));
         if (keep >= each) break;
     }
-    for (const int keep : {2, 5}) {
-        inbox_between_.push_back(latest(p, std::min(keep, each)));
-    }
+    for (const int keep : {2, 5}) inbox_between_.push_back(latest(p, std::min(keep, each)));
     for (const MergeNetwork& network : inbox_networks_) inbox_views_.push_back(network.view());
     for (const MergeNetwork& network : inbox_between_) between_views_.push_back(network.view());
-    const int size = p.sources * each;
     std::int64_t numbers = 1;
-    while (numbers < size) numbers = 2 * numbers + 1;
-    p.inbox = {each, size, static_cast<int>(inbox_views_.size()), inbox_views_.data(), between_views_.data(), numbers};
+    while (numbers < std::int64_t{p.sources} * each) numbers = 2 * numbers + 1;
+    p.inbox = {each, static_cast<int>(inbox_views_.size()), inbox_views_.data(), between_views_.data(), numbers};
 }
 
 }  // namespace pready

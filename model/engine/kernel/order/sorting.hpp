@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "order/merge_network.hpp"
-#include "order/places.hpp"
 #include "recurrence/plan.hpp"
 
 namespace pready {
@@ -18,12 +17,17 @@ class Sorting {
     Sorting& operator=(const Sorting&) = delete;
 
    private:
+    void places(Plan& plan);
     void queues(Plan& plan);
     MergeNetwork sends(const Plan& plan, bool gated) const;
     void inbox(Plan& plan);
     static MergeNetwork latest(const Plan& plan, int length);
 
-    Places places_;
+    // Of messages by issue position [transports * D]: direction, VCI, and where in a record one lies that leaves as it
+    // is issued: by direction, then in that order.
+    std::vector<std::int32_t> direction_, vci_, slot_;
+    std::vector<std::int32_t> messages_;        // [vcis][D]: of a VCI to a direction
+    std::vector<std::int32_t> slot_direction_;  // by place in a record
     std::vector<MergeNetwork> queue_networks_;
     std::vector<Network> queue_views_;
     MergeNetwork send_network_;

@@ -32,7 +32,6 @@ struct Network {
 // What comes to a rank: a sorted list of messages from each source, one after the other.
 struct Inbox {
     int each = 0;                      // messages of a source
-    int size = 0;                      // of all
     int levels = 0;
     const Network* network = nullptr;  // [levels]: of the latest 1, 3, 7, ... of each source, of all
     const Network* between = nullptr;  // of the latest 2 and 5

@@ -25,8 +25,7 @@ struct Times {
 
 class Batch {
    public:
-    Batch(const std::vector<Job>& jobs, int cores, const std::string& level, KeptTimes* kept)
-        : jobs_(jobs), cores_(cores), level_(level), kept_(kept) {
+    Batch(const std::vector<Job>& jobs, int cores, KeptTimes* kept) : jobs_(jobs), cores_(cores), kept_(kept) {
         for (const Job& job : jobs_) {
             outcomes_.emplace_back(job.rows.size());
             times_of_.emplace_back();
@@ -133,12 +132,12 @@ class Batch {
 
     void draw(const Draw& d) {
         Times& t = times_[d.times];
-        draw_times(*t.fields, level_, d.iteration, t.drawn->data() + d.iteration * t.each());
+        draw_times(*t.fields, d.iteration, t.drawn->data() + d.iteration * t.each());
     }
 
     void simulate(const Unit& u) {
         const Job& job = jobs_[u.job];
-        Engine engine(job.rows[u.first], level_);
+        Engine engine(job.rows[u.first], "");
         Options options;
         options.iterations = job.iterations;
         for (std::size_t r = u.first; r < u.last && progress_.go_on(); ++r) {
@@ -153,7 +152,6 @@ class Batch {
 
     const std::vector<Job>& jobs_;
     const int cores_;
-    const std::string& level_;
     KeptTimes* const kept_;
     std::vector<Times> times_;
     std::vector<std::vector<std::vector<std::size_t>>> times_of_;
@@ -187,9 +185,8 @@ std::int64_t KeptTimes::count() const {
     return count_;
 }
 
-Outcomes run_all(const std::vector<Job>& jobs, int cores, const std::string& level,
-                 const std::function<bool(double)>& poll, KeptTimes* kept) {
-    return jobs.empty() ? Outcomes{} : Batch(jobs, cores, level, kept).run(poll);
+Outcomes run_all(const std::vector<Job>& jobs, int cores, const std::function<bool(double)>& poll, KeptTimes* kept) {
+    return jobs.empty() ? Outcomes{} : Batch(jobs, cores, kept).run(poll);
 }
 
 }  // namespace pready

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "fields.hpp"
@@ -46,7 +45,6 @@ class KeptTimes {
 };
 
 // `kept` may be absent.
-Outcomes run_all(const std::vector<Job>& jobs, int cores, const std::string& level,
-                 const std::function<bool(double)>& poll, KeptTimes* kept);
+Outcomes run_all(const std::vector<Job>& jobs, int cores, const std::function<bool(double)>& poll, KeptTimes* kept);
 
 }  // namespace pready

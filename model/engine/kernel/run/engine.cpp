@@ -6,8 +6,7 @@
 
 #include "run/grid_run.hpp"
 #include "run/memory.hpp"
-#include "run/sweep_run.hpp"
-#include "run/tree_run.hpp"
+#include "run/ordered_run.hpp"
 
 namespace pready {
 namespace {
@@ -47,11 +46,11 @@ Plan decoded(const Fields& fields) {
 
 }  // namespace
 
-void draw_times(const Fields& fields, const std::string& level, std::int64_t iteration, double* out) {
-    const Passes& passes = choose(level);
+void draw_times(const Fields& fields, std::int64_t iteration, double* out) {
+    const Passes& passes = choose("");
     const Plan plan = decoded(fields);
     const Memory scratch = allocate(passes.scratch(plan));
-    passes.times(plan, scratch.get(), iteration, out);
+    passes.times(plan, scratch.get(), iteration, 0, plan.ranks, out);
 }
 
 Engine::Part::Part(Fields made) : fields(std::move(made)), plan(decoded(fields)), sorting(plan) {}
@@ -67,18 +66,12 @@ Engine::Engine(const std::vector<Fields>& step, const std::string& level) : pass
     }
 }
 
-bool Engine::reprice(const std::vector<Fields>& step) {
-    if (step.size() != parts_.size()) return false;
-    for (std::size_t e = 0; e < step.size(); ++e) {
-        Fields& mine = parts_[e]->fields;
-        if (!mine.fits(step[e])) return false;
-    }
+void Engine::reprice(const std::vector<Fields>& step) {
     for (std::size_t e = 0; e < step.size(); ++e) {
         parts_[e]->fields.take(step[e]);
         parts_[e]->fields.point(parts_[e]->plan);
         price(parts_[e]->plan);
     }
-    return true;
 }
 
 Step Engine::step() const {
@@ -91,7 +84,7 @@ std::vector<double> Engine::draw(std::int64_t rank, std::int64_t iteration) cons
     const Plan& plan = first();
     const Memory scratch = allocate(passes_.scratch(plan));
     std::vector<double> out(static_cast<std::size_t>(plan.threads) * static_cast<std::size_t>(plan.theta));
-    passes_.draw(plan, scratch.get(), rank, iteration, out.data());
+    passes_.times(plan, scratch.get(), iteration, rank, rank + 1, out.data());
     return out;
 }
 

@@ -21,8 +21,8 @@ class Engine {
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    // The same ranks with other costs and another seed; false, and nothing changed, if more would change.
-    bool reprice(const std::vector<Fields>& step);
+    // The same ranks with other costs and another seed.
+    void reprice(const std::vector<Fields>& step);
     // An exchange takes its arrivals from times drawn before (see `Plan::times`); null: draws them itself.
     void take_times(std::size_t exchange, const double* times) { parts_[exchange]->plan.times = times; }
     Outcome run(const Options& options) const;
@@ -30,9 +30,7 @@ class Engine {
     std::int64_t memory(int cores, std::int64_t chunk) const;  // bytes that `run` allocates
     std::size_t exchanges() const { return parts_.size(); }
     std::string level() const { return passes_.name; }
-    std::int64_t record_bytes() const { return first().record * 8; }
     std::int64_t widest_record() const;  // doubles of a rank, of all exchanges
-    std::int64_t scratch_bytes() const { return passes_.scratch(first()); }
 
    private:
     struct Part {
@@ -51,6 +49,6 @@ class Engine {
 };
 
 // One iteration of what an engine of these numbers draws: out[partition][rank].
-void draw_times(const Fields& fields, const std::string& level, std::int64_t iteration, double* out);
+void draw_times(const Fields& fields, std::int64_t iteration, double* out);
 
 }  // namespace pready

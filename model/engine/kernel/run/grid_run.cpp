@@ -199,7 +199,7 @@ class GridRun {
     bool finish(const Turn& t, const State& state) {
         if (!progress_.go_on()) return false;
         Extremes all = kNone;
-        for (const Extremes& e : extremes_) widen(all, e);
+        for (const Extremes& e : extremes_) all.widen(e);
         double total[kSums];
         for (int which = 0; which < kSums; ++which) {
             double sum = 0;

@@ -60,11 +60,4 @@ struct Outcome {
 constexpr Extremes kNone{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
                          std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
 
-inline void widen(Extremes& all, const Extremes& by) {
-    all.shortest = std::min(all.shortest, by.shortest);
-    all.longest = std::max(all.longest, by.longest);
-    all.first_end = std::min(all.first_end, by.first_end);
-    all.last_end = std::max(all.last_end, by.last_end);
-}
-
 }  // namespace pready
