@@ -202,7 +202,8 @@ class SharedDraws:
         """Each plan for so many iterations, without those that go before."""
         draws = self.arrivals_of([0], iterations)
         jobs = [self._job(p, draws, iterations, calm=calm) for p in made]
-        return [rows[0][self.number].after(self.first(iterations)) for rows in run_all(jobs, self.all_cores, self.kept)]
+        out = run_all(jobs, self.all_cores, self.kept, self.number)
+        return [rows[0][0].after(self.first(iterations)) for rows in out]
 
     def _means(self, own: Sequence[tuple[Priced, Draws]], sampler: Sampler | None, iterations: int) -> list[Array]:
         """`means_s` of this exchange, others sent in bulk with the same draws of the machine, or with its values."""

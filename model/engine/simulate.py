@@ -220,13 +220,17 @@ Job = tuple[Sequence[Priced], int]
 """The exchanges of a step, each at its prices, and for how many iterations."""
 
 
-def run_all(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> list[list[list[Simulation]]]:
+def run_all(
+    jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None, only: int | None = None
+) -> list[list[list[Simulation]]]:
     """Simulate steps, each at its prices for so many iterations, in one call of the kernel.
 
     Parameters
     ----------
     kept
         Ready times of earlier calls, to which those of this are added: no result changes by them.
+    only
+        The exchange of each step to report; absent, all.
 
     Returns
     -------
@@ -244,7 +248,7 @@ def run_all(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) -> l
         [
             [
                 s if s.seed == of.seeds[row] else replace(s, seed=of.seeds[row])
-                for s, of in zip(simulations(_plans(step), out), step, strict=True)
+                for s, of in zip(simulations(_plans(step), out, only), _reported(step, only), strict=True)
             ]
             for row, out in enumerate(rows)
         ]
@@ -278,6 +282,10 @@ def means_s(
         means(_plans(step), first, rows)
         for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores, kept), strict=True)
     ]
+
+
+def _reported(step: Sequence[Priced], only: int | None) -> Sequence[Priced]:
+    return step if only is None else [step[only]]
 
 
 def _plans(step: Sequence[Priced]) -> list[Plan]:

@@ -104,8 +104,8 @@ class Simulation:
         )
 
 
-def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
-    """What the kernel says of the plans of a step.
+def simulations(step: Sequence[Plan], out: Outcome, only: int | None = None) -> list[Simulation]:
+    """What the kernel says of the plans of a step, or of one of them.
 
     Raises
     ------
@@ -123,6 +123,7 @@ def simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
     return [
         _simulation(plan, each[:, e], out, None if len(step) == 1 else each[:, :, 0].sum(axis=1) / ranks)
         for e, plan in enumerate(step)
+        if only is None or e == only
     ]
 
 

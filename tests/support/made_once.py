@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TypeVar
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 T = TypeVar("T")
@@ -16,6 +17,11 @@ EITHER = st.booleans()
 def any_of(*values: T) -> st.SearchStrategy[T]:
     """One of them."""
     return st.sampled_from(values)
+
+
+def generated(cases: int) -> settings:
+    """So many, the same in each run, however long one takes."""
+    return settings(max_examples=cases, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @cache

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from close import close
 
+from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
+from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.nodes import adapters_of
 from pready.model.engine.simulate import prepared, run
@@ -18,7 +20,7 @@ from pready.model.machine.machine import Machine
 from pready.model.timeline.broadcast import Relays, broadcast
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.messages import Sent, State
-from pready.model.timeline.plain_run import Ended, exchange, sweep
+from pready.model.timeline.plain_run import Alone, Ended, exchange, sweep
 from pready.model.timeline.recurrence import Ranks
 from pready.model.timeline.rules import setting_of
 from pready.model.workload import draws
@@ -124,6 +126,14 @@ def run_as_plain(
         parts = np.array([np.mean([e.causes[cause] for e in row]) for row in expected])
         close(out.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
     return out, expected
+
+
+def run_from_rest(of: Evaluation, approach: Approach) -> tuple[list[Alone], float]:
+    """Exchanges from rest by the plain recurrence, which end as the engine says, and what their times round to."""
+    plain = [of.exchange(approach, row) for row in range(1, 1 + of.iterations)]
+    atol = 1e-12 * float((of.ready.max(axis=1)[1:] + [e.end for e in plain]).max())
+    close(of.each(approach), [e.end for e in plain], rtol=1e-12, atol=atol)
+    return plain, atol
 
 
 def ends_of(expected: Sequence[Outcome]) -> Array:

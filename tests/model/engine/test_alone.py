@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from close import close
+from hypothesis import given
 from hypothesis import strategies as st
-from made_once import EITHER, any_of, between
+from made_once import EITHER, any_of, between, generated
+from plain_ranks import run_from_rest
 from test_plain import cases
 
 from pready.model.approach.interfaces import BULK, Approach
@@ -38,23 +40,20 @@ def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(1000)
 @given(evaluations())
 def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of
-    plain = [evaluation.exchange(approach, row) for row in range(1 + evaluation.iterations)]
-    last = evaluation.ready.max(axis=1)
-    atol = 1e-12 * float((last + [e.end for e in plain]).max())
-    equal = partial(np.testing.assert_allclose, rtol=1e-12, atol=atol)
-    equal(evaluation.each(approach), [e.end for e in plain[1:]])
+    plain, atol = run_from_rest(evaluation, approach)
+    equal = partial(close, rtol=1e-12, atol=atol)
     quiet, run = evaluation.quiet(approach), evaluation.nominal(approach)
-    equal(quiet.communication_s, plain[0].end)
-    equal(run.communication_s, np.mean([e.end for e in plain[1:]]))
-    equal(run.to_join_s, np.mean([e.join for e in plain[1:]]))
-    equal(run.spread_s, np.mean([-e.first_ready for e in plain[1:]]))
-    assert run.messages == sum(len(e.messages) for e in plain[1:])
-    tied = [sum(abs(m.arrived - e.join) <= atol for m in e.messages) for e in plain[1:]]
-    assert abs(run.arrived_early[0] * run.messages - sum(e.early for e in plain[1:])) <= sum(tied) + 1e-6
+    equal(quiet.communication_s, [evaluation.exchange(approach, 0).end])
+    equal(run.communication_s, [np.mean([e.end for e in plain])])
+    equal(run.to_join_s, [np.mean([e.join for e in plain])])
+    equal(run.spread_s, [np.mean([-e.first_ready for e in plain])])
+    assert run.messages == sum(len(e.messages) for e in plain)
+    tied = [sum(abs(m.arrived - e.join) <= atol for m in e.messages) for e in plain]
+    assert abs(run.arrived_early[0] * run.messages - sum(e.early for e in plain)) <= sum(tied) + 1e-6
     # Draws of the machine share the first exchanges, and are scaled to all of them.
     here, *each = evaluation.each_drawn(approach).mean(axis=1)
     if here > 0:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from close import close
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
-from made_once import any_of, between
+from made_once import any_of, between, generated
 from plain_ranks import ends_of, run_as_plain
 from test_plain import cases
 
@@ -50,7 +50,7 @@ def broadcasts(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(300)
 @given(broadcasts(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, expected = run_as_plain(case, iterations, causes=())

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from close import close
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
-from made_once import EITHER, any_of, between
-from plain_ranks import ends_of, run_as_plain
+from made_once import EITHER, any_of, between, generated
+from plain_ranks import ends_of, run_as_plain, run_from_rest
 from test_plain import cases
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
@@ -40,7 +40,7 @@ def consuming(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(600)
 @given(consuming(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, expected = run_as_plain(case, iterations, (*CAUSES, CONSUME))
@@ -57,14 +57,11 @@ def from_rest(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(400)
 @given(from_rest())
 def test_exchanges_from_rest_equal_it(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of
-    plain = [evaluation.exchange(approach, row) for row in range(1, 1 + evaluation.iterations)]
-    last = evaluation.ready.max(axis=1)
-    atol = 1e-12 * float((last[1:] + [e.end for e in plain]).max())
-    np.testing.assert_allclose(evaluation.each(approach), [e.end for e in plain], rtol=1e-12, atol=atol)
+    plain, atol = run_from_rest(evaluation, approach)
     left = np.mean([e.end - e.told for e in plain])
     np.testing.assert_allclose(evaluation.nominal(approach).causes_s[CONSUME], left, rtol=1e-12, atol=2 * atol)
 

@@ -26,8 +26,17 @@ from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
+NOISY = Normal(model="normal by thread", spread=0.04)
+LATE: dict[str, Any] = {of: Laggard(model="laggard", delay="1 ms", late=of) for of in ("thread", "partition")}  # type: ignore[arg-type]
+LATE_50_US = Laggard(model="laggard", delay="50 us")  # type: ignore[arg-type]
+UNEQUAL: dict[str, Any] = {"normal": NOISY, "late thread": LATE["thread"], "late partition": LATE["partition"]}
 
-def workload(pattern: Any, model: Any) -> Workload:
+
+def of_each(models: dict[str, Any]) -> Any:
+    return pytest.mark.parametrize("model", models.values(), ids=models)
+
+
+def workload(pattern: Any, model: Any = NOISY) -> Workload:
     return Workload(
         threads=4,
         partitions_per_thread=2,
@@ -45,7 +54,7 @@ def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid
     # Every rank has the same laggard, so all do the same at the same time: all see what one exchange from rest is,
     # metrics included.
     machine = ideal(L=1e-6, o_s=2e-7, o_r=3e-7, g=5e-8, barrier=[0.0, 1e-7, 5e-7], poll=1e-7, put=3e-7, epoch=4e-7)
-    w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    w = workload(pattern, LATE_50_US)
     interface = BY_KEY[key]
     approach = Approach(interface, 4 if interface.splits else 1, 2)
     evaluation = Evaluation(machine, w, draws=0, alone=True)
@@ -60,7 +69,7 @@ def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid
 
 
 def test_intervals_hold_the_value() -> None:
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     w = w.changed(grid=(4, 4, 4))
     rows, _ = compare_step(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], iterations=20)
     assert [p.key for p, _ in rows] == ["single", "part"]
@@ -79,7 +88,7 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
         calls += 1
         raise KeyboardInterrupt
 
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     rows, _ = compare_step(ideal(), w, [Approach(BY_KEY["part"], 8, 1)], iterations=10**6, on_progress=on_progress)
     assert len(rows) == 1
     assert rows[0][1].interrupted
@@ -91,7 +100,7 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
 def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> None:
     # The late partition is the same on every rank, so nobody waits for a late neighbour: values and
     # the intervals from the machine's parameters are equal, draw by draw.
-    w = workload(pattern, Laggard(model="laggard", delay="50 us"))  # type: ignore[arg-type]
+    w = workload(pattern, LATE_50_US)
     machine, approach = load("meluxina"), Approach(BY_KEY[key], 4, 2)
     on, from_rest = (Evaluation(machine, w, seed=3, draws=12, alone=rest) for rest in (False, True))
     expected = asdict(from_rest.predict(approach))
@@ -103,7 +112,7 @@ def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> Non
 def test_late_neighbours_are_what_differs() -> None:
     # With nothing but compute, a rank ends an exchange when the latest of itself and its neighbours is
     # ready: T is the mean of max over neighbours of (start + ready) - own. From rest it has one peer.
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     machine = ideal(G=1e-18, link=1e18)
     part_ = Approach(BY_KEY["part"], 8, 1)
     engine = Evaluation(machine, w, draws=0)
@@ -115,7 +124,7 @@ def test_late_neighbours_are_what_differs() -> None:
 
 def test_a_repriced_engine_is_a_new_one() -> None:
     # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     e = Evaluation(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e.first(e.per_draw)
@@ -130,16 +139,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     assert len(set(expected)) == 3
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        NoArrivals(),
-        Normal(model="normal by thread", spread=0.04),
-        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
-        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
-    ],
-    ids=["none", "normal", "late thread", "late partition"],
-)
+@of_each({"none": NoArrivals()} | UNEQUAL)
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
     machine, w = load("meluxina"), workload(pattern, model)
@@ -162,7 +162,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
 
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> None:
-    machine, first = load("meluxina"), workload(pattern, Laggard(model="laggard", delay="1 ms", late="thread"))  # type: ignore[arg-type]
+    machine, first = load("meluxina"), workload(pattern, LATE["thread"])
     others = [
         first.changed(**{"compute.time": "3 ms"}),
         first.changed(arrivals={"model": "normal by partition", "spread": 0.04}),
@@ -187,7 +187,7 @@ def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> 
 
 
 def test_what_is_saved_is_what_the_prediction_says() -> None:
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     for of in (Evaluation(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w, alone=True)):
         approach = Approach(BY_KEY["many"], 8, 4)
         alone = of.at_buffer(2.0**18)
@@ -199,7 +199,7 @@ def test_what_is_saved_is_what_the_prediction_says() -> None:
 
 
 def test_replaced_costs_reach_the_kernel() -> None:
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     e = Evaluation(load("meluxina"), w, draws=0)
     full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
     # six faces of 1 MiB leave one after the other at 25 GB/s
@@ -246,9 +246,9 @@ def test_a_sweep_is_counted_by_exchange() -> None:
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
-    w = workload("halo3d", Normal(model="normal by thread", spread=0.04))
+    w = workload("halo3d")
     e = Evaluation(load("meluxina"), w, draws=4)
-    swept = Evaluation(load("meluxina"), workload("sweep3d", Normal(model="normal by thread", spread=0.04)), draws=2)
+    swept = Evaluation(load("meluxina"), workload("sweep3d"), draws=2)
     jobs = [
         (e._at_draws(Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
         (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
@@ -265,11 +265,7 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-@pytest.mark.parametrize(
-    "model",
-    [Normal(model="normal by thread", spread=0.04), Laggard(model="laggard", late_by=0.04, late="thread")],
-    ids=["drawn", "a table"],
-)
+@of_each({"drawn": NOISY, "a table": Laggard(model="laggard", late_by=0.04, late="thread")})
 def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
     e = Evaluation(load("meluxina"), workload("halo3d", model), draws=3)
     each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
@@ -292,16 +288,20 @@ def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None
 
 
 ARRIVAL_MODELS: list[Any] = [
-    Normal(model="normal by thread", spread=0.04),
+    NOISY,
     Laggard(model="laggard", late_by=0.04, late="thread"),
     Gaussian(model="normal by partition", epsilon=0.04),
 ]
+RACES = [
+    (name, model, (4096.0, 2.0**18, 2.0**22)[(m + n) % 3])
+    for n, name in enumerate(("meluxina", "niagara", "hpc3", "manzano"))
+    for m, model in enumerate(ARRIVAL_MODELS)
+]
+"""Each machine with each model and each buffer, each model with each buffer."""
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("model", ARRIVAL_MODELS, ids=lambda m: str(m.model))
-@pytest.mark.parametrize("name", ["meluxina", "niagara", "hpc3", "manzano"])
-@pytest.mark.parametrize("buffer", [4096.0, 2.0**18, 2.0**22])
+@pytest.mark.parametrize(("name", "model", "buffer"), RACES, ids=str)
 def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> None:
     # Every row's values, and the intervals of those that are shown, are the same to the last bit.
     machine, w = load(name), workload("halo3d", model).changed(buffer=f"{buffer:.17g} B")
@@ -321,15 +321,7 @@ def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> N
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        Normal(model="normal by thread", spread=0.04),
-        Laggard(model="laggard", delay="1 ms", late="thread"),  # type: ignore[arg-type]
-        Laggard(model="laggard", delay="1 ms", late="partition"),  # type: ignore[arg-type]
-    ],
-    ids=["normal", "late thread", "late partition"],
-)
+@of_each(UNEQUAL)
 def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model: Any) -> None:
     machine, w = load("meluxina"), workload(pattern, model)
     spread, calm = Evaluation(machine, w, draws=0), Evaluation(machine, workload(pattern, NoArrivals()), draws=0)
@@ -341,14 +333,7 @@ def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model
             np.testing.assert_array_equal(made.numbers[name], value, name)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        Normal(model="normal by thread", spread=0.04),
-        Laggard(model="laggard", delay_rate="10 us/MiB"),  # type: ignore[arg-type]
-    ],
-    ids=["normal", "delay by size"],
-)
+@of_each({"normal": NOISY, "delay by size": Laggard(model="laggard", delay_rate="10 us/MiB")})  # type: ignore[arg-type]
 def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     # Sizes of every protocol, in no order, one of them twice.
     machine, w = load("meluxina"), workload("halo3d", model)

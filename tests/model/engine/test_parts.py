@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
-from made_once import EITHER, any_of, between
-from plain_ranks import run_as_plain
+from made_once import EITHER, any_of, between, generated
+from plain_ranks import run_as_plain, run_from_rest
 from test_consuming import WORKS
 from test_plain import cases
 
@@ -47,7 +47,7 @@ def unequal(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(600)
 @given(unequal(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, _ = run_as_plain(case, iterations)
@@ -55,21 +55,19 @@ def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: in
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(300)
 @given(unequal(), between(0, 3), EITHER)
 def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: bool) -> None:
     workload = case["workload"]
     if workload.pattern == "pt2pt":
         workload = workload.model_copy(update={"both_ways": both})
     of = Evaluation(case["machine"], workload, seed, draws=2, alone=True, samples=5)
-    plain = [of.exchange(case["approach"], row) for row in range(1, 1 + of.iterations)]
-    atol = 1e-12 * float((of.ready.max(axis=1)[1:] + [e.end for e in plain]).max())
-    np.testing.assert_allclose(of.each(case["approach"]), [e.end for e in plain], rtol=1e-12, atol=atol)
+    run_from_rest(of, case["approach"])
     assert of.drawn(case["approach"]).communication.shape == (2,)
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(300)
 @given(unequal(), st.data())
 def test_parts_that_hardly_differ_are_equal_parts(case: dict[str, Any], data: st.DataObject) -> None:
     # To one neighbour; to several, messages of a partition queue one by one.
@@ -163,6 +161,11 @@ def test_they_are_written_as_they_are_read(shares: Any) -> None:
         ('thread_shares = [1, 2, 3, 4]\npattern = "sweep3d"', "thread_shares with pattern = 'sweep3d'"),
         ('thread_shares = [1, 2, 3, 4]\npattern = "halo3d"\nthread_grid = [2, 2, 1]', "thread_shares with thread_grid"),
         ('partition_sizes = ["1 KiB"]', "partition_sizes is not a field (did you mean thread_shares?)"),
+        ("receive_partitions = 7", "receive_partitions = 7 does not divide 1.2e+07 B for a neighbour"),
+        ("receive_partitions = 0", "receive_partitions = 0"),
+        ("receive_partitions = 4\nthread_shares = [1, 3, 1, 1]", "receive_partitions = 4 with thread_shares"),
+        ('receive_partitions = 4\npattern = "sweep3d"', "receive_partitions = 4 with pattern = 'sweep3d'"),
+        ("recv_partitions = 4", "recv_partitions is not a field (did you mean receive_partitions?)"),
     ],
 )
 def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:

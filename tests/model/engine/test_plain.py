@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from close import close
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from made_once import EITHER, any_of, between, divisors, order_of, several
+from made_once import EITHER, any_of, between, divisors, generated, order_of, several
 from plain_ranks import Outcome, Plain, ends_of, run_as_plain
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
@@ -152,8 +152,8 @@ def cases(
         case "pt2pt":
             grid = (2 * draw(between(1, 6)),)
         case "sweep3d":
-            grid = (draw(between(1, 5)), draw(between(2, 5)))
-            blocks = draw(between(1, 3))
+            grid = (draw(between(1, 4)), draw(between(2, 4)))  # a message per rank and neighbour in 8 octants
+            blocks = draw(between(1, 2))
         case "neighbours":
             ranks = draw(between(2, 12))
             grid = (ranks,)
@@ -226,7 +226,7 @@ def as_many_are_early(found: Array, expected: list[Outcome]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(2000)
 @given(cases(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     compare(case, iterations)
@@ -252,7 +252,7 @@ def steps(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(400)
 @given(steps(), st.integers(1, 3))
 def test_several_exchanges_equal_it(step: tuple[dict[str, Any], list[dict[str, Any]]], iterations: int) -> None:
     case, others = step

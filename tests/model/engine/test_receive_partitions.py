@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
-from made_once import any_of, between
+from made_once import any_of, between, generated
 from plain_ranks import run_as_plain
 from test_consuming import consuming, time_of
 
@@ -22,7 +21,6 @@ from pready.model.engine.simulate import prepared
 from pready.model.equations import consume
 from pready.model.machine.machine import load
 from pready.model.toml.dotted import written
-from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 
 
@@ -69,7 +67,7 @@ def other_counts(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(300)
 @given(other_counts(), between(1, 2))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     run_as_plain(case, iterations)
@@ -122,23 +120,3 @@ def test_it_is_written_as_it_is_read() -> None:
     assert Workload.model_validate(written(made)) == made
     assert made.divisor == 16
     assert workload(12, buffer="24 KiB").divisor == 24
-
-
-@pytest.mark.parametrize(
-    ("lines", "says"),
-    [
-        ("receive_partitions = 7", "receive_partitions = 7 does not divide 65536 B for a neighbour"),
-        ("receive_partitions = 0", "receive_partitions = 0"),
-        ("receive_partitions = 4\nthread_shares = [1, 3]", "receive_partitions = 4 with thread_shares"),
-        ('receive_partitions = 4\npattern = "sweep3d"', "receive_partitions = 4 with pattern = 'sweep3d'"),
-        ("recv_partitions = 4", "recv_partitions is not a field (did you mean receive_partitions?)"),
-    ],
-)
-def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:
-    path = tmp_path / "w.toml"
-    path.write_text(f'format = 2\nthreads = 2\nbuffer = "64 KiB"\n{lines}\n')
-    with pytest.raises(PreadyError) as caught:
-        workloads.load(path)
-    assert str(caught.value).startswith(str(path))
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from close import close
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from made_once import generated
 from plain_ranks import Plain
 from test_plain import cases
 
@@ -24,7 +25,7 @@ from pready.model.workload.workload import Workload
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(300)
 @given(cases(), st.integers(1, 3), st.integers(0, 2), st.integers(1, 2))
 def test_messages_leave_when_they_should(case: dict[str, Any], iterations: int, first: int, cores: int) -> None:
     first = min(first, iterations - 1)
