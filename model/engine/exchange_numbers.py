@@ -91,11 +91,6 @@ class Exchange:
         return received_in(self.transports, self.per_message, self.setting)
 
     @property
-    def jobs(self) -> int:
-        """What queues for a VCI."""
-        return self.transports if self.mapping is None else len(self.mapping.partitions)
-
-    @property
     def computing(self) -> bool:
         """Does the receiver compute, rather than wait in MPI?"""
         return self.workload.receiver_computes
@@ -197,11 +192,6 @@ class Exchange:
         return self.each(lambda c: taken_in(c, self.interface, self.setting)) + self.acknowledgement
 
     @cached_property
-    def service(self) -> Array:
-        """Time of a message at the NIC, shape (rows, classes)."""
-        return self.each(lambda c: gap(c, self.interface) + c.link)
-
-    @cached_property
     def hold(self) -> Array:
         """Seconds that a message holds its VCI's lock, shape (rows, classes)."""
         return self.each(lambda c: holding(c, self.approach))
@@ -288,7 +278,7 @@ def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         "opened": first.control,
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
         "half_shake": x.each(lambda c: c.half_shake(interface)),
-        "service": x.service,
+        "service": x.each(lambda c: gap(c, interface) + c.link),
         "travel": x.travel,
         "completes": x.completes,
         "returned": x.returned,
@@ -384,7 +374,8 @@ def tables(x: Exchange, fixed: dict[str, object]) -> Array:
     """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
     times = np.asarray(fixed["table"])
     if not x.interface.counts:
-        return np.broadcast_to(_table(times, x, 0.0), (x.rows, len(times), 3 + len(x.serving) + x.jobs))
+        table = _table(times, x, 0.0)
+        return np.broadcast_to(table, (x.rows, *table.shape))
     return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
 
 

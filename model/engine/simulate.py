@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,16 +35,6 @@ LARGEST_COUNT = 2**63 - 1
 GIB = 2**30
 SMALL = 2**22
 """Bytes that are there without asking."""
-
-
-class How(TypedDict, total=False):
-    """How a plan is simulated: arguments of `run`, as of `simulate`."""
-
-    cores: int
-    record: bool
-    on_progress: Callable[[float], None] | None
-    chunk: int
-    level: str
 
 
 def simulate(
@@ -146,8 +136,8 @@ def simulate(
     return run(made, iterations, cores=cores, record=record, on_progress=on_progress, chunk=chunk, level=level)
 
 
-def run(made: Plan, iterations: int, **how: Unpack[How]) -> Simulation:
-    """Simulate a plan; arguments as of `How`."""
+def run(made: Plan, iterations: int, **how: Any) -> Simulation:
+    """Simulate a plan; arguments as of `run_step`."""
     return run_step([made], iterations, **how)[0]
 
 

@@ -139,3 +139,10 @@ def run_from_rest(of: Evaluation, approach: Approach) -> tuple[list[Alone], floa
 def ends_of(expected: Sequence[Outcome]) -> Array:
     """When each rank ends each iteration, shape (iterations, ranks)."""
     return np.array([[e.end for e in row] for row in expected])
+
+
+def as_many_are_early(found: Array, expected: Sequence[Outcome]) -> None:
+    """Messages that arrive before their sender's threads meet, by iteration, but for those that rounding decides."""
+    early, tied = (np.array([getattr(row, name) for row in expected]) for name in ("early", "tied"))
+    assert (found > early - tied - 1e-6).all()
+    assert (found < early + tied + 1e-6).all()

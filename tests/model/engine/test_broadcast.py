@@ -115,51 +115,44 @@ def last(machine: machines.Machine, ranks: int, radix: int, approach: Approach, 
     return float(run_.communication_s[0])
 
 
-def test_bulk_of_a_binomial_tree_is_its_depth_in_messages() -> None:
-    """Without overheads every level sends one after the other, the largest subtree first: log2 R of S G."""
-    for ranks, depth in ((2, 1), (4, 2), (8, 3), (16, 4), (13, 4)):
-        assert last(ideal(G=BYTE), ranks, 2, BULK) == pytest.approx(depth * SIZE * BYTE)
+MANY_8, PART_8, PART_WHOLE_8 = (Approach(BY_KEY[key], 8) for key in ("many", "part", "part-whole"))
 
 
-def test_linear_is_all_messages_of_the_root() -> None:
-    for ranks in (2, 5, 16):
-        assert last(ideal(G=BYTE), ranks, ranks, BULK) == pytest.approx((ranks - 1) * SIZE * BYTE)
-        # 8 messages to each, all ready at once: as many bytes.
-        assert last(ideal(G=BYTE), ranks, ranks, Approach(BY_KEY["many"], 8)) == pytest.approx(
-            (ranks - 1) * SIZE * BYTE
-        )
-
-
-def test_two_levels_are_a_pipeline() -> None:
-    """4 ranks, binomial: 0 sends to 2 and 1, 2 to 3. With m messages, rank 0's last one to 2 leaves at (2 m - 2) units
-    of S G / m, is there a unit later, and at 3 one unit after that; the last to 1 is there at 2 m, too."""
-    unit = SIZE * BYTE / 8
-    assert last(ideal(G=BYTE), 4, 2, Approach(BY_KEY["many"], 8)) == pytest.approx(16 * unit)
-    # A chain (radix 2, 2 ranks of 3: 0 → 2 and 1): nothing to forward.
-    assert last(ideal(G=BYTE), 3, 2, Approach(BY_KEY["many"], 8)) == pytest.approx(16 * unit)
+@pytest.mark.parametrize(
+    ("approach", "ranks", "radix", "eighths"),
+    [
+        # A binomial tree in bulk is its depth in messages: every level sends one after the other, the largest subtree
+        # first.
+        *((BULK, ranks, 2, 8 * depth) for ranks, depth in ((2, 1), (4, 2), (8, 3), (16, 4), (13, 4))),
+        # Linear is all messages of the root; 8 messages to each, all ready at once, are as many bytes.
+        *((way, ranks, ranks, 8 * (ranks - 1)) for ranks in (2, 5, 16) for way in (BULK, MANY_8)),
+        # Two levels are a pipeline. 4 ranks, binomial: 0 sends to 2 and 1, 2 to 3. With m messages, rank 0's last one
+        # to 2 leaves at (2 m - 2) units of S G / m, is there a unit later, and at 3 one unit after that; the last to 1
+        # is there at 2 m, too.
+        (MANY_8, 4, 2, 16),
+        (PART_8, 4, 2, 16),
+        # 2 ranks of 3: 0 sends to 2 and 1, nothing to forward.
+        (MANY_8, 3, 2, 16),
+        # MPI_Parrived of the whole request only: rank 2 of 4 has all 16 parts at 15 units, and 3 at 8 more.
+        (PART_WHOLE_8, 4, 2, 23),
+    ],
+    ids=lambda x: getattr(x, "name", None),
+)
+def test_bytes_alone(approach: Approach, ranks: int, radix: int, eighths: int) -> None:
+    assert last(ideal(G=BYTE), ranks, radix, approach) == pytest.approx(eighths * SIZE * BYTE / 8)
 
 
 def test_a_late_partition_alone_goes_down_the_tree() -> None:
     """One of 8 threads late by longer than all others take: what is left is its eighth, level by level."""
     late = {"arrivals": {"model": "laggard", "delay": "10 ms", "late": "thread"}}
     unit = SIZE * BYTE / 8
-    assert last(ideal(G=BYTE), 16, 2, Approach(BY_KEY["many"], 8), **late) == pytest.approx(4 * unit)
+    assert last(ideal(G=BYTE), 16, 2, MANY_8, **late) == pytest.approx(4 * unit)
     assert last(ideal(G=BYTE), 16, 2, BULK, **late) == pytest.approx(4 * SIZE * BYTE)
 
 
 def test_overheads_add_up_along_the_deepest_path() -> None:
     """o_s and o_r alone, a binomial tree of 8 in bulk: rank 4 has it at o_s + o_r, 6 at 2 of both, 7 at 3."""
-    o = 1e-6
-    machine = ideal(G=1e-300, o_s=o, o_r=o)
-    assert last(machine, 8, 2, BULK) == pytest.approx(3 * 2 * o)
-
-
-def test_without_word_of_each_partition_levels_are_bulk() -> None:
-    """MPI_Parrived of the whole request only: rank 2 of 4 has all 16 parts at 15 units, and 3 at 8 more; with word of
-    each, at 16."""
-    unit = SIZE * BYTE / 8
-    assert last(ideal(G=BYTE), 4, 2, Approach(BY_KEY["part"], 8)) == pytest.approx(16 * unit)
-    assert last(ideal(G=BYTE), 4, 2, Approach(BY_KEY["part-whole"], 8)) == pytest.approx(23 * unit)
+    assert last(ideal(G=1e-300, o_s=1e-6, o_r=1e-6), 8, 2, BULK) == pytest.approx(3 * 2e-6)
 
 
 def test_linear_is_the_neighbour_list_of_its_root() -> None:

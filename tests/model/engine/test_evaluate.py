@@ -13,7 +13,7 @@ from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.plan import Draws, without_spread
+from pready.model.engine.plan import Draws, Plan, without_spread
 from pready.model.engine.ranks.layout import layout, part
 from pready.model.engine.rows import exchange_s
 from pready.model.engine.simulate import run as run_alone
@@ -32,7 +32,7 @@ LATE_50_US = Laggard(model="laggard", delay="50 us")  # type: ignore[arg-type]
 UNEQUAL: dict[str, Any] = {"normal": NOISY, "late thread": LATE["thread"], "late partition": LATE["partition"]}
 
 
-def of_each(models: dict[str, Any]) -> Any:
+def of_each(models: dict[str, Any]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("model", models.values(), ids=models)
 
 
@@ -139,6 +139,12 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     assert len(set(expected)) == 3
 
 
+def same_numbers(one: Plan, other: Plan) -> None:
+    assert one.numbers.keys() == other.numbers.keys()
+    for name, value in other.numbers.items():
+        assert np.array_equal(one.numbers[name], value), name  # 300000 times: NumPy's own takes 30 us
+
+
 @of_each({"none": NoArrivals()} | UNEQUAL)
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
@@ -155,9 +161,7 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
                 replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}),
             ]
             for one in made:
-                assert one.numbers.keys() == alone.numbers.keys()
-                for name, value in alone.numbers.items():
-                    assert np.array_equal(one.numbers[name], value), name  # 300000 times: NumPy's own takes 30 us
+                same_numbers(one, alone)
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
@@ -177,13 +181,11 @@ def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> 
         # All but the times of the threads are the same, or nothing is shared.
         assert (e._placed.made is kept) == (w.buffer == first.buffer and w.threads == first.threads)
         for approach in some:
-            alone = e._placed.priced(approach, e._value, Draws([0], [seed])).plan.numbers
+            alone = e._placed.priced(approach, e._value, Draws([0], [seed])).plan
             made = e._at_values(approach, 1)
             assert (made.plan.seed, made.seeds) == (seed, (seed,))
             assert made.plan.workload == w
-            assert made.plan.numbers.keys() == alone.keys()
-            for name, value in alone.items():
-                assert np.array_equal(made.plan.numbers[name], value), name
+            same_numbers(made.plan, alone)
 
 
 def test_what_is_saved_is_what_the_prediction_says() -> None:
@@ -328,9 +330,7 @@ def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model
     for approach in approaches(machine, w, effective_library(machine)):
         made, own = without_spread(spread._at_values(approach, 1).plan, machine), calm._at_values(approach, 1).plan
         assert made.workload == own.workload
-        assert made.numbers.keys() == own.numbers.keys()
-        for name, value in own.numbers.items():
-            np.testing.assert_array_equal(made.numbers[name], value, name)
+        same_numbers(made, own)
 
 
 @of_each({"normal": NOISY, "delay by size": Laggard(model="laggard", delay_rate="10 us/MiB")})  # type: ignore[arg-type]

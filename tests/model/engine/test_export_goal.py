@@ -178,29 +178,23 @@ NEEDS_LOGGOPSIM = pytest.mark.skipif(
 )
 
 
-@NEEDS_LOGGOPSIM
-@pytest.mark.parametrize("name", STEPS)
-def test_sizes_and_steps_end_when_loggopsim_says(name: str, tmp_path: Path) -> None:
-    # Bulk only: LogGOPSim receives no byte while a rank computes, and sends none while it receives, so that early
-    # messages gain nothing there.
-    text, flags, end = goal_of([LATE | e for e in STEPS[name]])
-    assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
+ENDS: dict[str, tuple[list[dict[str, Any]], Approach, float]] = {
+    # LogGOPSim receives no byte while a rank computes, and sends none while it receives, so that early messages gain
+    # nothing there: bytes are counted in bulk only.
+    **{f"bulk, {name}": ([LATE | e for e in some], BULK, 25e9) for name, some in STEPS.items()},
+    **{f"in step, {name}": (some, PART_8, 1e18) for name, some in STEPS.items()},
+    **{f"late, {name}": ([LATE | e for e in some], PART_8, 1e18) for name, some in STEPS.items()},
+    "parts": ([LATE | IN_STEP | {"buffer": "1600 KB", "thread_shares": UNLIKE}], MANY_8, 1e18),
+    "work": ([LATE | IN_STEP | {"buffer": "1600 KB"} | WORK], MANY_8, 1e18),
+}
 
 
 @NEEDS_LOGGOPSIM
-@pytest.mark.parametrize("arrivals", [{}, LATE], ids=["in step", "late"])
-@pytest.mark.parametrize("name", STEPS)
-def test_partitions_of_sizes_and_steps_end_when_loggopsim_says_but_for_bytes(
-    name: str, arrivals: dict[str, Any], tmp_path: Path
+@pytest.mark.parametrize("case", ENDS.values(), ids=ENDS)
+def test_steps_parts_and_work_end_when_loggopsim_says(
+    case: tuple[list[dict[str, Any]], Approach, float], tmp_path: Path
 ) -> None:
-    text, flags, end = goal_of([arrivals | e for e in STEPS[name]], PART_8, link=1e18)
-    assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
-
-
-@NEEDS_LOGGOPSIM
-@pytest.mark.parametrize("more", [{"thread_shares": UNLIKE}, WORK], ids=["parts", "work"])
-def test_parts_and_work_end_when_loggopsim_says_but_for_bytes(more: dict[str, Any], tmp_path: Path) -> None:
-    text, flags, end = goal_of([LATE | IN_STEP | {"buffer": "1600 KB"} | more], MANY_8, link=1e18)
+    text, flags, end = goal_of(*case)
     assert loggopsim(text, flags, tmp_path) == pytest.approx(end, rel=0.01)
 
 

@@ -11,10 +11,9 @@ from close import close
 from hypothesis import given
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, divisors, generated, order_of, several
-from plain_ranks import Outcome, Plain, ends_of, run_as_plain
+from plain_ranks import Plain, as_many_are_early, ends_of, run_as_plain
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
-from pready.model.common.arrays import Array
 from pready.model.engine.plan import Priced
 from pready.model.engine.simulate import prepared, run_all, run_step
 from pready.model.engine.simulation import CAUSES, together
@@ -217,12 +216,6 @@ def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
         close(out.received_s, received, rtol=1e-12, atol=0)
     as_many_are_early(out.arrived_early * out.messages / iterations, expected)
     close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends_of(expected).max())
-
-
-def as_many_are_early(found: Array, expected: list[Outcome]) -> None:
-    early, tied = (np.array([getattr(row, name) for row in expected]) for name in ("early", "tied"))
-    assert (found > early - tied - 1e-6).all()
-    assert (found < early + tied + 1e-6).all()
 
 
 @pytest.mark.slow

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from machines import ideal
-from plain_ranks import Plain
+from plain_ranks import run_as_plain
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import prepared, run
+from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import costs
 from pready.model.timeline.plain_run import alone
@@ -140,10 +139,7 @@ def test_one_protocol_is_answered_by_hardware_and_another_in_mpi() -> None:
         expected = HANDSHAKE / 2 + 8 * wire if waits else HANDSHAKE + max(wire, 0)
         assert got == pytest.approx(expected, rel=0.1)
         # The engine says the same, message by message.
-        plan = prepared(machine, case, approach, grid=(2,))
-        ends = run(plan, 2, record=True).ends_s
-        assert ends is not None
-        np.testing.assert_allclose(ends, [[e.end for e in row] for row in Plain(machine, plan).run(2)], rtol=1e-12)
+        run_as_plain({"machine": machine, "workload": case, "approach": approach, "grid": (2,)}, 2)
 
 
 def test_the_rule_before_is_told_apart() -> None:

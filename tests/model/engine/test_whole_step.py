@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,13 @@ from pready.model.advice.predict import predict
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.export_goal import write_goal
 from pready.model.engine.simulate import run_step
 from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
-from pready.model.workload.workload import Workload, load
+from pready.model.workload.workload import Workload
 
 MELUXINA = machines.load("meluxina")
 
@@ -36,16 +34,6 @@ def one(**fields: Any) -> dict[str, Any]:
 
 
 LATE = {"model": "laggard", "delay": "100 us"}
-
-
-def test_exchanges_without_spread_add_up() -> None:
-    # In step, a rank begins the second exchange when all have ended the first: times are those of each alone.
-    w = step(one(), one(buffer="1 MiB", compute={"time": "2 ms"}), one(buffer="4 KiB"))
-    rows = run_step(plans(MELUXINA, w, [BULK] * 3, 0), 2)
-    alone = [simulate(MELUXINA, p, BULK, grid=(2, 2, 2), iterations=1) for p in w.parts]
-    for together_, single in zip(rows, alone, strict=True):
-        np.testing.assert_allclose(together_.mean_s, single.mean_s[0], rtol=1e-9)
-    np.testing.assert_allclose(rows[0].iteration_s, sum(s.mean_s[0] for s in alone), rtol=1e-9)
 
 
 @pytest.mark.thorough
@@ -182,10 +170,3 @@ def test_goal_of_a_step_names_its_unit_and_every_size() -> None:
     sizes = [s[2] for s in sends]
     assert {s: sizes.count(s) for s in set(sizes)} == {"4096b": 32, "2048b": 32, "1024b": 32, "128b": 6 * 4 * 16}
     assert len({s[6] for s in sends}) == 2 * (1 + 4)  # a tag for each message of each exchange and iteration
-
-
-@pytest.mark.thorough
-def test_the_example_is_predicted() -> None:
-    made = predict(MELUXINA, load(Path("examples/stencil-unequal.toml")), draws=0)
-    assert [e.workload["name"] for e in made.exchanges] == ["flow", "pressure"]
-    assert made.share == 0.6
