@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from workloads import workload_of
 
 from pready.model.approach.interfaces import PART_AM, SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.workload.arrivals import NoArrivals
-from pready.model.workload.exchange import ComputeTime
-from pready.model.workload.workload import Workload
 
 G, WIRE, COMPUTE = 1e-9, 2e-6, 1e-3
 FETCHED = int(PART_AM.fetched_from)
@@ -26,15 +24,8 @@ def run(
     progress: str = "hardware",
 ) -> Any:
     """Two iterations of a list."""
-    workload = Workload(
-        threads=1,
-        buffer=f"{max(max(s, default=1.0) for s in sizes):.0f} B",  # type: ignore[arg-type]
-        pattern="neighbours",
-        neighbours=2,
-        receiver=receiver,  # type: ignore[arg-type]
-        compute=ComputeTime(time=f"{COMPUTE} s"),  # type: ignore[arg-type]
-        arrivals=NoArrivals(),
-    )
+    buffer = f"{max(max(s, default=1.0) for s in sizes):.0f} B"
+    workload = workload_of(threads=1, buffer=buffer, pattern="neighbours", neighbours=2, receiver=receiver)
     machine = ideal(G=G, link=1 / G, L=WIRE, progress=progress)
     return simulate(
         machine, workload, Approach(interface), grid=(len(to),), neighbours=to, neighbour_sizes=sizes, iterations=2,

@@ -15,6 +15,7 @@ from machines import ideal
 from made_once import any_of, between, generated
 from plain_ranks import ends_of, run_as_plain
 from test_plain import cases
+from workloads import workload_of
 
 from pready.cli import main
 from pready.model.advice.predict import predict
@@ -23,7 +24,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.simulate import simulate
 from pready.model.engine.simulation import CAUSES
 from pready.model.machine import machine as machines
-from pready.model.toml.reading import validated
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.tree import by_level, children
 from pready.model.workload.workload import Workload
@@ -102,11 +102,7 @@ SIZE = 8000
 
 
 def workload(**own: Any) -> Workload:
-    return validated(
-        Workload,
-        {"threads": 8, "buffer": f"{SIZE} B", "pattern": "bcast", "compute": {"time": "1 ms"}, **own},
-        "test",
-    )
+    return workload_of(**{"threads": 8, "buffer": f"{SIZE} B", "pattern": "bcast", **own})
 
 
 def last(machine: machines.Machine, ranks: int, radix: int, approach: Approach, **own: Any) -> float:
@@ -162,12 +158,7 @@ def test_linear_is_the_neighbour_list_of_its_root() -> None:
         approach = Approach(BY_KEY[key], transports)
         late = {"arrivals": {"model": "laggard", "delay": "40 us", "late": "thread"}}
         lists = [list(range(1, 16)), *([[]] * 15)]
-        listed = validated(
-            Workload,
-            {"threads": 8, "buffer": "64 KiB", "pattern": "neighbours", "neighbour_list": lists,
-             "compute": {"time": "1 ms"}, **late},
-            "test",
-        )  # fmt: skip
+        listed = workload_of(threads=8, buffer="64 KiB", pattern="neighbours", neighbour_list=lists, **late)
         one = simulate(machine, listed, approach, grid=(16,), neighbours=lists, iterations=1)
         other = simulate(machine, workload(buffer="64 KiB", **late), approach, grid=(16,), radix=16, iterations=1)
         assert other.last_end_s[0] == pytest.approx(one.last_end_s[0], rel=1e-12)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from workloads import workload_of
 
 from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
@@ -23,7 +24,6 @@ from pready.model.machine.machine import load
 from pready.model.result.verdict import simplest
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 NOISY = Normal(model="normal by thread", spread=0.04)
@@ -37,15 +37,7 @@ def of_each(models: dict[str, Any]) -> pytest.MarkDecorator:
 
 
 def workload(pattern: Any, model: Any = NOISY) -> Workload:
-    return Workload(
-        threads=4,
-        partitions_per_thread=2,
-        buffer="1 MiB",  # type: ignore[arg-type]
-        pattern=pattern,
-        receiver="computing",
-        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=model,
-    )
+    return workload_of(partitions_per_thread=2, buffer="1 MiB", pattern=pattern, receiver="computing", arrivals=model)
 
 
 @pytest.mark.parametrize("key", ["part", "many", "part-am", "rma-single-active", "rma-many-passive"])
@@ -228,18 +220,7 @@ def test_a_sweep_is_counted_by_exchange() -> None:
     # Two ranks in a row, computing C per octant, T = 40 us to send. Octants start left, left, right four
     # times, left, left. First sweep: rank 0 is done at 10 C + 2 T, rank 1 at 11 C + 3 T; second: both
     # 10 C + 2 T later. Less the 8 C of computing, an exchange costs (2.5 + 2) / 2 (C + T) / 8.
-    w = validated(
-        Workload,
-        {
-            "threads": 1,
-            "buffer": "1 MB",
-            "pattern": "sweep3d",
-            "compute": {"time": "1 ms"},
-            "grid": [2, 1],
-            "iterations": 2,
-        },
-        "test",
-    )
+    w = workload_of(threads=1, buffer="1 MB", pattern="sweep3d", grid=[2, 1], iterations=2)
     ((row, run),), _ = compare_step(ideal(), w, [BULK], iterations=2)
     assert run.exchanges == 8
     np.testing.assert_allclose(run.mean_s, [10.5e-3 + 2.5 * 40e-6, 10e-3 + 2 * 40e-6], rtol=1e-9)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from goal_replay import replay
 from machines import ideal
+from workloads import workload_of
 
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
@@ -22,8 +23,6 @@ from pready.model.engine.export_goal import Flags, export_goal, write_goal
 from pready.model.engine.simulate import run_step
 from pready.model.engine.whole_step import plans
 from pready.model.toml.reading import validated
-from pready.model.workload.arrivals import Laggard
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 MACHINE = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)
@@ -35,14 +34,9 @@ RECORDED = {("1 ms", BULK): 5208500, ("1 ms", PART_8): 5229500, ("10 us", BULK):
 
 
 def workload(compute: str) -> Workload:
-    return Workload(
-        threads=8,
-        buffer="8 B",  # type: ignore[arg-type]
-        pattern="halo3d",
-        receiver="computing",
-        compute=ComputeTime(time=compute),  # type: ignore[arg-type]
-        arrivals=Laggard(model="laggard", late_by=0.04, late="thread"),
-    )
+    late = {"model": "laggard", "late_by": 0.04, "late": "thread"}
+    fields = {"threads": 8, "buffer": "8 B", "pattern": "halo3d", "receiver": "computing", "arrivals": late}
+    return workload_of(compute={"time": compute}, **fields)
 
 
 @cache
@@ -145,7 +139,7 @@ def test_no_rank_waits_for_a_receive_behind_its_own_sends(pattern: dict[str, Any
     # LogGOPSim's rendezvous holds the sender until the receive is posted, and receives follow a rank's last send: of
     # a halo it ended on 2026-11-22 after 3 of 1,530 operations per rank; with S above every message all were done.
     machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=4e-11, link=25e9, handshake=1e-6)
-    step = validated(Workload, {"threads": 4, "compute": {"time": "1 ms"}, "receiver": "waiting"} | pattern, "w")
+    step = workload_of(receiver="waiting", **pattern)
     flags = write_goal(io.StringIO(), plans(machine, step, [BULK], 0), 1)
     assert flags.without_rendezvous is mutual
     assert (flags.S >= 2**20) is mutual

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import ideal
+from workloads import workload_of
 
 from pready.model.approach.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import load
-from pready.model.workload.arrivals import Laggard
-from pready.model.workload.exchange import ComputeTime
-from pready.model.workload.workload import Workload
 
 
 @pytest.mark.thorough
@@ -34,13 +32,8 @@ def test_bandwidth_alone_is_eq_3(threads: int, theta: int, delay: float, size: f
     n = threads * theta
     buffer = round(size / n) * n
     beta = 25e9
-    workload = Workload(
-        threads=threads,
-        partitions_per_thread=theta,
-        buffer=f"{buffer} B",  # type: ignore[arg-type]
-        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=Laggard(model="laggard", delay=f"{delay:.17g} s"),  # type: ignore[arg-type]
-    )
+    late = {"model": "laggard", "delay": f"{delay:.17g} s"}
+    workload = workload_of(threads=threads, partitions_per_thread=theta, buffer=f"{buffer} B", arrivals=late)
     machine = ideal(G=1 / beta, link=beta)
     part = simulate(machine, workload, Approach(BY_KEY[key], n, 1), grid=(2,), iterations=1)
     bulk = simulate(machine, workload, Approach(SINGLE), grid=(2,), iterations=1)
@@ -54,7 +47,7 @@ def test_bandwidth_alone_is_eq_3(threads: int, theta: int, delay: float, size: f
 
 def test_overheads_alone_are_eq_5() -> None:
     # S → 0 with only the overhead left: N_part messages one after the other, η = 1 / N_part (Eq. 5).
-    workload = Workload(threads=8, buffer="8 B", compute=ComputeTime(time="1 us"))  # type: ignore[arg-type]
+    workload = workload_of(threads=8, buffer="8 B")
     machine = ideal(o_s=1e-6, G=1e-30, link=1e30)
     part = simulate(machine, workload, Approach(PART, 8, 1), grid=(2,), iterations=1)
     bulk = simulate(machine, workload, Approach(SINGLE), grid=(2,), iterations=1)
@@ -69,12 +62,7 @@ def test_an_exchange_has_one_end(interface: Any, receiver: Any, progress: Any, s
     # Two ranks, nobody late: the exchange from rest is that of ranks which go on.
     on = load("meluxina")
     on = on.model_copy(update={"progress": on.progress.model_copy(update={"value": progress})})
-    workload = Workload(
-        threads=32,
-        buffer=size,  # type: ignore[arg-type]
-        receiver=receiver,
-        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-    )
+    workload = workload_of(threads=32, buffer=size, receiver=receiver)
     evaluation = Evaluation(on, workload, draws=0)
     for transports in (1, 4, 32):
         approach = interface.into(transports, 2 if interface.splits else 1)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, divisors, generated, order_of, several
 from plain_ranks import Plain, as_many_are_early, ends_of, run_as_plain
+from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
 from pready.model.engine.plan import Priced
@@ -272,13 +273,7 @@ def test_several_exchanges_equal_it(step: tuple[dict[str, Any], list[dict[str, A
 @pytest.mark.parametrize("cores", [1, 3])
 def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> None:
     machine = machines.load("hpc3").model_copy(update={"intra": INTRA[0]})
-    w = Workload(
-        threads=4,
-        buffer="64 KiB",  # type: ignore[arg-type]
-        pattern="halo3d",
-        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=Normal(model="normal by thread", spread=0.1),
-    )
+    w = workload_of(buffer="64 KiB", pattern="halo3d", arrivals={"model": "normal by thread", "spread": 0.1})
     common: dict[str, Any] = {"grid": (8, 8, 4), "ranks_per_node": 4}
     many = Approach(MANY, 4, 4)
     step = [

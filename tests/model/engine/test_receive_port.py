@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from workloads import workload_of
 
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.workload.exchange import ComputeTime
-from pready.model.workload.workload import Workload
 
 BYTES = 1000
 LINK, GAP, WIRE = 1e-6, 1e-7, 2e-6
@@ -22,16 +21,11 @@ PORT = LINK + GAP
 def received(to: list[list[int]], approach: Approach, threads: int = 1, **machine: Any) -> list[float]:
     """Seconds after everyone's partitions were ready at which each rank has received everything."""
     on = ideal(G=1e-9, link=1e9, L=WIRE, g=GAP, **machine)
-    workload = Workload(
-        threads=threads,
-        buffer=f"{BYTES * approach.messages} B",  # type: ignore[arg-type]
-        pattern="neighbours",
-        neighbours=4,
-        compute=ComputeTime(time="10 us"),  # type: ignore[arg-type]
-    )
+    buffer = f"{BYTES * approach.messages} B"
+    workload = workload_of(threads=threads, buffer=buffer, pattern="neighbours", neighbours=4)
     out = simulate(on, workload, approach, grid=(len(to),), neighbours=to, iterations=1, record=True)
     assert out.received_s is not None
-    return [float(t) - 1e-5 for t in out.received_s[0]]
+    return [float(t) - 1e-3 for t in out.received_s[0]]
 
 
 @pytest.mark.parametrize("senders", [1, 2, 3])

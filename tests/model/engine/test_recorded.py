@@ -12,16 +12,14 @@ from hypothesis import strategies as st
 from made_once import generated
 from plain_ranks import Plain
 from test_plain import cases
+from workloads import workload_of
 
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine._kernel import HEAD
 from pready.model.engine.recorded import _Reader, downstream, record
 from pready.model.engine.simulate import prepared, run_step
 from pready.model.machine import machine as machines
-from pready.model.workload.arrivals import Normal, Uniform
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.sizes import Sizes
-from pready.model.workload.workload import Workload
 
 
 @pytest.mark.slow
@@ -60,13 +58,8 @@ def test_messages_leave_when_they_should(case: dict[str, Any], iterations: int, 
 
 def test_what_the_kernel_leaves_unsaid_is_not_read() -> None:
     """Nothing goes beyond an open border: the record's places for it keep what the memory held."""
-    w = Workload(
-        threads=2,
-        buffer="64 KiB",  # type: ignore[arg-type]
-        pattern="halo3d",
-        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=Normal(model="normal by thread", spread=0.1),
-    )
+    noisy = {"model": "normal by thread", "spread": 0.1}
+    w = workload_of(threads=2, buffer="64 KiB", pattern="halo3d", arrivals=noisy)
     plan = prepared(machines.load("hpc3"), w, Approach(BY_KEY["many"], 2, 2), grid=(2, 2, 1), periodic=(False,) * 3)
     (run,) = run_step([plan], 1, record=True, keep_from=0)
     assert run.records is not None
@@ -86,14 +79,8 @@ def test_what_goes_nowhere_keeps_nothing_from_its_turn(periodic: tuple[bool, boo
     """At an open border a thread's messages to nobody stand between others in a VCI's list; the lists are merged by
     time and then by number, and messages of two VCIs are often ready at the same time: threads that have no
     neighbours on one side issue as many before them."""
-    w = Workload(
-        threads=8,
-        partitions_per_thread=3,
-        buffer="24000 B",  # type: ignore[arg-type]
-        pattern="halo3d26",
-        compute=ComputeTime(time="1 ms"),  # type: ignore[arg-type]
-        arrivals=Uniform(model="uniform", up_to=0.04),
-    )
+    uniform = {"model": "uniform", "up_to": 0.04}
+    w = workload_of(threads=8, partitions_per_thread=3, buffer="24000 B", pattern="halo3d26", arrivals=uniform)
     machine = machines.load("manzano")
     plan = prepared(
         machine,

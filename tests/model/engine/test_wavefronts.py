@@ -8,14 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from machines import ideal
+from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK
 from pready.model.engine.recorded import Recorded, record
 from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine
-from pready.model.workload.arrivals import NoArrivals
-from pready.model.workload.exchange import ComputeTime
-from pready.model.workload.workload import Workload
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
 G = 1e-9
@@ -30,16 +28,8 @@ def on(handshake: float | None = HANDSHAKE, wire: float = WIRE) -> Machine:
 
 def steps(machine: Machine, size: int, iterations: int = 1) -> list[Recorded]:
     """What every rank does in every octant."""
-    workload = Workload(
-        threads=1,
-        buffer=f"{size} B",  # type: ignore[arg-type]
-        pattern="sweep3d",
-        grid=(2, 2),
-        compute=ComputeTime(time=f"{COMPUTE} s"),  # type: ignore[arg-type]
-        arrivals=NoArrivals(),
-    )
-    plan = prepared(machine, workload, BULK, grid=(2, 2))
-    return list(record([plan], 0, iterations, 1))
+    workload = workload_of(threads=1, buffer=f"{size} B", pattern="sweep3d", grid=[2, 2])
+    return list(record([prepared(machine, workload, BULK, grid=(2, 2))], 0, iterations, 1))
 
 
 @pytest.mark.parametrize("handshake", [None, HANDSHAKE], ids=["eager", "rendezvous"])

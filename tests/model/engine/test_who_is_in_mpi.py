@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from machines import ideal
 from plain_ranks import run_as_plain
+from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
 from pready.model.engine import simulate
@@ -18,8 +19,6 @@ from pready.model.timeline.costs import costs
 from pready.model.timeline.plain_run import alone
 from pready.model.timeline.rules import Setting, serving
 from pready.model.timeline.sampling import Sampler
-from pready.model.workload.arrivals import Laggard
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 HANDSHAKE, BETA, O_R = 4e-6, 1e9, 1e-6
@@ -35,13 +34,13 @@ def workload(threads: int, theta: int = 1, **changes: Any) -> Workload:
         "pattern": "pt2pt",
         "receiver": "computing",
         "both_ways": True,
-        "compute": ComputeTime(time="5 ms"),  # type: ignore[arg-type]
+        "compute": {"time": "5 ms"},
     }
-    return Workload(**(fields | changes))
+    return workload_of(**(fields | changes))
 
 
 def late(by: str, which: Any = "partition") -> dict[str, Any]:
-    return {"arrivals": Laggard(model="laggard", late_by=by, late=which)}  # type: ignore[arg-type]
+    return {"arrivals": {"model": "laggard", "late_by": by, "late": which}}
 
 
 def on_call(**changes: Any) -> Machine:
