@@ -82,13 +82,6 @@ def test_overheads_that_grow_with_size(rng: np.random.Generator) -> None:
     assert segment.o_r.value == pytest.approx(3e-7, rel=0.05)
 
 
-def test_same_seed_same_fit() -> None:
-    data = observe(random_machine(np.random.default_rng(3), 2), np.random.default_rng(4))
-    first, second = (fit(data, np.random.default_rng(5), draws=60) for _ in range(2))
-    assert first.segments == second.segments
-    assert first.thresholds == second.thresholds
-
-
 # --- what is not measured is said to be assumed -------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Where a rendezvous begins, from OSU's latencies or IMB's ping-pongs alone: found at the size, or not at all.
+"""Where a rendezvous begins, from OSU's latencies alone: found at the size, or not at all.
 
 A made-up library: t(s) = t0 + a copy's start from `inline` on + G·s, and from `limit` on a handshake, with G smaller,
 as nothing is copied any more. Libraries put the limit where copying takes about as long as asking, so G·limit is drawn
@@ -11,7 +11,6 @@ Measured on 2026-11-21: of 100 machines with a step 100 found at the very size; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import numpy as np
 import pytest
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers import Imported, parse_imb, parse_osu
+from pready.calibrate.importers import parse_osu
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.borrowed import one_way
 
@@ -73,45 +72,27 @@ def as_osu(library: Library, rng: np.random.Generator, noise: float) -> bytes:
     return "\n".join(["# OSU MPI Latency Test v7.4", "# Size          Latency (us)", *rows, ""]).encode()
 
 
-def as_imb(library: Library, rng: np.random.Generator, noise: float) -> bytes:
-    head = ["# Benchmarking PingPong", "# #processes = 2", " #bytes #repetitions t[usec] Mbytes/sec"]
-    rows = []
-    for s in SIZES:
-        t = round(1e6 * library.time(s) * (1 + noise * rng.standard_normal()), 2)
-        rows.append(f"{s:>13d}{1000:>13d}{t:>13.2f}{s / t:>13.2f}")
-    return "\n".join([*head, *rows, ""]).encode()
-
-
-Printed = Callable[[Library, np.random.Generator, float], bytes]
-Parsed = Callable[[bytes], Imported]
-
-
-def begins_at(index: int, printed: Printed, parsed: Parsed, *, step: bool) -> tuple[int, float | None]:
+def begins_at(index: int, *, step: bool) -> tuple[int, float | None]:
     """The true limit, and the first size that is taken for a rendezvous."""
     rng = np.random.default_rng([SEED, index])
     library = drawn(rng, step=step)
-    observed = parsed(printed(library, rng, rng.uniform(0.002, 0.02))).observations
+    observed = parse_osu(as_osu(library, rng, rng.uniform(0.002, 0.02))).observations
     found = fit(observed, rng, draws=200)
     starts = [s.from_bytes for s in found.segments if s.protocol == "rendezvous"]
     return library.limit, min(starts, default=None)
 
 
-FORMATS = pytest.mark.parametrize(("printed", "parsed"), [(as_osu, parse_osu), (as_imb, parse_imb)], ids=["osu", "imb"])
-
-
 @pytest.mark.thorough
-@FORMATS
-def test_found_within_one_size(printed: Printed, parsed: Parsed) -> None:
-    pairs = [begins_at(i, printed, parsed, step=True) for i in range(CASES)]
+def test_found_within_one_size() -> None:
+    pairs = [begins_at(i, step=True) for i in range(CASES)]
     near = [found is not None and limit / 2 <= found <= limit * 2 for limit, found in pairs]
     assert sum(near) >= 95, [pair for pair, good in zip(pairs, near, strict=True) if not good]
 
 
 @pytest.mark.thorough
-@FORMATS
-def test_none_is_found_where_there_is_none(printed: Printed, parsed: Parsed) -> None:
+def test_none_is_found_where_there_is_none() -> None:
     """The copy's start is a step, the bend raises t(0): neither is a handshake."""
-    found = [begins_at(i, printed, parsed, step=False)[1] for i in range(CASES)]
+    found = [begins_at(i, step=False)[1] for i in range(CASES)]
     assert sum(f is not None for f in found) <= 5, found
 
 

@@ -159,11 +159,6 @@ def test_mpip() -> None:
     assert [s.call for s in concise.sent] == ["Isend", "Allreduce"]
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if f.name.startswith(("osu", "imb", "netgauge"))])
-def test_formats_are_recognised(path: Path) -> None:
-    assert isinstance(import_benchmark(path), Imported)
-
-
 # --- or one clear line ------------------------------------------------------------------------------
 
 
