@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from pready.calibrate.capture.files import PRELOAD
-from pready.calibrate.measure.compile import BuildError, run_tool, version_of, wrapped_command
+from pready.calibrate.measure.compile import BuildError, folder_of, make_once, run_tool, source_identity
 
 NAME = "libpready_capture.so"
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
@@ -19,11 +14,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic")
 
 def place_of(mpicc: Sequence[str], cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
     """Where the library of a compiler and flags is kept; see `build_library`."""
-    words = [*mpicc, version_of(mpicc), wrapped_command(mpicc), *flags]
-    total = hashlib.sha256("\0".join(words).encode())
-    for path in sorted(PRELOAD.glob("*.[ch]")) + sorted(PRELOAD.glob("*.def")):
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return (cache or user_cache_path("pready")) / "capture" / total.hexdigest()[:20] / NAME
+    identity = source_identity([*PRELOAD.glob("*.[ch]"), *PRELOAD.glob("*.def")])
+    return folder_of("capture", mpicc, [identity, *flags], cache) / NAME
 
 
 def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
@@ -44,16 +36,10 @@ def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Seq
         The compiler failed, or LD_PRELOAD cannot contain the folder's name.
     """
     library = place_of(mpicc, cache, flags)
-    folder, sources = library.parent, sorted(PRELOAD.glob("*.c"))
     if any(c in str(library) for c in " :;"):
         raise BuildError(f"LD_PRELOAD cannot name {library}: it holds a blank, ':' or ';'; set XDG_CACHE_HOME")
-    if not os.access(library, os.R_OK):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as scratch:
-            made = Path(scratch) / NAME
-            # --as-needed precedes the wrapper's libraries: a process without MPI must not load it through us.
-            options = ["-std=gnu11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g", "-fPIC", "-fvisibility=hidden"]
-            link = ["-shared", "-Wl,--as-needed", "-o", str(made)]
-            run_tool([*mpicc, *options, *flags, *link, *map(str, sources), "-ldl", "-lpthread"])
-            made.replace(library)  # atomic: two processes may build at the same time
+    # --as-needed precedes the wrapper's libraries: a process without MPI must not load it through us.
+    options = ["-std=gnu11", "-D_GNU_SOURCE", *WARNINGS, "-O2", "-g", "-fPIC", "-fvisibility=hidden"]
+    link = ["-shared", "-Wl,--as-needed", *map(str, sorted(PRELOAD.glob("*.c"))), "-ldl", "-lpthread"]
+    make_once(library, lambda made: run_tool([*mpicc, *options, *flags, "-o", str(made), *link]))
     return library

@@ -134,9 +134,10 @@ def measure(
             known = len(wanted) - len(missing)
             failures: dict[str, str] = {}
             in_a_row = 0
-            for done, point in enumerate(missing):
+            done = 0
+            for point in missing:
                 if time.monotonic() - begun >= budget_s:
-                    return _outcome(key, done, failures, len(missing))
+                    break
                 try:
                     found = session.ask(_line(point, key, point_budget_s), _patience(point, point_budget_s, patience_s))
                     reason = found.get("error")
@@ -149,17 +150,17 @@ def measure(
                 else:
                     failures[str(point)] = reason
                     records.add_failure(point, key, reason)
+                done += 1
                 elapsed = time.monotonic() - begun
-                pace = elapsed / (done + 1)
-                left = min(max(budget_s - elapsed, 0.0), pace * (len(missing) - done - 1))
-                on_point(Progress(point, known + done + 1, len(wanted), left))
+                left = min(max(budget_s - elapsed, 0.0), elapsed / done * (len(missing) - done))
+                on_point(Progress(point, known + done, len(wanted), left))
                 if in_a_row >= RESTARTS_IN_A_ROW:
                     raise MeasureError(f"{in_a_row} points in a row ended the benchmark", reason or "")
-                if in_a_row and done + 1 < len(missing):
+                if in_a_row and done < len(missing):
                     session.close()
                     session = _Session(command, environ)
                     session.ask("environment", START_PATIENCE_S)
-            return _outcome(key, len(missing), failures, len(missing))
+            return Outcome(key, done - len(failures), len(failures), len(missing) - done, failures)
         except _Lost as lost:
             raise MeasureError("the benchmark does not run", str(lost)) from None
         finally:
@@ -176,10 +177,6 @@ def environment_of(launcher: Launcher, built: Built) -> dict[str, Any]:
         raise MeasureError("the benchmark does not run", str(lost)) from None
     finally:
         session.close()
-
-
-def _outcome(key: str, done: int, failures: dict[str, str], missing: int) -> Outcome:
-    return Outcome(key, done - len(failures), len(failures), missing - done, failures)
 
 
 def _line(point: Point, environment: str, budget_s: float) -> str:
