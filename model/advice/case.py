@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -46,28 +45,6 @@ class Case:
         return np.asarray(sum(each), dtype=np.float64)
 
 
-class Study(Protocol):
-    """What is predicted, and how other cases of it are."""
-
-    @property
-    def here(self) -> Case:
-        """As it is, with the ways to advise."""
-
-    @property
-    def saving(self) -> Saving:
-        """Of an iteration, and with each draw of the machine."""
-
-    @property
-    def sampler(self) -> Sampler:
-        """Of these draws."""
-
-    def sizes(self, case: Case) -> list[tuple[Workload, float]]:
-        """Each exchange with the bytes of its messages, by kind."""
-
-    def percent(self, cases: Sequence[Case]) -> list[float]:
-        """What each case saves over its baseline, the parameters at their values."""
-
-
 @dataclass(frozen=True)
 class OneExchange:
     """A study of an exchange that is alone in its step."""
@@ -78,12 +55,12 @@ class OneExchange:
 
     @property
     def here(self) -> Case:
-        """As it is."""
+        """As it is, with the ways to advise."""
         return Case(self.evaluation.machine, (self.evaluation.workload,), (self.approach,), self.evaluation.rest)
 
     @property
     def saving(self) -> Saving:
-        """Of an iteration."""
+        """Of an iteration, and with each draw of the machine."""
         return self.evaluation.saving(self.approach)
 
     @property
@@ -92,11 +69,11 @@ class OneExchange:
         return self.evaluation.sampler
 
     def sizes(self, case: Case) -> list[tuple[Workload, float]]:
-        """Of baseline and approach."""
+        """Each exchange with the bytes of its messages, by kind."""
         return [(case.parts[0], size) for size in self.evaluation.message_sizes(case.ways[0])]
 
     def percent(self, cases: Sequence[Case]) -> list[float]:
-        """All simulated in one call."""
+        """What each case saves over its baseline, the parameters at their values; all simulated in one call."""
         asked = list(dict.fromkeys(one for c in cases for one in (c.baseline, c)))
         times = self.evaluation.elsewhere([(c.machine, c.parts[0], c.ways[0]) for c in asked])
         whole = {c: float(t[1] + c.begin(Sampler(c.machine))) for c, t in zip(asked, times, strict=True)}
@@ -151,3 +128,7 @@ class StepOfSeveral:
                 layout = replace(layout, sizes=w.sizes, neighbour_sizes=w.neighbour_sizes)
             out.append((replace(there, workload=w, layout=layout), a))
         return out
+
+
+Study = OneExchange | StepOfSeveral
+"""What is predicted, and how other cases of it are."""

@@ -226,17 +226,8 @@ def predict(
     """
     machine, profile = with_library(machine, library)
     if workload.exchanges is not None:
-        return predict_step(
-            machine,
-            workload,
-            library=library,
-            seed=seed,
-            engine=engine,
-            draws=draws,
-            min_gain=min_gain,
-            deciding=draws != 0,
-            whole=whole,
-        )
+        given = library, seed, engine, draws, min_gain
+        return predict_step(machine, workload, *given, deciding=draws != 0, whole=whole)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
     wanted = whole is None or workload.name in whole
     return _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0, whole=wanted)
@@ -299,14 +290,14 @@ def _answered(
 def predict_step(
     machine: Machine,
     workload: Workload,
-    *,
     library: str | None,
     seed: int,
     engine: Engine | None,
     draws: int | None,
     min_gain: float,
+    *,
     deciding: bool,
-    whole: Collection[str] | None = None,
+    whole: Collection[str] | None,
 ) -> Prediction:
     """Each exchange of a step with the others in bulk, and the step with each as advised.
 

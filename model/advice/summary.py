@@ -61,17 +61,7 @@ def outcome(
         For the engine; absent, all.
     """
     if workload.exchanges is not None:
-        step = predict_step(
-            machine,
-            workload,
-            library=library,
-            seed=seed,
-            engine=engine,
-            draws=None,
-            min_gain=min_gain,
-            deciding=False,
-            whole=(),
-        )
+        step = predict_step(machine, workload, library, seed, engine, None, min_gain, deciding=False, whole=())
         return _of_a_step(step, workload, every=every)
     machine, profile = with_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.result.prediction import ApproachPrediction, Verdict
@@ -25,6 +25,25 @@ PREFERENCE = {interface: n for n, interface in enumerate(BY_KEY.values())}
 """Simplest to program first: the order of `INTERFACES`."""
 FIRMNESS: tuple[Verdict, ...] = ("do not port", "undecided", "port")
 """Verdicts from the worst to the best that may be said of a port."""
+
+
+@dataclass(frozen=True)
+class Stands:
+    """What the choice among approaches reads of each, at the parameters' values, without intervals."""
+
+    approach: Approach
+    eta: float
+    """Over the baseline."""
+    gain: float
+    """η with the set-up cost included."""
+    iteration_s: float
+    """A whole iteration."""
+    begin_s: float
+    """Set-up cost, once."""
+
+
+Standing = ApproachPrediction | Stands
+S = TypeVar("S", bound=Standing)
 
 
 def a_port(approach: Approach, gain: float, today: Approach) -> bool:
@@ -59,44 +78,6 @@ def run_s(of: Standing, iterations: float) -> float:
 def trouble(approach: Approach) -> tuple[int, int, int]:
     """How much there is to program, for comparison: the interface, then VCIs, then transport partitions."""
     return PREFERENCE.get(approach.interface, len(PREFERENCE)), approach.vcis, approach.transport_partitions
-
-
-class Standing(Protocol):
-    """What the choice among approaches reads of each: of an `ApproachPrediction`, or of a `Stands`."""
-
-    @property
-    def approach(self) -> Approach:
-        """The approach."""
-
-    @property
-    def eta(self) -> float:
-        """Over the baseline."""
-
-    @property
-    def gain(self) -> float:
-        """η with the set-up cost included."""
-
-    @property
-    def iteration_s(self) -> float:
-        """A whole iteration."""
-
-    @property
-    def begin_s(self) -> float:
-        """Set-up cost, once."""
-
-
-@dataclass(frozen=True)
-class Stands:
-    """The same at the parameters' values, without intervals."""
-
-    approach: Approach
-    eta: float
-    gain: float
-    iteration_s: float
-    begin_s: float
-
-
-S = TypeVar("S", bound=Standing)
 
 
 def best_port(usable: Sequence[S], now: Standing, iterations: int, min_gain: float = MIN_GAIN) -> S:

@@ -24,7 +24,7 @@ class Need:
 
     name: str
     asked: Callable[[Workload], bool]
-    able: tuple[Simulator, ...]
+    able: tuple[Simulator, ...] = ()
 
 
 NEEDS = (
@@ -42,35 +42,30 @@ NEEDS = (
     Need(
         "a sweep among several exchanges of a step",
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
-        (),
     ),
     Need(
         "several threads that work on what comes (consume.threads)",
         lambda w: w.consume is not None and (w.consume.threads or w.threads) > 1,
         ("timeline", "engine", "sst"),
     ),
-    Need("a GPU that computes (compute.device)", lambda w: w.on_gpu, ()),
+    Need("a GPU that computes (compute.device)", lambda w: w.on_gpu),
     Need("a broadcast", lambda w: w.pattern == "bcast", ("engine",)),
     Need(
         "a broadcast among several exchanges of a step",
         lambda w: w.exchanges is not None and any(p.pattern == "bcast" for p in w.parts),
-        (),
     ),
     Need(
         "a broadcast of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "bcast",
-        (),
     ),
     Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "sweep3d",
-        (),
     ),
     Need(
         "blocking sends (today) of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.baseline.interface.one_by_one,
-        (),
     ),
     Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ("engine",)),
 )

@@ -44,24 +44,20 @@ def test_interfaces_with_distinct_keys() -> None:
     }  # fmt: skip
 
 
-def test_part_spreads_messages_round_robin() -> None:
-    # gillis2023 3.2.2: message i on VCI i mod n
-    assert vci_members(Approach(PART, 8, 3), threads=4, contexts=100) == [[0, 3, 6], [1, 4, 7], [2, 5]]
-
-
-def test_many_gives_each_thread_its_communicator() -> None:
-    # 4 threads × 2 messages: thread t owns messages 2t and 2t + 1
-    assert vci_members(Approach(MANY, 8, 4), threads=4, contexts=100) == [[0, 1], [2, 3], [4, 5], [6, 7]]
-
-
-def test_requests_beyond_the_hardware_share_round_robin() -> None:
-    # zambre2021 5.3: once all VCIs are taken, round-robin over them
-    members = vci_members(Approach(MANY, 8, 8), threads=8, contexts=3)
-    assert members == [[0, 3, 6], [1, 4, 7], [2, 5]]
-
-
-def test_bulk_is_one_message() -> None:
-    assert vci_members(Approach(SINGLE, 1, 4), threads=8, contexts=4) == [[0]]
+@pytest.mark.parametrize(
+    ("approach", "threads", "contexts", "members"),
+    [
+        # gillis2023 3.2.2: message i on VCI i mod n
+        (Approach(PART, 8, 3), 4, 100, [[0, 3, 6], [1, 4, 7], [2, 5]]),
+        # 4 threads × 2 messages: thread t owns messages 2t and 2t + 1, and has a communicator
+        (Approach(MANY, 8, 4), 4, 100, [[0, 1], [2, 3], [4, 5], [6, 7]]),
+        # zambre2021 5.3: once all VCIs are taken, round-robin over them
+        (Approach(MANY, 8, 8), 8, 3, [[0, 3, 6], [1, 4, 7], [2, 5]]),
+        (Approach(SINGLE, 1, 4), 8, 4, [[0]]),
+    ],
+)
+def test_messages_by_vci(approach: Approach, threads: int, contexts: int, members: list[list[int]]) -> None:
+    assert vci_members(approach, threads, contexts) == members
 
 
 @pytest.mark.parametrize(

@@ -53,11 +53,6 @@ def test_what_is_refused_names_field_and_example(text: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_bare_number_is_said_to_have_no_unit() -> None:
-    with pytest.raises(PreadyError, match=r"buffer = 5 has no unit"):
-        parse(5, Unit.SIZE, "buffer")
-
-
 @pytest.mark.parametrize(("text", "value"), [("5 %", 0.05), ("5%", 0.05), (0.05, 0.05), ("0.05", 0.05), ("250 %", 2.5)])
 def test_shares(text: object, value: float) -> None:
     assert fraction(text) == pytest.approx(value, rel=1e-15)

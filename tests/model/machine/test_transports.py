@@ -35,18 +35,21 @@ def test_every_shipped_machine_says_its_fabric() -> None:
     assert all(machines.load(name).fabric for name in machines.profiles())
 
 
-def test_omni_path_makes_active_messages_of_puts_and_infiniband_does_not() -> None:
-    mpich = LIBRARIES["mpich-release"]
-    assert setting_of(with_puts(BEBOP, mpich), W).puts == "processor"
-    assert setting_of(with_puts(HPC3, mpich), W).puts == "adapter"
-    said = with_puts(BEBOP, mpich).one_sided.puts
-    assert said is not None
-    assert "zambre2021" in said.why
-
-
-def test_open_mpi_over_tcp_defers_them() -> None:
-    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["openmpi-persist"]), W).puts == "deferred"
-    assert setting_of(with_puts(on(BEBOP, "tcp"), LIBRARIES["mpich-release"]), W).puts == "adapter"
+@pytest.mark.parametrize(
+    ("machine", "library", "puts"),
+    [
+        (BEBOP, "mpich-release", "processor"),
+        (HPC3, "mpich-release", "adapter"),
+        (on(BEBOP, "tcp"), "openmpi-persist", "deferred"),
+        (on(BEBOP, "tcp"), "mpich-release", "adapter"),
+        # What was measured is kept for its own library, and one that may be any.
+        (on(BEBOP, "tcp", puts=measured("processor")), "mpich-6314", "processor"),
+        (on(BEBOP, "tcp", puts=measured("processor")), "emulated", "processor"),
+        (on(BEBOP, "tcp", puts=measured("processor")), "openmpi-persist", "deferred"),
+    ],
+)
+def test_how_puts_move_is_known_of_library_and_fabric(machine: Machine, library: str, puts: str) -> None:
+    assert setting_of(with_puts(machine, LIBRARIES[library]), W).puts == puts
 
 
 def test_sends_that_are_complete_when_delivered_end_epochs_so() -> None:
@@ -55,12 +58,6 @@ def test_sends_that_are_complete_when_delivered_end_epochs_so() -> None:
         explained = explain(machine, halo, approach=key, engine="timeline")
         text = " ".join(s.rule for s in explained.way.steps)
         assert ("have what was put" in text) is told
-
-
-def test_what_was_measured_is_kept_for_its_own_library_only() -> None:
-    told = on(BEBOP, "tcp", puts=measured("processor"))
-    for library, puts in (("mpich-6314", "processor"), ("openmpi-persist", "deferred"), ("emulated", "processor")):
-        assert setting_of(with_puts(told, LIBRARIES[library]), W).puts == puts
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
