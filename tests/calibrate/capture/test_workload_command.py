@@ -69,11 +69,11 @@ def test_the_file_says_what_the_program_did(
 @pytest.mark.thorough
 def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
     program = mpi.compiled("sweep.c", "-fopenmp")
-    done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "4", "2", "100"], tmp_path / "run")
+    done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "2", "2", "100"], tmp_path / "run")
     assert (done.returncode, done.stderr) == (0, "")
     assert main(["workload", str(tmp_path / "run"), "-o", str(tmp_path / "sweep.toml")]) == 0
     w = workload.load(tmp_path / "sweep.toml")
-    assert (w.pattern, w.grid, w.blocks, w.buffer, w.iterations) == ("sweep3d", (3, 2), 2, 4096, 4)
+    assert (w.pattern, w.grid, w.blocks, w.buffer, w.iterations) == ("sweep3d", (3, 2), 2, 4096, 2)
     assert (w.threads, w.boundaries) == (2, "open")
 
 
