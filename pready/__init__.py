@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import Any
 
 from pready.model.result.forms import render_with
-from pready.model.version import VERSION as __version__
 
 _HOME = {
     "Approach": "model.approach.interfaces",
@@ -29,6 +28,7 @@ _HOME = {
     "Simulated": "api",
     "Table": "whatif.table",
     "Workload": "model.workload.workload",
+    "__version__": "model.version:VERSION",
     "approach": "model.advice.approach_by_name",
     "communicators_27_point": "model.approach.vcis",
     "compare": "api",
@@ -55,41 +55,7 @@ _HOME = {
 """The module of each name, with a colon and the name there if it differs (empty: the module itself). Type checkers and
 editors read ``__init__.pyi``."""
 
-__all__ = [
-    "LIBRARIES",
-    "Approach",
-    "Evaluation",
-    "Explanation",
-    "Machine",
-    "PreadyError",
-    "Prediction",
-    "Simulated",
-    "Table",
-    "Workload",
-    "__version__",
-    "approach",
-    "communicators_27_point",
-    "compare",
-    "costs_that_matter",
-    "draw_arrivals",
-    "equations",
-    "explain",
-    "explore",
-    "format_bandwidth",
-    "format_size",
-    "format_time",
-    "gain",
-    "gain_over_sizes",
-    "load_machine",
-    "load_workload",
-    "predict",
-    "projected_speedup",
-    "simulate",
-    "simulate_ranks",
-    "speedup_percent",
-    "sweep",
-    "vci_members",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,7 @@ from pready.show.tables.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work
-from pready.whatif.sweep import distinct, product, tabulate
+from pready.whatif.sweep import product, tabulate
 from pready.whatif.table import Table
 
 MachineOrName = Machine | str | Path
@@ -202,12 +202,12 @@ def simulate(
         on, what, chosen, iterations=count, record=record, cores=cores or all_cores(), seed=seed
     )
 
-    def side_by_side(of: Workload, some: Compared, parts: tuple[Simulated, ...] = ()) -> Simulated:
+    def simulated(of: Workload, some: Compared, parts: tuple[Simulated, ...] = ()) -> Simulated:
         (bulk, bulk_run), (row, run) = some[0], some[-1]
         return Simulated(on, of, profile.name, bulk, row, bulk_run, run, parts)
 
-    each = tuple(side_by_side(part, some) for part, some in zip(what.parts, by_exchange, strict=False))
-    return side_by_side(what, rows, each)
+    each = tuple(simulated(part, some) for part, some in zip(what.parts, by_exchange, strict=False))
+    return simulated(what, rows, each)
 
 
 def gain(
@@ -292,18 +292,10 @@ def sweep(
         Where to compute instead: `ProcessPoolExecutor()` (faster than threads for hundreds of points),
         `client.get_executor()` of a Dask cluster, mpi4py's `MPIPoolExecutor()`, or any other of concurrent.futures.
     """
-    return _table(
-        as_machine(machine),
-        [as_workload(workload)],
-        [axis(name, values) for name, values in over.items()],
-        Options(_engine(engine), _share(min_gain), every=every),
-        library=_library(library),
-        seed=seed,
-        work=work,
-        keep=keep,
-        cores=cores,
-        executor=executor,
-    )
+    what, axes = [as_workload(workload)], [axis(name, values) for name, values in over.items()]
+    points = product(as_machine(machine), what, axes, library=_library(library), seed=seed, work=_work(work))
+    options, kept = Options(_engine(engine), _share(min_gain), every=every), _kept(keep)
+    return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
 
 
 def compare(
@@ -334,43 +326,23 @@ def compare(
     axes = [Axis("machine", tuple(on))] if len(on) > 1 else []
     axes += [Axis("library", tuple(some))] if len(some) > 1 else []
     axes += [axis(name, values) for name, values in (over or {}).items()]
-    return _table(
-        on[0],
-        distinct(what),
-        axes,
-        Options(_engine(engine), _share(min_gain), sizes=True),
-        library=some[0] if some else None,
-        seed=seed,
-        work=work,
-        keep=keep,
-        cores=cores,
-        executor=executor,
-    )
-
-
-def _table(
-    machine: Machine,
-    what: Sequence[Workload],
-    axes: Sequence[Axis],
-    options: Options,
-    *,
-    library: str | None,
-    seed: int,
-    work: Work,
-    keep: str | Path | None,
-    cores: int | None,
-    executor: Executor | None,
-) -> Table:
-    if work not in get_args(Work):
-        raise PreadyError(f"work = {shown(work)}", valid=" or ".join(map(repr, get_args(Work))))
-    points = product(machine, what, axes, library=library, seed=seed, work=work)
-    kept = None if keep is None else Kept(Path(keep))
+    points = product(on[0], what, axes, library=some[0] if some else None, seed=seed, work=_work(work))
+    options, kept = Options(_engine(engine), _share(min_gain), sizes=True), _kept(keep)
     return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
 
 
+def _work(given: Work) -> Work:
+    if given not in get_args(Work):
+        raise PreadyError(f"work = {shown(given)}", valid=" or ".join(map(repr, get_args(Work))))
+    return given
+
+
+def _kept(keep: str | Path | None) -> Kept | None:
+    return None if keep is None else Kept(Path(keep))
+
+
 def _several(given: Any) -> list[Any]:
-    some = [given] if isinstance(given, (Machine, Workload, str, Path)) else list(given)
-    return some
+    return [given] if isinstance(given, (Machine, Workload, str, Path)) else list(given)
 
 
 def as_machine(given: MachineOrName) -> Machine:

@@ -12,7 +12,7 @@ from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.points import Options, Work
-from pready.whatif.sweep import distinct, product
+from pready.whatif.sweep import product
 
 
 @click.command()
@@ -39,14 +39,14 @@ from pready.whatif.sweep import distinct, product
     metavar="FIELD=VALUES",
     help="A dotted field and its values, such as buffer=64KiB,1MiB; repeatable.",
 )
-@whatif.output()
-@whatif.overwrite()
+@whatif.output
+@whatif.overwrite
 @options.seed("Of arrivals and parameter draws.")
-@whatif.engine()
-@whatif.work()
+@whatif.engine
+@whatif.work
 @options.min_gain()
-@whatif.cores()
-@whatif.dask()
+@whatif.cores
+@whatif.dask
 @options.as_json()
 @options.as_csv("One line per combination.")
 @options.picture("Draw the saving of each combination.")
@@ -69,7 +69,7 @@ def compare(
     given = (("machine", tuple(dict.fromkeys(machine))), ("library", tuple(dict.fromkeys(library))))
     over = [Axis(name, values) for name, values in given if len(values) > 1]
     over += [parse_axis(a, "--set") for a in axes]
-    base = distinct([options.read_workload(w) for w in workload])
+    base = [options.read_workload(w) for w in workload]
     on: Machine = machines.load(machine[0])
     points = product(on, base, over, library=library[0] if library else None, seed=seed, work=work)
     several = any(axis.field == "library" for axis in over)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -15,17 +14,10 @@ from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.machine import machine as machines
-from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.gpu import gpu_view
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.terminal.terminal import console, print_json, status
-
-PICTURES_HELP = (
-    "size: η; messages: η over their number and size; map: the verdict over threads and size; "
-    "exchange: one alone, bulk above; sensitivity: to each input."
-    "  [default: size]"
-)
 
 
 @click.command()
@@ -59,7 +51,9 @@ PICTURES_HELP = (
     "--picture",
     "kind",
     type=click.Choice(picture_files.KINDS),
-    help=PICTURES_HELP,
+    help="size: η; messages: η over their number and size; map: the verdict over threads and size; "
+    "exchange: one alone, bulk above; sensitivity: to each input."
+    "  [default: size]",
 )
 def predict(
     workload: str,
@@ -98,8 +92,15 @@ def predict(
         picture_files.check(picture)
     on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
     if what.on_gpu:
-        _gpu(on, what, min_gain, {"--library": library, "--engine": engine, "--csv": as_csv or None, "-o": output,
-             "--plot": picture, "--exchange": exchange}, as_json=as_json, explained=explained)  # fmt: skip
+        given = {"--library": library, "--engine": engine, "--csv": as_csv, "-o": output, "--plot": picture}
+        if refused := [option for option, value in (given | {"--exchange": exchange}).items() if value]:
+            valid = "--machine, --min-gain, --explain and --json"
+            raise PreadyError(f"{refused[0]} with compute.device = 'gpu'", valid=valid)
+        found = bound(on, what, min_gain)
+        if as_json:
+            print_json(found.to_dict())
+        else:
+            console().print(gpu_view(found, explained=explained))
         return
     if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(
@@ -115,9 +116,9 @@ def predict(
         wrong = f"--exchange {exchange}{did_you_mean(exchange, names)}"
         raise PreadyError(wrong, valid=", ".join(names) or "a workload of several exchanges")
     if output is not None:
-        from pready.show.pages import folder  # Jinja is needed for a page only
+        from pready.show.pages import prediction as page  # Jinja is needed for a page only
 
-        folder.check(output)
+        page.check(output)
     with status("predicting") as said:
         shown = None if not names or as_json or as_csv or explained else [name for name in names if name == exchange]
         prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain, whole=shown)
@@ -126,7 +127,7 @@ def predict(
             picture_files.draw_prediction(kind, picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
-            folder.write(output, on, what, prediction, workload, on_page)
+            page.write(output, on, what, prediction, workload, on_page)
     if exchange is not None:
         prediction = prediction.exchanges[names.index(exchange)]
     if as_json:
@@ -139,25 +140,3 @@ def predict(
             click.echo(f"wrote {picture}", err=True)
     if output is not None:
         click.echo(f"wrote {output / 'index.html'}", err=True)
-
-
-def _gpu(
-    machine: machines.Machine,
-    workload: Workload,
-    min_gain: float,
-    given: Mapping[str, object],
-    *,
-    as_json: bool,
-    explained: bool,
-) -> None:
-    """The bound for a GPU."""
-    for option, value in given.items():
-        if value is not None:
-            raise PreadyError(
-                f"{option} with compute.device = 'gpu'", valid="--machine, --min-gain, --explain and --json"
-            )
-    found = bound(machine, workload, min_gain)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        console().print(gpu_view(found, explained=explained))

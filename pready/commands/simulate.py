@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.progress import TaskID
 
+from pready.api import MOST_ITERATIONS
 from pready.commands import options
 from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_show
 from pready.files.rows import csv_text
@@ -18,6 +18,7 @@ from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
+from pready.model.common.parallel import all_cores
 from pready.model.engine.export_goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
 from pready.model.engine.rows import warm_up
 from pready.model.engine.whole_step import compare_step, plans
@@ -28,11 +29,8 @@ from pready.model.result.verdict import simplest
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
-from pready.show.tables.simulation import Rows, per_iteration, simulation_view, step_report
+from pready.show.tables.simulation import per_iteration, simulation_view, step_report
 from pready.show.terminal.terminal import console, print_json, progress, status
-
-MOST_ITERATIONS = 100
-"""Default limit of simulated iterations; the workload's own number if that is smaller."""
 
 
 @click.command()
@@ -108,29 +106,28 @@ def simulate(
 ) -> None:
     """Simulate WORKLOAD over a grid of ranks, iteration after iteration, beside bulk."""
     options.one_form(as_json, as_csv)
-    of_the_engine = {
-        "--neighbours": neighbour_file,
-        "--cores": cores,
-        "--plot": picture,
-        "--thread-grid": thread_grid,
-        "--export": export,
-    }
-    _refuse(engine, of_the_engine, {"--topology": topology})
+    if engine == "timeline":
+        raise PreadyError(
+            "--engine timeline is one exchange, not a simulation",
+            valid="'pready predict --engine timeline', or --engine engine or sst here",
+        )
+    if engine == "sst":
+        of_files = {"--neighbours": neighbour_file, "--plot": picture, "--export": export}
+        of_the_engine = of_files | {"--cores": cores, "--thread-grid": thread_grid}
+        options.refuse(engine, of_the_engine, "--engine engine")
+    else:
+        options.refuse(engine, {"--topology": topology}, "--engine sst")
     if picture is not None:
         picture_files.check(picture)
     if export is not None:
         check_writable(export[1], (".json",) if export[0] == "trace" else ())
     on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
-    what = _overridden(
-        what,
-        grid=ranks if engine == "engine" else None,
-        boundaries=boundaries,
-        blocks=blocks,
-        edge=edge,
-        corner=corner,
-        neighbour_list=None if neighbour_file is None else str(neighbour_file.absolute()),
-        thread_grid=thread_grid,
-    )
+    fields = {"boundaries": boundaries, "blocks": blocks, "edge": edge, "corner": corner, "thread_grid": thread_grid}
+    fields["grid"] = ranks if engine == "engine" else None
+    changes: dict[str, object] = {name: value for name, value in fields.items() if value is not None}
+    if neighbour_file is not None:
+        changes |= {"neighbour_list": str(neighbour_file.absolute()), "neighbours": None}
+    what = what.changed(**changes)
     if engine == "sst":
         run_and_show(
             on,
@@ -146,7 +143,7 @@ def simulate(
         )
         return
     on, profile = with_library(on, library)
-    count = iterations or min(what.iterations, MOST_ITERATIONS)
+    count, cores = iterations or min(what.iterations, MOST_ITERATIONS), cores or all_cores()
     if approach is not None:
         chosen = [options.parse_approach(approach, part) for part in what.parts]
     else:
@@ -155,10 +152,19 @@ def simulate(
     if export is not None and export[0] == "goal":
         _export_goal(export[1], on, what, chosen, count, seed)
     elif export is not None:
-        _export_trace(export[1], on, what, chosen, count, seed, cores or os.cpu_count() or 1)
-    rows, by_exchange = _compared(
-        on, what, chosen, count, seed=seed, cores=cores or os.cpu_count() or 1, record=picture is not None
-    )
+        _export_trace(export[1], on, what, chosen, count, seed, cores)
+    with progress() as bar:
+        tasks: dict[Approach, TaskID] = {}
+
+        def told(a: Approach, share: float) -> None:
+            if a not in tasks:
+                tasks[a] = bar.add_task(a.name, total=1.0)
+            bar.update(tasks[a], completed=share)
+
+        how = {"iterations": count, "seed": seed, "cores": cores, "record": picture is not None, "on_progress": told}
+        rows, by_exchange = compare_step(on, what, chosen, **how)
+    if not rows:
+        raise KeyboardInterrupt
     _, last = rows[-1]
     if picture is not None:
         picture_files.draw_idle_waves(picture, f"{what.name} on {on.name}, {last.approach.name}", last)
@@ -175,47 +181,6 @@ def simulate(
         raise SystemExit(130)
 
 
-def _refuse(engine: str, of_the_engine: Mapping[str, object], of_sst: Mapping[str, object]) -> None:
-    """Refuse options of another engine."""
-    if engine == "timeline":
-        raise PreadyError(
-            "--engine timeline is one exchange, not a simulation",
-            valid="'pready predict --engine timeline', or --engine engine or sst here",
-        )
-    if engine == "sst":
-        options.refuse(engine, of_the_engine, "--engine engine")
-    else:
-        options.refuse(engine, of_sst, "--engine sst")
-
-
-def _compared(
-    on: Machine, what: Workload, chosen: list[Approach], iterations: int, *, seed: int, cores: int, record: bool
-) -> tuple[Rows, list[Rows]]:
-    """Bulk and the chosen approach, of the step and of each of several exchanges, with a progress bar."""
-    with progress() as bar:
-        tasks: dict[Approach, TaskID] = {}
-
-        def told(a: Approach, share: float) -> None:
-            if a not in tasks:
-                tasks[a] = bar.add_task(a.name, total=1.0)
-            bar.update(tasks[a], completed=share)
-
-        rows, by_exchange = compare_step(
-            on, what, chosen, iterations=iterations, record=record, on_progress=told, cores=cores, seed=seed
-        )
-    if not rows:
-        raise KeyboardInterrupt
-    return rows, by_exchange
-
-
-def _overridden(workload: Workload, **given: object) -> Workload:
-    """The workload with the fields of the command line."""
-    fields = {name: value for name, value in given.items() if value is not None}
-    if "neighbour_list" in fields:
-        fields["neighbours"] = None
-    return workload.changed(**fields)
-
-
 def _advised(machine: Machine, workload: Workload, library: str | None, seed: int, *, exported: bool) -> list[Approach]:
     """The advised approach of each exchange; `exported`: of those that GOAL can express."""
     made = predict(machine, workload, library=library, seed=seed)
@@ -223,14 +188,15 @@ def _advised(machine: Machine, workload: Workload, library: str | None, seed: in
     def best(of: Prediction, part: Workload) -> Approach:
         if not exported:
             return of.advised.approach
-        able = [r for r in of.approaches if r.available and _exportable(machine, part, r.approach)]
+        contexts = machine.contexts.value
+        able = [
+            r
+            for r in of.approaches
+            if r.available and inexpressible(r.approach, len(vci_members(r.approach, part.threads, contexts))) is None
+        ]
         return simplest(able, part.iterations).approach
 
     return [best(of, part) for of, part in zip(made.exchanges or (made,), workload.parts, strict=True)]
-
-
-def _exportable(machine: Machine, workload: Workload, approach: Approach) -> bool:
-    return inexpressible(approach, len(vci_members(approach, workload.threads, machine.contexts.value))) is None
 
 
 def _export_goal(

@@ -26,17 +26,17 @@ from pready.whatif.sweep import product
     help="A dotted field and its values: buffer=1KiB:64MiB:2x, arrivals.spread=1%,4%, "
     "machine=niagara,hpc3, library=mpipcl,emulated, machine.contexts=1,8, seed=0:9:1; repeatable, all combinations.",
 )
-@whatif.output()
-@whatif.overwrite()
+@whatif.output
+@whatif.overwrite
 @options.machine()
 @options.library()
 @options.seed("Of arrivals and parameter draws.")
-@whatif.engine()
-@whatif.work()
+@whatif.engine
+@whatif.work
 @click.option("--all", "every", is_flag=True, help="A row for every approach, not only for the best.")
 @options.min_gain()
-@whatif.cores()
-@whatif.dask()
+@whatif.cores
+@whatif.dask
 @options.as_json()
 @options.as_csv("One line per point, or with --all per approach.")
 @options.picture("Draw η and the saving over the field with the most values, with --all a line for each interface.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +167,12 @@ def workload(
         write_text(trace, text)
         more = f" ({left_out} events left out)" if left_out else ""
         click.echo(f"wrote {trace}{more}: open it in https://ui.perfetto.dev", err=True)
-    step, problem = _found(lambda: find(captured) if run else step_of_trace(captured, threads, iterations, spread))
+    step: Step | None = None
+    problem: PreadyError | None = None
+    try:
+        step = find(captured) if run else step_of_trace(captured, threads, iterations, spread)
+    except PreadyError as error:
+        problem = error
     if report is not None:
         write_text(
             report, html(captured, step, "" if problem is None else str(problem), f"Captured: {captured.folder}")
@@ -210,13 +214,6 @@ def _read(run: Path | None, from_otf2: Path | None) -> tuple[Run, list[str]]:
     assert from_otf2 is not None
     with status("reading the trace"):
         return read_otf2(from_otf2)
-
-
-def _found(finding: Callable[[], Step]) -> tuple[Step | None, PreadyError | None]:
-    try:
-        return finding(), None
-    except PreadyError as error:
-        return None, error
 
 
 def _write(output: Path, of: str, step: Step, name: str | None, arrivals: str, seed: int, spread: str | None) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pready.model.common.errors import PreadyError
@@ -26,11 +25,7 @@ def check_writable(path: Path, valid_suffixes: tuple[str, ...] = ()) -> None:
         if path.is_dir():
             raise PreadyError("is a directory", valid="a file name", source=name)
         if not path.parent.is_dir():
-            raise PreadyError(
-                f"folder {str(path.parent)!r} does not exist",
-                valid="an existing folder",
-                source=name,
-            )
+            raise PreadyError(f"folder {str(path.parent)!r} does not exist", valid="an existing folder", source=name)
         if path.exists() and not os.access(path, os.W_OK):
             raise PreadyError("is read-only", valid="a writable file", source=name)
         # Permissions do not suffice: root passes them, and /proc takes no files.
@@ -59,36 +54,24 @@ def make_folder(folder: Path, names: Sequence[str]) -> None:
         check_writable(folder / name)
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces `path` on success."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-    except OSError as error:
-        raise PreadyError(f"cannot be written: {error.strerror}", valid="a writable folder", source=str(path)) from None
-    temporary = Path(name)
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    except OSError as error:
-        raise PreadyError(
-            f"cannot be written: {error.strerror or error}",
-            valid="a writable file",
-            source=str(path),
-        ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def write_with(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file, then replace `path` by it."""
     check_writable(path)
-    with _replacing(path) as temporary:
-        write(temporary)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            write(temporary)
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise PreadyError(f"cannot be written: {reason}", valid="a writable file", source=str(path)) from None
 
 
 def write_text(path: Path, text: str) -> None:

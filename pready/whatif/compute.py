@@ -53,146 +53,119 @@ def compute(
         Ctrl-C; raised after the running points finish.
     """
     keys = [point.key(options) for point in points]
-    alike = Counter(keys)
-    done: dict[str, Rows] = {}
-    if kept is not None:
-        done = {key: rows for key in keys if (rows := kept.get(key)) is not None}
-    todo = {key: point for key, point in zip(keys, points, strict=True) if key not in done}
-    for key in keys:
-        if key not in todo:
-            on_point()
-
-    def finish(key: str, rows: Rows) -> None:
-        done[key] = rows
-        if kept is not None:
-            kept.add(key, rows)
-        for _ in range(alike[key]):
-            on_point()
-
+    run = _Run(dict(zip(keys, points, strict=True)), options, kept, Counter(keys), on_point)
     if executor is not None:
         try:
-            _tasks(executor, todo, options, finish, points_per_task(len(todo)), LAST_RESULTS_S)
+            run.tasks(executor, points_per_task(len(run.todo)), LAST_RESULTS_S)
         except (PreadyError, KeyboardInterrupt):
             raise
         except Exception as error:  # each executor has its own for a worker or a scheduler that is gone
-            raise _failed(error, done, todo, kept) from error
-    else:
-        _local(todo, options, finish, done, cores, kept, separate=separate)
-    return [[_labelled(point, row) for row in done[key]] for key, point in zip(keys, points, strict=True)]
-
-
-def _local(
-    todo: Mapping[str, Point],
-    options: Options,
-    finish: Callable[[str, Rows], None],
-    done: Mapping[str, Rows],
-    cores: int | None,
-    kept: Kept | None,
-    *,
-    separate: bool,
-) -> None:
-    """Compute on this machine; points of a process that died are computed again."""
-    workers = min(cores or all_cores(), len(todo))
-    if not (separate and workers > 1 and len(todo) >= PROCESSES_FROM):
-        if todo:
-            _threads(todo, options, finish, workers, cores)
-        return
-    for death in range(1, MOST_DEATHS + 1):
-        left = {key: point for key, point in todo.items() if key not in done}
-        try:
-            with processes(workers) as pool:
-                _tasks(pool, left, options, finish, 1, None)
-            return
-        except BrokenExecutor as error:
-            if death == MOST_DEATHS:
-                raise _failed(error, done, todo, kept) from None
-
-
-def _threads(
-    todo: Mapping[str, Point],
-    options: Options,
-    finish: Callable[[str, Rows], None],
-    workers: int,
-    cores: int | None,
-) -> None:
-    each = 1 if workers > 1 else cores  # a single point uses all cores
-    with ThreadPoolExecutor(workers) as pool:
-        running = {pool.submit(_here, point, options, each): (key,) for key, point in todo.items()}
-        _collect(running, todo, finish, None)
-
-
-def _here(point: Point, options: Options, cores: int | None) -> Results:
-    return [rows_of(point, options, cores)]
-
-
-def _tasks(
-    executor: Executor,
-    todo: Mapping[str, Point],
-    options: Options,
-    finish: Callable[[str, Rows], None],
-    size: int,
-    last_s: float | None,
-) -> None:
-    keys = list(todo)
-    running = {}
-    for some in (tuple(keys[i : i + size]) for i in range(0, len(keys), size)):
-        running[executor.submit(work, Task.of([todo[key] for key in some], options))] = some
-    _collect(running, todo, finish, last_s)
-
-
-def _collect(
-    running: Mapping[Future[Results], Sequence[str]],
-    todo: Mapping[str, Point],
-    finish: Callable[[str, Rows], None],
-    last_s: float | None,
-) -> None:
-    """Take results as they come; after an error, those of the tasks that still end (in `last_s`; None: all)."""
-    taken: set[Future[Results]] = set()
-    try:
-        for future in as_completed(running):
-            taken.add(future)
-            _take(future, running[future], todo, finish)
-    except BaseException:
-        for future in running:
-            future.cancel()
-        ended, _ = wait([f for f in running if not f.cancelled()], last_s)
-        for future in ended - taken:
-            if future.exception() is None:
-                for key, result in zip(running[future], future.result(), strict=True):
-                    if not isinstance(result, PreadyError):
-                        finish(key, result)
-        raise
-
-
-def _take(
-    future: Future[Results],
-    keys: Sequence[str],
-    todo: Mapping[str, Point],
-    finish: Callable[[str, Rows], None],
-) -> None:
-    try:
-        results = future.result()
-    except PreadyError as error:
-        results = [error] * len(keys)
-    errors = []
-    for key, result in zip(keys, results, strict=True):
-        if isinstance(result, PreadyError):
-            point = todo[key]
-            errors.append(result.at(f"where {point.said}" if point.label else point.workload.name))
+            raise run.failed(error) from error
+    elif run.todo:
+        workers = min(cores or all_cores(), len(run.todo))
+        if separate and workers > 1 and len(run.todo) >= PROCESSES_FROM:
+            run.processes(workers)
         else:
-            finish(key, result)
-    if errors:
-        raise errors[0] from None
-
-
-def _failed(error: Exception, done: Mapping[str, Rows], todo: Mapping[str, Point], kept: Kept | None) -> PreadyError:
-    there = sum(key in done for key in todo)
-    where = "lost, -o FILE would keep them" if kept is None else f"kept in {kept.path}, the same command resumes"
-    return PreadyError(
-        f"the sweep's workers failed ({type(error).__name__}: {shown(str(error), 200)}); "
-        f"{there} of {len(todo)} points are finished and {where}"
-    )
+            run.threads(workers, 1 if workers > 1 else cores)  # a single point uses all cores
+    return [[_labelled(point, row) for row in run.done[key]] for key, point in zip(keys, points, strict=True)]
 
 
 def _labelled(point: Point, row: dict[str, object]) -> dict[str, object]:
     return {**point.label, **{name: value for name, value in row.items() if name not in point.label}}
+
+
+class _Run:
+    """The points of a sweep by their keys: what is left to do, and the rows of what is done."""
+
+    def __init__(
+        self,
+        points: Mapping[str, Point],
+        options: Options,
+        kept: Kept | None,
+        alike: Mapping[str, int],
+        on_point: Callable[[], object],
+    ) -> None:
+        self.options, self.kept, self.alike, self.on_point = options, kept, alike, on_point
+        self.done: dict[str, Rows] = {}
+        for key in points:
+            if kept is not None and (rows := kept.get(key)) is not None:
+                self._finish(key, rows)
+        self.todo = {key: point for key, point in points.items() if key not in self.done}
+
+    def _finish(self, key: str, rows: Rows) -> None:
+        self.done[key] = rows
+        if self.kept is not None and self.kept.get(key) is None:
+            self.kept.add(key, rows)
+        for _ in range(self.alike[key]):
+            self.on_point()
+
+    def processes(self, workers: int) -> None:
+        """Compute in processes of this machine; points of a process that died are computed again."""
+        for death in range(1, MOST_DEATHS + 1):
+            try:
+                with processes(workers) as pool:
+                    self.tasks(pool, 1, None)
+                return
+            except BrokenExecutor as error:
+                if death == MOST_DEATHS:
+                    raise self.failed(error) from None
+
+    def threads(self, workers: int, cores: int | None) -> None:
+        """Compute in threads, each point on so many cores."""
+
+        def here(point: Point) -> Results:
+            return [rows_of(point, self.options, cores)]
+
+        with ThreadPoolExecutor(workers) as pool:
+            self._collect({pool.submit(here, point): [key] for key, point in self.todo.items()}, None)
+
+    def tasks(self, executor: Executor, size: int, last_s: float | None) -> None:
+        """Compute on an executor, so many points a task."""
+        left = [key for key in self.todo if key not in self.done]
+        running = {}
+        for some in (left[i : i + size] for i in range(0, len(left), size)):
+            running[executor.submit(work, Task.of([self.todo[key] for key in some], self.options))] = some
+        self._collect(running, last_s)
+
+    def _collect(self, running: Mapping[Future[Results], Sequence[str]], last_s: float | None) -> None:
+        """Take results as they come; after an error, those of the tasks that still end (in `last_s`; None: all)."""
+        taken: set[Future[Results]] = set()
+        try:
+            for future in as_completed(running):
+                taken.add(future)
+                if (error := self._take(future, running[future])) is not None:
+                    raise error
+        except BaseException:
+            for future in running:
+                future.cancel()
+            ended, _ = wait([f for f in running if not f.cancelled()], last_s)
+            for future in ended - taken:
+                if future.exception() is None:
+                    self._take(future, running[future])
+            raise
+
+    def _take(self, future: Future[Results], keys: Sequence[str]) -> PreadyError | None:
+        """Finish a task's points; the first error, with its point."""
+        try:
+            results = future.result()
+        except PreadyError as error:
+            results = [error] * len(keys)
+        first: PreadyError | None = None
+        for key, result in zip(keys, results, strict=True):
+            if not isinstance(result, PreadyError):
+                self._finish(key, result)
+            elif first is None:
+                point = self.todo[key]
+                first = result.at(f"where {point.said}" if point.label else point.workload.name)
+        return first
+
+    def failed(self, error: Exception) -> PreadyError:
+        """The error of workers that are gone."""
+        there = sum(key in self.done for key in self.todo)
+        where = "lost, -o FILE would keep them"
+        if self.kept is not None:
+            where = f"kept in {self.kept.path}, the same command resumes"
+        return PreadyError(
+            f"the sweep's workers failed ({type(error).__name__}: {shown(str(error), 200)}); "
+            f"{there} of {len(self.todo)} points are finished and {where}"
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from pready.files.writing import check_writable
@@ -33,6 +34,10 @@ class Kept:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def count(self, keys: Iterable[str]) -> int:
+        """How many of these points are finished."""
+        return sum(key in self._rows for key in keys)
 
     def get(self, key: str) -> Rows | None:
         """A point's rows, if it is finished."""

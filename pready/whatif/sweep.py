@@ -24,7 +24,17 @@ def product(
     seed: int = 0,
     work: Work = "per-thread",
 ) -> list[Point]:
-    """The points of several workloads, labelled with their names; arguments and errors as of `points`."""
+    """The points of several workloads, labelled with their names; arguments and errors as of `points`.
+
+    Raises
+    ------
+    PreadyError
+        Two workloads have the same name.
+    """
+    names = [w.name for w in workloads]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise PreadyError(f"two workloads are called {twice!r}", valid="a name of its own for each")
     out = []
     for workload in workloads:
         some = points(machine, workload, axes, library=library, seed=seed, work=work)
@@ -32,11 +42,6 @@ def product(
             some = [replace(p, label={"workload": workload.name, **p.label}) for p in some]
         out += some
     return out
-
-
-def varied(workloads: Sequence[Workload], axes: Sequence[Axis]) -> tuple[str, ...]:
-    """The columns that identify a row's point."""
-    return (*(("workload",) if len(workloads) > 1 else ()), *(a.field for a in axes))
 
 
 def tabulate(
@@ -51,19 +56,5 @@ def tabulate(
     """Compute the points of `product` as a table; further arguments and errors as of `compute`."""
     rows = compute(some, options, **how)
     said = dict.fromkeys(note for w in workloads for note in notes(w, axes, work))
-    return Table(varied(workloads, axes), [row for of in rows for row in of], tuple(said))
-
-
-def distinct(workloads: Sequence[Workload]) -> Sequence[Workload]:
-    """Workloads with distinct names.
-
-    Raises
-    ------
-    PreadyError
-        Two have the same name.
-    """
-    names = [w.name for w in workloads]
-    twice = next((n for n in names if names.count(n) > 1), None)
-    if twice is not None:
-        raise PreadyError(f"two workloads are called {twice!r}", valid="a name of its own for each")
-    return workloads
+    varied = (*(("workload",) if len(workloads) > 1 else ()), *(a.field for a in axes))
+    return Table(varied, [row for of in rows for row in of], tuple(said))

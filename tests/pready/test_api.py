@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -31,13 +32,16 @@ def test_all_that_is_offered_is_there_and_shown() -> None:
 
 
 def test_the_stub_says_the_same() -> None:
-    stub = Path("pready/__init__.pyi").read_text(encoding="utf-8")
-    names = set(re.findall(r"import .*? as (\w+)$", stub, re.MULTILINE)) | {"__version__"}
-    assert names == set(pready.__all__)
-    for module, own, name in re.findall(r"^from (\S+) import (\w+) as (\w+)$", stub, re.MULTILINE):
-        home = importlib.import_module(module)
-        there = getattr(home, own, None) or importlib.import_module(f"{module}.{own}")
-        assert there is getattr(pready, name)
+    stub = ast.parse(Path("pready/__init__.pyi").read_text(encoding="utf-8"))
+    names = {"__version__"}
+    for line in (node for node in stub.body if isinstance(node, ast.ImportFrom)):
+        for one in line.names:
+            names.add(one.asname or one.name)
+            home = importlib.import_module(str(line.module))
+            there = getattr(home, one.name, None) or importlib.import_module(f"{line.module}.{one.name}")
+            assert there is getattr(pready, one.asname or one.name)
+    (listed,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert names == set(pready.__all__) == set(ast.literal_eval(listed))
 
 
 def test_an_approach_by_its_key_is_for_any_workload() -> None:

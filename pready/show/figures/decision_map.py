@@ -19,59 +19,43 @@ MOST = 24
 """Columns or rows that fit a page."""
 
 
-def over_two_fields(table: Table) -> tuple[str, str]:
-    """The fields along x and y: that with more values along x.
-
-    Raises
-    ------
-    PreadyError
-        Other than two fields vary, or one has too many values.
-    """
-    if len(table.varied) != 2:
-        raise PreadyError(
-            f"a map over {len(table.varied)} field{'' if len(table.varied) == 1 else 's'}",
-            valid="two fields: --over buffer=64KiB:64MiB:4x --over threads=2,4,8,16",
-        )
-    y, x = sorted(table.varied, key=lambda name: len({str(row[name]) for row in table}))
-    most = len({str(row[x]) for row in table})
-    if most > MOST:
-        raise PreadyError(f"a map with {most} values of {x} does not fit a page", valid=f"at most {MOST}")
-    return x, y
-
-
 @styled
 def decision_map(title: str, table: Table, min_gain: float, here: tuple[str, str] | None = None) -> Figure:
     """A cell for each pair of values: its verdict, what an iteration is shorter by in percent, and the interface.
 
     Parameters
     ----------
+    table
+        Of two fields; that with more values is along x.
     here
         Values of x and y as in the table, whose cell has a frame.
+
+    Raises
+    ------
+    PreadyError
+        A field has too many values.
     """
-    x, y = over_two_fields(table)
+    values = {name: list(dict.fromkeys(str(row[name]) for row in table)) for name in table.varied}
+    (y, rows), (x, columns) = sorted(values.items(), key=lambda of: len(of[1]))
+    if len(columns) > MOST:
+        raise PreadyError(f"a map with {len(columns)} values of {x} does not fit a page", valid=f"at most {MOST}")
     best = {(str(row[x]), str(row[y])): row for row in table if row["best"]}
-    columns, rows = (list(dict.fromkeys(str(row[name]) for row in table)) for name in (x, y))
     figure, axes = subplots(size=(max(5.0, 1.6 + 0.86 * len(columns)), 1.7 + 0.5 * len(rows)))
     for (column, line), row in best.items():
         at = columns.index(column), rows.index(line)
         colour, hatch = FILLS[row["verdict"]]
         axes.add_patch(Rectangle(at, 1, 1, facecolor=colour, hatch=hatch, edgecolor="white", lw=1.5))
         axes.text(at[0] + 0.5, at[1] + 0.5, said_of(row), ha="center", va="center", fontsize=7.5, color="black")
-    if here in best:
-        axes.add_patch(
-            Rectangle((columns.index(here[0]), rows.index(here[1])), 1, 1, fill=False, edgecolor="black", lw=1.8)
-        )
+    if here is not None and here in best:
+        at = columns.index(here[0]), rows.index(here[1])
+        axes.add_patch(Rectangle(at, 1, 1, fill=False, edgecolor="black", lw=1.8))
     axes.set(xlim=(0, len(columns)), ylim=(0, len(rows)), xlabel=x, ylabel=y)
     axes.set_xticks([i + 0.5 for i in range(len(columns))], [in_short(v) for v in columns])
     axes.set_yticks([i + 0.5 for i in range(len(rows))], [in_short(v) for v in rows])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    names = {
-        "port": f"port: at least {100 * min_gain:g} % of an iteration",
-        "undecided": "undecided",
-        "do not port": "do not port",
-    }
-    patches = [Patch(facecolor=c, hatch=h, edgecolor=NEUTRAL, label=names[v]) for v, (c, h) in FILLS.items()]
+    names = {"port": f"port: at least {100 * min_gain:g} % of an iteration"}
+    patches = [Patch(facecolor=c, hatch=h, edgecolor=NEUTRAL, label=names.get(v, v)) for v, (c, h) in FILLS.items()]
     figure.legend(handles=patches, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure

@@ -15,6 +15,7 @@ from pready.model.engine.simulation import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
 from pready.model.workload.workload import Workload
+from pready.show.tables.whatif import title
 from pready.whatif.table import Table
 
 if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
@@ -48,13 +49,7 @@ def check(path: Path) -> None:
 
 
 def save(path: Path, figure: Figure) -> None:
-    """Write a figure; the same figure gives the same bytes.
-
-    Raises
-    ------
-    PreadyError
-        A path that cannot be written.
-    """
+    """Write a figure; the same figure gives the same bytes."""
     if path.suffix.lower() == ".svg":
         from pready.show.figures.svg import svg
 
@@ -64,25 +59,18 @@ def save(path: Path, figure: Figure) -> None:
 
 
 def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
-    """Draw one of `KINDS`; errors as for `check`."""
-    check(path)
+    """Draw one of `KINDS`."""
     from pready.show.figures import prediction as of_prediction
 
     save(path, of_prediction.figure(kind, machine, workload, prediction))
 
 
 def draw_table(path: Path, table: Table, min_gain: float, *, as_map: bool = False) -> None:
-    """Draw a sweep or a comparison; errors as for `check`."""
-    check(path)
-    if as_map:
-        from pready.show.figures.decision_map import decision_map
-        from pready.show.tables.whatif import title
-
-        save(path, decision_map(title(table), table, min_gain))
-        return
+    """Draw a sweep or a comparison."""
     from pready.show.figures import whatif
+    from pready.show.figures.decision_map import decision_map
 
-    save(path, whatif.figure(table, min_gain))
+    save(path, decision_map(title(table), table, min_gain) if as_map else whatif.figure(table, min_gain))
 
 
 def prediction_pictures(
@@ -100,16 +88,14 @@ def prediction_pictures(
 
 
 def draw_fit(path: Path, title: str, fit: Fit) -> None:
-    """Draw measured times, fit and residuals; errors as for `check`."""
-    check(path)
+    """Draw measured times, fit and residuals."""
     from pready.show.figures.calibration import calibration
 
     save(path, calibration(title, fit))
 
 
 def draw_idle_waves(path: Path, title: str, simulation: Simulation) -> None:
-    """Draw iteration times by rank; errors as for `check`."""
-    check(path)
+    """Draw iteration times by rank."""
     from pready.show.figures.idle_waves import idle_waves
 
     save(path, idle_waves(title, simulation))
