@@ -117,9 +117,7 @@ def _one_blas_thread() -> Iterator[None]:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(
-            args=None if arguments is None else list(arguments),
-            prog_name="pready",
-            standalone_mode=False,
+            args=None if arguments is None else list(arguments), prog_name="pready", standalone_mode=False
         )
         return result if isinstance(result, int) else 0
     except click.exceptions.Abort as stopped:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pready.api import MachineOrName, WorkloadOrFile, as_machine, as_workload
 from pready.files.extra import need
-from pready.model.advice.summary import Outcome, outcome
+from pready.model.advice.summary import outcome
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_size
 from pready.model.machine.contention_by_library import contention
@@ -92,23 +92,14 @@ def answer(
     machine: Machine, workload: Workload, chosen: dict[str, Any], *, library: str | None = None, seed: int = 0
 ) -> str:
     """HTML of the prediction with other fields, or of the error."""
-    fields = {**chosen, "buffer": f"{_whole(chosen)} B"}
+    n = int(chosen["threads"]) * int(chosen["partitions_per_thread"])  # whole bytes per partition
+    fields = {**chosen, "buffer": f"{max(1, round(float(chosen['buffer']) / n)) * n} B"}
     if fields.get("arrivals.spread") == getattr(workload.arrivals, "spread", None) or not fields.get("arrivals.spread"):
         fields.pop("arrivals.spread", None)
     try:
         found = outcome(machine, workload.changed(**fields), library=library, seed=seed)
     except PreadyError as error:
         return f"<p>{html.escape(str(error))}</p>"
-    return _shown(found)
-
-
-def _whole(chosen: dict[str, Any]) -> int:
-    """The buffer, rounded to whole bytes per partition."""
-    n = int(chosen["threads"]) * int(chosen["partitions_per_thread"])
-    return max(1, round(float(chosen["buffer"]) / n)) * n
-
-
-def _shown(found: Outcome) -> str:
     best = found.best
     parts = f"{best.transport_partitions} × {best.vcis} VCI{'s' * (best.vcis > 1)}"
     return (

@@ -27,10 +27,7 @@ from pready.whatif.sweep import product
     help="A profile ('pready machines') or a TOML file; repeatable.",
 )
 @click.option(
-    "--library",
-    multiple=True,
-    metavar="NAME",
-    help="MPI library profile; repeatable.  [default: the machine's]",
+    "--library", multiple=True, metavar="NAME", help="MPI library profile; repeatable.  [default: the machine's]"
 )
 @click.option(
     "--set",

@@ -14,21 +14,10 @@ from pready.show.terminal.terminal import print_json
 
 @click.command()
 @click.option("--threads", type=click.IntRange(1), required=True, help="N.")
-@click.option(
-    "--theta",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="User partitions per thread.",
-)
+@click.option("--theta", type=click.IntRange(1), default=1, show_default=True, help="User partitions per thread.")
 @click.option("--bandwidth", required=True, metavar="RATE", help='β, such as "25 GB/s".')
 @click.option("--gamma", metavar="RATE", help='Delay rate γ, such as "100 us/MB".')
-@click.option(
-    "--ai",
-    type=float,
-    metavar="X",
-    help="Arithmetic intensity, flop/B (Appendix A, in place of --gamma).",
-)
+@click.option("--ai", type=float, metavar="X", help="Arithmetic intensity, flop/B (Appendix A, in place of --gamma).")
 @click.option("--ci", type=float, metavar="X", help="Communication intensity: bytes sent per byte of memory traffic.")
 @click.option("--frequency", metavar="FREQ", help='Clock, such as "3.5 GHz".')
 @click.option(
@@ -71,20 +60,14 @@ def gain(
     steps: list[str] = []
     if gamma is not None:
         if ai is not None or ci is not None or frequency is not None:
-            raise PreadyError(
-                "--gamma comes with --ai, --ci or --frequency",
-                valid="--gamma alone, or the other three",
-            )
+            raise PreadyError("--gamma comes with --ai, --ci or --frequency", valid="--gamma alone, or the other three")
         rate = parse(gamma, Unit.TIME_PER_BYTE, "--gamma")
         if rate < 0:
             raise PreadyError(f"--gamma = {gamma!r}", valid="at least 0")
     else:
         if ai is None or ci is None or frequency is None:
             missing = [n for n, v in (("--ai", ai), ("--ci", ci), ("--frequency", frequency)) if v is None]
-            raise PreadyError(
-                f"{', '.join(missing)} missing",
-                valid="--gamma, or all of --ai, --ci and --frequency",
-            )
+            raise PreadyError(f"{', '.join(missing)} missing", valid="--gamma, or all of --ai, --ci and --frequency")
         clock = parse(frequency, Unit.FREQUENCY, "--frequency")
         per_cycle = FLOPS_PER_CYCLE if flops_per_cycle is None else flops_per_cycle
         mu = float(g.computation_rate(ai, ci, clock, per_cycle))

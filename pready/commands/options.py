@@ -32,13 +32,7 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
-    """``8,8,8`` or ``8x8x8`` as a grid.
-
-    Raises
-    ------
-    PreadyError
-        Anything but one to three positive integers.
-    """
+    """``8,8,8`` or ``8x8x8`` as a grid: one to three positive integers."""
     try:
         grid = tuple(int(word) for word in text.replace("x", ",").split(","))
     except ValueError:
@@ -57,8 +51,7 @@ def parse_approach(text: str, workload: Workload) -> Approach:
 
 def workload(*, required: bool = True, several: bool = False) -> Option:
     """The argument WORKLOAD: a TOML file, or ``-`` for standard input; text, for `read_workload`."""
-    nargs = -1 if several else 1
-    return click.argument("workload", nargs=nargs, required=required)
+    return click.argument("workload", nargs=-1 if several else 1, required=required)
 
 
 def ranks_per_node() -> Option:
@@ -80,13 +73,7 @@ def placed(what: Workload, per_node: int | None) -> Workload:
 
 
 def read_workload(text: str) -> Workload:
-    """The workload that an argument names.
-
-    Raises
-    ------
-    PreadyError
-        As `pready.model.workload.workload.load`.
-    """
+    """The workload that an argument names; errors as of its `load`."""
     from pready.model.workload.workload import load, loads
 
     if text != "-":
@@ -99,27 +86,15 @@ def read_workload(text: str) -> Workload:
 
 def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Option:
     """``--machine``, with the one default."""
-    return click.option(
-        "--machine",
-        default=DEFAULT_MACHINE,
-        show_default=True,
-        metavar="NAME|FILE",
-        help=help,
-    )
+    return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help=help)
 
 
-_LIBRARY = (
-    "MPI library profile ('pready libraries'), of one version as openmpi-persist@5.0.6.  [default: the machine's]"
-)
-
-
-def library(help: str = _LIBRARY) -> Option:
+def library(
+    help: str = "MPI library profile ('pready libraries'), of one version as openmpi-persist@5.0.6.  "
+    "[default: the machine's]",
+) -> Option:
     """``--library``."""
-    return click.option(
-        "--library",
-        metavar="NAME[@VERSION]",
-        help=help,
-    )
+    return click.option("--library", metavar="NAME[@VERSION]", help=help)
 
 
 def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
@@ -130,9 +105,7 @@ def seed(help: str = "Of the arrivals.", bits: int = 64) -> Option:
 def approach(default: str = "what 'predict' advises") -> Option:
     """``--approach`` as text: `parse_approach` needs the workload."""
     return click.option(
-        "--approach",
-        metavar="KEY[:T[:V]]",
-        help=f"Interface, transport partitions, VCIs.  [default: {default}]",
+        "--approach", metavar="KEY[:T[:V]]", help=f"Interface, transport partitions, VCIs.  [default: {default}]"
     )
 
 
@@ -232,18 +205,7 @@ def one_form(as_json: bool, as_csv: bool) -> None:
 
 
 def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
-    """Refuse the first option given, which `engine` does not have and `instead` has.
-
-    Parameters
-    ----------
-    given
-        Values by option; None if not given.
-
-    Raises
-    ------
-    PreadyError
-        An option was given.
-    """
+    """Refuse the first option given (values by option, None if not), which `engine` lacks and `instead` has."""
     for option, value in given.items():
         if value is not None:
             raise PreadyError(f"{option} does not work with --engine {engine}", valid=f"{option} with {instead}")

@@ -35,10 +35,7 @@ from pready.show.terminal.terminal import console, print_json, status
 @options.as_json()
 @options.as_csv()
 @click.option(
-    "--all",
-    "every_row",
-    is_flag=True,
-    help="All numbers of transport partitions and VCIs, not only the best.",
+    "--all", "every_row", is_flag=True, help="All numbers of transport partitions and VCIs, not only the best."
 )
 @click.option("--explain", "explained", is_flag=True, help="Add the closed form, all notes and the sensitivity.")
 @click.option("--exchange", metavar="NAME", help="One exchange of a step, in full.")

@@ -40,8 +40,7 @@ from pready.show.terminal.terminal import console, print_json, progress, status
 @options.approach("what 'predict' advises; for sst, the library's")
 @options.ranks_per_node()
 @options.grid(
-    "--ranks",
-    "Grid of ranks.  [default: the workload's, else 8,8,8; 8,8 for sweep3d, 2 for pt2pt; 8 for sst]",
+    "--ranks", "Grid of ranks.  [default: the workload's, else 8,8,8; 8,8 for sweep3d, 2 for pt2pt; 8 for sst]"
 )
 @click.option(
     "--iterations",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pready.calibrate.capture.files import Run, read_run
+from pready.calibrate.capture.files import read_run
 from pready.calibrate.capture.from_goal import step_of_goal
 from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
 from pready.calibrate.capture.from_profiles import text_from_caliper, text_from_mpip
@@ -150,8 +151,7 @@ def workload(
             click.echo(
                 f"{exchange.name or 'exchange'}: {exchange.pattern.said}, after {computing} of computing", err=True
             )
-        for line in of_goal.notes:
-            click.echo(f"note: {line}", err=True)
+        _echo_notes(of_goal.notes)
         _write(output, f"of {from_goal}", of_goal, name, "auto", seed, spread)
         return
     if trace is not None:
@@ -159,9 +159,13 @@ def workload(
     if report is not None:
         check_writable(report, (".html",))
         need("matplotlib", "a report")
-    captured, said = _read(run, from_otf2)
-    for line in said:
-        click.echo(f"note: {line}", err=True)
+    if run is not None:
+        captured = read_run(run)
+    else:
+        assert from_otf2 is not None
+        with status("reading the trace"):
+            captured, said = read_otf2(from_otf2)
+        _echo_notes(said)
     if trace is not None:
         text, left_out = trace_of(captured)
         write_text(trace, text)
@@ -189,12 +193,7 @@ def workload(
 
 
 def _compare(
-    runs: tuple[Path, Path],
-    machine: str | None,
-    library: str | None,
-    approach: str | None,
-    min_gain: float,
-    seed: int,
+    runs: tuple[Path, Path], machine: str | None, library: str | None, approach: str | None, min_gain: float, seed: int
 ) -> None:
     """Did a port bring what was promised?"""
     if machine is None and (library is not None or approach is not None):
@@ -207,13 +206,9 @@ def _compare(
     console().print(ported_view(compare_runs(before, after, promises), min_gain))
 
 
-def _read(run: Path | None, from_otf2: Path | None) -> tuple[Run, list[str]]:
-    """A captured run, or a trace with notes."""
-    if run is not None:
-        return read_run(run), []
-    assert from_otf2 is not None
-    with status("reading the trace"):
-        return read_otf2(from_otf2)
+def _echo_notes(notes: Iterable[str]) -> None:
+    for line in notes:
+        click.echo(f"note: {line}", err=True)
 
 
 def _write(output: Path, of: str, step: Step, name: str | None, arrivals: str, seed: int, spread: str | None) -> None:
@@ -228,8 +223,7 @@ def _write(output: Path, of: str, step: Step, name: str | None, arrivals: str, s
     comment = f"By pready {VERSION} workload, seed {seed}, {of}"
     comment += "".join(f"\nnote: {note}" for note in step.notes)
     _checked(output, writer.text(step, name or output.stem, comment))
-    for line in writer.said:
-        click.echo(f"note: {line}", err=True)
+    _echo_notes(writer.said)
     models = ", ".join(f"{MODELS.get(m, m)} ({n})" if len(writer.models) > 1 else MODELS.get(m, m)
                        for m, n in writer.models.most_common())  # fmt: skip
     files = f" and {len(written)} file{'s' * (len(written) > 1)} beside it" if written else ""

@@ -8,6 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError, shown
@@ -38,8 +39,8 @@ def from_command_line(dask: str | None) -> Iterator[Executor | None]:
         Dask is not installed, or no scheduler answers there.
     """
     if dask is not None:
-        with _dask(dask) as executor:
-            yield executor
+        with _dask_client(dask) as client:
+            yield client.get_executor(pure=False)
     elif "mpi4py.futures" in sys.modules:  # pready does not load it: the command line did
         from mpi4py.futures import MPIPoolExecutor
 
@@ -49,17 +50,14 @@ def from_command_line(dask: str | None) -> Iterator[Executor | None]:
         yield None
 
 
-@contextmanager
-def _dask(where: str) -> Iterator[Executor]:
+def _dask_client(where: str) -> Any:
     need("distributed", "--dask", "dask")
     from distributed import Client
 
     given = {"address": where} if "://" in where or not Path(where).exists() else {"scheduler_file": where}
     try:
-        client = Client(**given, set_as_default=False, timeout="20 s")
+        return Client(**given, set_as_default=False, timeout="20 s")
     except (OSError, ValueError) as error:
         raise PreadyError(
             f"--dask {shown(where)}: {error}", valid="tcp://HOST:PORT of a scheduler that runs, or its scheduler file"
         ) from None
-    with client:
-        yield client.get_executor(pure=False)

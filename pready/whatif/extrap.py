@@ -30,7 +30,7 @@ def json_lines(table: Table) -> str:
     PreadyError
         No varied field has numbers, so that there is nothing to model.
     """
-    numbers, names = parameters(table)
+    numbers, names = split_fields({name: [row[name] for row in table] for name in table.varied})
     points: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in table:
         fastest = points.setdefault(tuple(row[n] for n in table.varied), {})
@@ -50,11 +50,6 @@ def json_lines(table: Table) -> str:
                 line = {"params": params, "callpath": path, "metric": metric, "value": row[column]}
                 lines.append(json.dumps(line, allow_nan=False))
     return "\n".join(lines) + "\n"
-
-
-def parameters(table: Table) -> tuple[list[str], list[str]]:
-    """The varied fields that are parameters, and those that are parts of the call path."""
-    return split_fields({name: [row[name] for row in table] for name in table.varied})
 
 
 def split_fields(varied: dict[str, list[object]]) -> tuple[list[str], list[str]]:

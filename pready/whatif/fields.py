@@ -101,8 +101,7 @@ def _range(where: str, low: str, high: str, step: str) -> list[object]:
         numbers = _up_to(end, lambda n: start + n * added) if added > 0 else []
     if not numbers or len(numbers) > LARGEST:
         raise PreadyError(
-            f"{where}: {low} to {high} by {step}",
-            valid=f"FROM at most TO, steps upwards, at most {LARGEST} values",
+            f"{where}: {low} to {high} by {step}", valid=f"FROM at most TO, steps upwards, at most {LARGEST} values"
         )
     whole = not unit and all(isinstance(_read(w), int) for w in (low, high)) and all(n == int(n) for n in numbers)
     if whole:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -104,7 +105,7 @@ def points(
     names = [a.field for a in axes]
     if len(set(names)) < len(names):
         raise PreadyError(f"{', '.join(names)}: a field twice", valid="each field once")
-    if (count := _count(axes)) > LARGEST:
+    if (count := math.prod(len(a.values) for a in axes)) > LARGEST:
         raise PreadyError(f"the sweep has {count} points", valid=f"at most {LARGEST}")
     out = []
     for combination in itertools.product(*(a.values for a in axes)):
@@ -115,13 +116,6 @@ def points(
             said = ", ".join(f"{n} = {v}" for n, v in label.items())
             raise error.at(f"where {said}") from None
     return out
-
-
-def _count(axes: Sequence[Axis]) -> int:
-    count = 1
-    for a in axes:
-        count *= len(a.values)
-    return count
 
 
 def _point(

@@ -53,8 +53,7 @@ def _row(point: Point, found: Outcome, row: ApproachPrediction, options: Options
     if found.ways and row is found.best:
         out["name"] = found.ways
     if options.sizes:
-        ranges: list[list[float | None]] | None = None  # unknown for a step with several buffers
-        if found.pays is not None:
-            ranges = [r.to_list() for r in found.pays]
+        # Unknown for a step with several buffers.
+        ranges = None if found.pays is None else [r.to_list() for r in found.pays]
         out |= {"break_even_bytes": None if found.here is None else found.here.low, "pays_bytes": ranges}
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from pready.model.common.arrays import Array
-from pready.model.common.errors import PreadyError
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
 from pready.show.figures.style import etas, name_here, size_axis, styled, subplots
-
-
-@dataclass(frozen=True)
-class Line:
-    """One approach's η over buffer sizes."""
-
-    label: str
-    eta: Array
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class Sure:
 def eta_over_size(
     title: str,
     sizes: Sequence[float],
-    lines: Sequence[Line],
+    lines: Mapping[str, Array],
     here: float,
     sure: Sure | None = None,
 ) -> Figure:
@@ -50,25 +41,25 @@ def eta_over_size(
 
     Parameters
     ----------
+    lines
+        η of each approach by its label.
     here
         The workload's buffer size, a dotted line.
     sure
         Uncertainty of the first line; absent: no band and no strip.
     """
-    if not lines:
-        raise PreadyError("nothing to plot", valid="at least one approach")
     figure, (axes, strip) = subplots(2, 1, size=(9, 4.6), sharex=True, height_ratios=(14, 1))
-    top = max(float(line.eta.max()) for line in lines)
-    bottom = min(float(line.eta.min()) for line in lines)
+    top = max(float(eta.max()) for eta in lines.values())
+    bottom = min(float(eta.min()) for eta in lines.values())
     if sure is not None:
         axes.fill_between(sizes, sure.low, sure.high, color=COLOURS[0], alpha=0.2, lw=0, label="95 % of the draws")
         top, bottom = max(top, float(sure.high.max())), min(bottom, float(sure.low.min()))
     low, high = min(0.5, bottom * 0.9), max(2.0, top * 1.1)
     axes.axhspan(low, 1, color=NEUTRAL, alpha=0.12, lw=0, zorder=0)
     axes.axhline(1, color=NEUTRAL, lw=1, label="bulk")
-    for i, line in enumerate(lines):
+    for i, (label, eta) in enumerate(lines.items()):
         style = {"color": COLOURS[i % len(COLOURS)], "ls": LINES[i % len(LINES)], "lw": 2.2 if i == 0 else 1.4}
-        axes.plot(sizes, line.eta, label=line.label, **style)
+        axes.plot(sizes, eta, label=label, **style)
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)
     name_here(axes, here)
     axes.set_yscale("log")

@@ -20,10 +20,10 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.mapping import partitions_per_direction
 from pready.model.engine.shared_draws import NOMINAL_ALONE
 from pready.model.machine.machine import Machine
-from pready.model.result.prediction import ApproachPrediction, Prediction
+from pready.model.result.prediction import Prediction
 from pready.model.workload.workload import Workload
 from pready.show.figures.decision_map import decision_map
-from pready.show.figures.eta_over_size import Line, Sure, eta_over_size
+from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.figures.gain_map import gain_map
 from pready.show.figures.tornado import tornado
@@ -49,10 +49,6 @@ def figure(kind: str, machine: Machine, workload: Workload, prediction: Predicti
     return drawn(title, as_used_by(machine, library(prediction.library)), workload, prediction)
 
 
-def _label(row: ApproachPrediction) -> str:
-    return f"{row.name}, {_messages(row.approach)}" + (f" on {row.vcis} VCIs" if row.vcis > 1 else "")
-
-
 def _messages(approach: Approach) -> str:
     count = approach.transport_partitions
     return f"{count} message{'s' if count > 1 else ''}"
@@ -75,10 +71,12 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
     others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
-    lines = [
-        Line(_label(r), evaluation.gain_over_sizes(r.approach, sizes, NOMINAL_ALONE)) for r in (advised, *others[:3])
-    ]
-    sure = _sure(machine, workload, prediction, sizes, lines[0].eta)
+    lines = {}
+    for row in (advised, *others[:3]):
+        on = f" on {row.vcis} VCIs" if row.vcis > 1 else ""
+        eta = evaluation.gain_over_sizes(row.approach, sizes, NOMINAL_ALONE)
+        lines[f"{row.name}, {_messages(row.approach)}{on}"] = eta
+    sure = _sure(machine, workload, prediction, sizes, next(iter(lines.values())))
     return eta_over_size(title, sizes, lines, workload.buffer, sure)
 
 

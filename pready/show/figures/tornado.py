@@ -38,14 +38,8 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     for end, colour in ((0, COLOURS[5]), (1, COLOURS[1])):
         # One of a single step has one bar.
         saved = np.array([dict(enumerate(lever.speedup_percent)).get(end, here) for lever in shown])
-        axes.barh(
-            y,
-            saved - here,
-            left=here,
-            color=colour,
-            height=0.6 - 0.25 * end,
-            label=("low end, first step", "high end, second step")[end],
-        )
+        label = ("low end, first step", "high end, second step")[end]
+        axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.25 * end, label=label)
     for lever, place in zip(shown, y, strict=True):
         if lever.kind != "machine":
             _name_ends(axes, lever, float(place))
@@ -65,14 +59,8 @@ def _name_ends(axes: Any, lever: Lever, place: float) -> None:
     """Label a lever's bars on both sides with the values there, from left to right."""
     here = lever.here_percent
     ends = sorted(zip(lever.speedup_percent, lever.steps, strict=True))
-    for side, inside in ((-1, [e for e in ends if e[0] < here]), (1, [e for e in ends if e[0] >= here])):
-        if inside:
-            axes.annotate(
-                ", ".join(step for _, step in inside),
-                (inside[0 if side < 0 else -1][0], place),
-                xytext=(3 * side, 0),
-                textcoords="offset points",
-                ha="right" if side < 0 else "left",
-                va="center",
-                fontsize=7,
-            )
+    how: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 7}
+    if low := [e for e in ends if e[0] < here]:
+        axes.annotate(", ".join(s for _, s in low), (low[0][0], place), xytext=(-3, 0), ha="right", **how)
+    if high := [e for e in ends if e[0] >= here]:
+        axes.annotate(", ".join(s for _, s in high), (high[-1][0], place), xytext=(3, 0), ha="left", **how)

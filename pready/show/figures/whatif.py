@@ -14,7 +14,7 @@ from pready.model.approach.interfaces import BULK
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, format_time, parse
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
-from pready.show.figures.style import styled
+from pready.show.figures.style import styled, subplots
 from pready.show.tables.whatif import title
 from pready.whatif.fields import magnitude
 from pready.whatif.table import Table
@@ -76,8 +76,7 @@ def _is_axis(rows: Sequence[dict[str, Any]], name: str) -> bool:
 
 
 def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gain: float, *, every: bool) -> Figure:
-    drawn = Figure(figsize=(7.2, 5.6), layout="constrained")
-    above, below = drawn.subplots(2, 1, sharex=True)
+    drawn, (above, below) = subplots(2, 1, size=(7.2, 5.6), sharex=True)
     for i, (label, rows) in enumerate(lines.items()):
         rows.sort(key=lambda r: magnitude(r[axis]) or 0.0)
         x = [magnitude(r[axis]) for r in rows]
@@ -93,14 +92,8 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
             axes.plot(x, [r[value] for r in rows], ls=style, color=colour, label=named)
             for verdict, (marker, fill) in MARKS.items():
                 there = [(p, r[value]) for p, r in zip(x, rows, strict=True) if _verdict(r, min_gain) == verdict]
-                axes.plot(
-                    [p for p, _ in there],
-                    [v for _, v in there],
-                    marker,
-                    ms=4.5,
-                    color=colour,
-                    fillstyle=fill,
-                )
+                places, values = [p for p, _ in there], [v for _, v in there]
+                axes.plot(places, values, marker, ms=4.5, color=colour, fillstyle=fill)
     above.axhline(1, color=NEUTRAL, lw=1, label="bulk")
     above.set_ylabel("η = bulk time / approach's time")
     below.axhline(0, color=NEUTRAL, lw=1)
@@ -169,8 +162,7 @@ def _bars(table: Table, min_gain: float) -> Figure:
         raise PreadyError(
             f"a picture of {len(rows)} points does not fit a page", valid="an axis of numbers, or 60 points"
         )
-    drawn = Figure(figsize=(7.2, 1.2 + 0.28 * len(rows)), layout="constrained")
-    axes = drawn.subplots()
+    drawn, axes = subplots(size=(7.2, 1.2 + 0.28 * len(rows)))
     y = np.arange(len(rows))[::-1]
     saved = np.array([r["speedup_percent"] for r in rows])
     low, high = (np.array([r[f"speedup_{end}_percent"] for r in rows]) for end in ("low", "high"))

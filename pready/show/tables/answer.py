@@ -20,7 +20,8 @@ SOURCES = {"measured": "measured", "literature": "published", "assumed": "assume
 def answer(prediction: Prediction) -> list[Text]:
     """Paragraphs: the verdict; how sure; why; what to call and set; where else it pays."""
     advice = prediction.advice
-    out = [_headline(prediction)]
+    verdict = advice.verdict.capitalize(), VERDICT_STYLE[advice.verdict]
+    out = [Text.assemble(verdict, f": {headline(prediction)}")]
     if advice.verdict != "do not port" and (same := dict.fromkeys(r.name for r in advice.as_good)):
         out[0].append(f" As good: {', '.join(same)}.")
     if sure := how_sure(advice):
@@ -31,13 +32,6 @@ def answer(prediction: Prediction) -> list[Text]:
     if where := where_it_pays(prediction):
         out.append(Text(where))
     return out
-
-
-def _headline(prediction: Prediction) -> Text:
-    advice = prediction.advice
-    text = Text()
-    text.append(advice.verdict.capitalize(), style=VERDICT_STYLE[advice.verdict])
-    return text.append(f": {headline(prediction)}")
 
 
 def headline(prediction: Prediction) -> str:
@@ -103,7 +97,7 @@ def how_sure(advice: Advice) -> str:
     first = {"certain": "Certain", "likely": "Likely", "": "Unsure"}[advice.certainty]
     said = f"{first}: rests on {', '.join(counts) or 'no'} value{'s' * (sum(advice.rests_on.values()) != 1)}"
     if advice.verdict == "undecided":
-        said += f"; {_chance(advice.probability)} of the values drawn say port"
+        said += f"; {100 * advice.probability:.0f} % of the values drawn say port"
     if advice.between is not None and bare(advice.between[0]) != bare(advice.between[1]):
         said += f"; what nobody measured leaves {bare(advice.between[0])} to {bare(advice.between[1])} %"
     said += "."
@@ -113,10 +107,6 @@ def how_sure(advice: Advice) -> str:
     if advice.measure_next:
         said += f" Measure next: {advice.measure_next}."
     return said
-
-
-def _chance(probability: float) -> str:
-    return f"{100 * probability:.0f} %"
 
 
 def where_it_pays(prediction: Prediction) -> str:

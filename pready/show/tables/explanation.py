@@ -96,8 +96,11 @@ def latex(explanation: Explanation) -> str:
     for name, way in (("T_b", explanation.bulk), ("T_p", explanation.way)):
         added = [rf"\underbrace{{{_latex_time(s.added_s)}}}_{{\text{{{s.name}}}}}" for s in way.steps if _counts(s)]
         lines.append(rf"{name} &= {' + '.join(added) or '0'} = {_latex_time(way.time_s)}")
-        lines[-1] += rf" && \text{{({_heading_latex(way)})}} \\"
-        lines += [_latex_terms(s) for s in way.steps if s.terms]
+        heading = _heading(way).replace("_", r"\_").replace("%", r"\%")
+        lines[-1] += rf" && \text{{({heading})}} \\"
+        for s in (s for s in way.steps if s.terms):
+            terms = r",\; ".join(rf"{t.latex} = {_latex_time(t.seconds)}" for t in s.terms)
+            lines.append(rf"&\quad \text{{{s.name}: }} {terms} \\")
     ratio = rf"\frac{{{_latex_time(explanation.bulk.time_s)}}}{{{_latex_time(explanation.way.time_s)}}}"
     lines.append(rf"\eta &= \frac{{T_b}}{{T_p}} = {ratio} = {explanation.eta:.4g} && \text{{(Eq. 1)}}")
     return "\n".join([*lines, r"\end{align*}", *(f"% departure: {d}" for d in explanation.departures)])
@@ -141,10 +144,6 @@ def _heading(way: Way) -> str:
     )
 
 
-def _heading_latex(way: Way) -> str:
-    return _heading(way).replace("_", r"\_").replace("%", r"\%")
-
-
 def _eta(e: Explanation) -> str:
     return f"Eq. 1  η = T_b / T_p = {format_time(e.bulk.time_s)} / {format_time(e.way.time_s)} = {e.eta:.4g}×"
 
@@ -162,8 +161,3 @@ def _latex_time(seconds: float) -> str:
     mantissa, _, exponent = number.partition("e")
     shown = mantissa if not exponent else rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
     return rf"{shown}\,\mathrm{{{unit}}}".replace(r"\mathrm{us}", r"\mu\mathrm{s}")
-
-
-def _latex_terms(step: Step) -> str:
-    terms = r",\; ".join(rf"{t.latex} = {_latex_time(t.seconds)}" for t in step.terms)
-    return rf"&\quad \text{{{step.name}: }} {terms} \\"

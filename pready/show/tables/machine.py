@@ -38,15 +38,13 @@ def by_fabric(profiles: Mapping[str, Machine]) -> dict[str, Machine]:
 def machines_view(profiles: Mapping[str, Machine]) -> RenderableType:
     """All profiles, a line each, by fabric; how many values were measured, published and assumed."""
     table, kinds = Readable(), "measured published assumed"
-    for column in ("profile", "fabric", "bandwidth", "latency", kinds, "library", "described by"):
-        number = column in ("bandwidth", "latency", kinds)
-        last = column == "described by"
-        table.add_column(
-            column,
-            justify="right" if number else "left",
-            no_wrap=column in ("fabric", "profile", "bandwidth", "latency"),
-            min_width=20 if last else 9 if column == kinds else None,
-        )
+    for column in ("profile", "fabric"):
+        table.add_column(column, no_wrap=True)
+    for column in ("bandwidth", "latency"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column(kinds, justify="right", min_width=9)
+    table.add_column("library")
+    table.add_column("described by", min_width=20)
     for name, m in by_fabric(profiles).items():
         figures = (format_bandwidth(m.bandwidth), format_time(_latency(m)), " ".join(map(str, sources_of(m).values())))
         table.add_row(name, m.fabric or "-", *figures, m.library.name, m.description)

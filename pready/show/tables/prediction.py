@@ -51,14 +51,9 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False, explaine
     explained
         With the closed form, all notes and the sensitivity.
     """
-    paragraphs: list[RenderableType] = [*answer(prediction)]
     table = step_table(prediction) if prediction.exchanges else _table(prediction, every_row=every_row)
-    parts = [
-        *paragraphs,
-        Text(""),
-        table,
-        *(Text(line, style="dim") for line in _below(prediction, every_row=every_row)),
-    ]
+    parts: list[RenderableType] = [*answer(prediction), Text(""), table]
+    parts += [Text(line, style="dim") for line in _below(prediction, every_row=every_row)]
     parts += _notes(prediction, explained=explained)
     if explained:
         parts += [Text(_closed_form(prediction), style="dim")]
@@ -139,13 +134,13 @@ def _below(prediction: Prediction, *, every_row: bool) -> list[str]:
 def _notes(prediction: Prediction, *, explained: bool) -> list[RenderableType]:
     """Notes, each once; what is long about the library is elsewhere."""
     advice, profile = prediction.advice, library(prediction.library)
-    said = [w for w in advice.warnings if w not in profile.warnings and not w.startswith(SIMULATED)]
-    if explained:
-        said = list(advice.warnings)
-    elif bugs := [w for w in profile.warnings if w in advice.warnings]:
-        said.append(f"{len(bugs)} known about partitioned calls in it: 'pready libraries {profile.name}'")
-    if said and not explained and len(said) > MOST_NOTES:
-        said = [*said[: MOST_NOTES - 1], f"{len(said) - MOST_NOTES + 1} more notes: --explain"]
+    said = list(advice.warnings)
+    if not explained:
+        said = [w for w in said if w not in profile.warnings and not w.startswith(SIMULATED)]
+        if bugs := [w for w in profile.warnings if w in advice.warnings]:
+            said.append(f"{len(bugs)} known about partitioned calls in it: 'pready libraries {profile.name}'")
+        if len(said) > MOST_NOTES:
+            said = [*said[: MOST_NOTES - 1], f"{len(said) - MOST_NOTES + 1} more notes: --explain"]
     run = prediction.run_speedup_percent
     if run is not None:
         share = f"{100 * (prediction.share or 0):g} %"
@@ -169,13 +164,8 @@ def _closed_form(prediction: Prediction) -> str:
 def step_table(prediction: Prediction) -> RenderableType:
     """A line per exchange of a step, those that save most first; those that save nothing in one."""
     table = Readable(heading=asked(prediction), gap=1, tight=True)
-    for name, justify in (
-        ("exchange", "left"),
-        ("per neighbour", "left"),
-        ("saves (95 %)", "left"),
-        ("best way", "left"),
-    ):
-        table.add_column(name, justify=justify, vertical="bottom", no_wrap=name != "exchange")  # type: ignore[arg-type]
+    for name in ("exchange", "per neighbour", "saves (95 %)", "best way"):
+        table.add_column(name, vertical="bottom", no_wrap=name != "exchange")
     by_saving = sorted(prediction.exchanges, key=lambda e: -e.advised.speedup_percent)
     saving = [e for e in by_saving if e.advised.speedup_percent >= SAVES]
     for e in saving:

@@ -71,8 +71,10 @@ def per_iteration(rows: Rows) -> list[dict[str, object]]:
     ]
 
 
-def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> dict[str, Any]:
-    """The JSON object: a prediction's keys and the simulation's."""
+def step_report(
+    machine: Machine, workload: Workload, library: str, rows: Rows, by_exchange: Sequence[Rows] = ()
+) -> dict[str, Any]:
+    """The JSON object: a prediction's keys and the simulation's, and one of each of several exchanges."""
 
     def one(row: ApproachPrediction, s: Simulation) -> dict[str, Any]:
         return {
@@ -88,6 +90,8 @@ def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> di
 
     row, fine = rows[-1]
     runs = [s for _, s in rows]
+    parts = zip(workload.parts, by_exchange, strict=False)
+    each = [step_report(machine, part, library, some) for part, some in parts]
     return {
         "version": VERSION,
         "engine": "engine",
@@ -108,13 +112,5 @@ def report(machine: Machine, workload: Workload, library: str, rows: Rows) -> di
         "cores": fine.cores,
         "approaches": [one(*r) for r in rows],
         "iterations_detail": per_iteration(rows),
+        **({"exchanges": each} if each else {}),
     }
-
-
-def step_report(
-    machine: Machine, workload: Workload, library: str, rows: Rows, by_exchange: Sequence[Rows]
-) -> dict[str, Any]:
-    """`report` of a step, with one of each of several exchanges."""
-    made = report(machine, workload, library, rows)
-    each = [report(machine, part, library, some) for part, some in zip(workload.parts, by_exchange, strict=False)]
-    return made | {"exchanges": each} if each else made

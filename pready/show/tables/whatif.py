@@ -18,30 +18,21 @@ from pready.show.tables.prediction import CHANGE
 from pready.show.terminal.table import Readable
 from pready.whatif.table import Table
 
-FIGURES = ("parts\n× VCIs", "η = T_b/T_p\n(95 %)", CHANGE)
-
 
 def table_view(table: Table) -> RenderableType:
     """A row per point, or per approach; the title has what all rows share."""
     grid = Readable(heading=title(table), gap=2)
     sizes, every = "pays_bytes" in table.rows[0], any(not row["best"] for row in table)
     for name in table.varied:
-        grid.add_column(name, justify="right" if _numbers(table, name) else "left", vertical="bottom")
-    for name, justify in (
-        ("best approach" if not every else "approach", "left"),
-        ("parts\n× VCIs", "right"),
-        ("η = T_b/T_p\n(95 %)", "left"),
-        (CHANGE, "right"),
-        ("verdict", "left"),
-        *((("worth porting with buffers", "left"),) if sizes else ()),
-    ):
-        grid.add_column(
-            name,
-            justify=justify,
-            vertical="bottom",
-            no_wrap=name in FIGURES,
-            min_width=17 if name.startswith("worth") else None,
-        )
+        numbers = all(isinstance(row[name], (int, float)) for row in table)
+        grid.add_column(name, justify="right" if numbers else "left", vertical="bottom")
+    grid.add_column("approach" if every else "best approach", vertical="bottom")
+    grid.add_column("parts\n× VCIs", justify="right", vertical="bottom", no_wrap=True)
+    grid.add_column("η = T_b/T_p\n(95 %)", vertical="bottom", no_wrap=True)
+    grid.add_column(CHANGE, justify="right", vertical="bottom", no_wrap=True)
+    grid.add_column("verdict", vertical="bottom")
+    if sizes:
+        grid.add_column("worth porting with buffers", vertical="bottom", min_width=17)
     for row in table:
         grid.add_row(
             *(str(row[name]) for name in table.varied),
@@ -77,10 +68,6 @@ def title(table: Table) -> str:
     words += [f"on {same['machine']}"] if "machine" in same else []
     words += [f"({same['library']})"] if "library" in same else []
     return " ".join(words)
-
-
-def _numbers(table: Table, name: str) -> bool:
-    return all(isinstance(row[name], (int, float)) for row in table)
 
 
 def _pays(ranges: list[list[float | None]] | None) -> str:

@@ -40,42 +40,38 @@ class Readable(Table):
             yield Text(self.heading, style="bold")
             if not self.tight:
                 yield Text("")
-        if self._least(console, options, self.columns) <= options.max_width:
-            self._share(console, options)
+        least, most = self._widths(console, options)
+        gaps = self.gap * (len(least) - 1)
+        if (spare := options.max_width - gaps - sum(least)) >= 0:
+            self._share(spare, least, most)
             yield from super().__rich_console__(console, options)
         elif (
-            all(c.no_wrap for c in self.columns[1:])
-            and INDENT + self._least(console, options, self.columns[1:]) <= options.max_width
+            all(c.no_wrap for c in self.columns[1:]) and INDENT + gaps - self.gap + sum(least[1:]) <= options.max_width
         ):
             yield from self._two_lines(console, options)
         else:
             yield from self._lists(console)
 
-    def _share(self, console: Console, options: ConsoleOptions) -> None:
-        """Give each column its longest word, then share the rest (Rich alone cuts words)."""
+    def _widths(self, console: Console, options: ConsoleOptions) -> tuple[list[int], list[int]]:
+        """Each column's least width at which no word is cut and no `no_wrap` cell wrapped, and that of one line."""
         wide = options.update_width(10_000)
         least, most = [], []
         for column in self.columns:
-            column.width = None
             cells = [Measurement.get(console, wide, cell) for cell in (column.header, *column.cells)]
             most.append(max(*(m.maximum for m in cells), column.min_width or 0))
             least.append(most[-1] if column.no_wrap else max(*(m.minimum for m in cells), column.min_width or 0))
-        spare = options.max_width - self.gap * (len(least) - 1) - sum(least)
+        return least, most
+
+    def _share(self, spare: int, least: list[int], most: list[int]) -> None:
+        """Give each column its longest word, then share the rest (Rich alone cuts words)."""
+        for column in self.columns:
+            column.width = None
         if sum(most) - sum(least) > spare:
             wants = sorted(range(len(least)), key=lambda n: most[n] - least[n])
             for left, n in zip(range(len(wants), 0, -1), wants, strict=True):
                 more = min(most[n] - least[n], spare // left)  # small wants are met, the others share equally
                 self.columns[n].width = least[n] + more
                 spare -= more
-
-    def _least(self, console: Console, options: ConsoleOptions, columns: list[Column]) -> int:
-        """The least width at which no word is cut and no `no_wrap` cell wrapped."""
-        wide = options.update_width(10_000)
-        total = self.gap * (len(columns) - 1)
-        for column in columns:
-            cells = [Measurement.get(console, wide, cell) for cell in (column.header, *column.cells)]
-            total += max(*(m.maximum if column.no_wrap else m.minimum for m in cells), column.min_width or 0)
-        return total
 
     def _two_lines(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
         """Each row's name, and its values on the next line, aligned over all rows."""
