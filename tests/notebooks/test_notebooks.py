@@ -14,6 +14,7 @@ from nbclient.exceptions import CellExecutionError
 pytestmark = pytest.mark.thorough
 
 NOTEBOOKS = sorted(execute.FOLDER.glob("*.ipynb"))
+assert len(NOTEBOOKS) == 6
 LARGEST = 400_000
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
 
@@ -35,10 +36,6 @@ def said(notebook: nbformat.NotebookNode) -> list[str]:
 def path(request: pytest.FixtureRequest) -> Path:
     found: Path = request.param
     return found
-
-
-def test_there_are_notebooks() -> None:
-    assert len(NOTEBOOKS) == 6
 
 
 LOOK = f"""

@@ -6,8 +6,6 @@ import ast
 import importlib
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +63,6 @@ def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
     assert one.end == pytest.approx(of.mean_time(many), rel=1e-12)
     assert [m.transport for m in one.messages] == [0, 1, 2, 3]
     assert max(m.arrived for m in one.messages) <= one.received <= one.end
-
-
-def test_importing_loads_neither_numpy_nor_pydantic() -> None:
-    code = (
-        "import sys, pready; dir(pready); print([m for m in ('numpy', 'pydantic', 'pint', 'rich') if m in sys.modules])"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_names_are_as_good_as_objects() -> None:
@@ -226,6 +217,7 @@ def test_sliders_are_for_one_exchange() -> None:
 @pytest.mark.thorough
 def test_a_step_is_simulated_with_all_its_exchanges() -> None:
     step = pready.load_workload("examples/stencil-unequal.toml")
+    step = step.changed(grid=(4, 4, 4), transport_partitions=[16])
     made = pready.simulate("meluxina", step, "many:16", iterations=3)
     ways = [pready.approach("many", 16)] * 2
     rows, by_exchange = compare_step(pready.load_machine("meluxina"), step, ways, iterations=3)

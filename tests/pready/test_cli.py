@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import shutil
 import subprocess
@@ -12,30 +11,14 @@ from pathlib import Path
 
 import click
 import pytest
+from command_line import data, out, refused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.cli import COMMANDS, cli, main
 from pready.model.machine.machine import profiles
 
-HALO = "examples/halo3d.toml"
-
-
-def out(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    status = main(list(arguments))
-    captured = capsys.readouterr()
-    assert status == 0, captured.err
-    return captured.out
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    status = main(list(arguments))
-    captured = capsys.readouterr()
-    assert status == 2
-    assert captured.out == ""
-    assert captured.err.startswith("pready: error: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
+HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 
 
 @pytest.mark.parametrize("group", [(), ("sst",)])
@@ -70,8 +53,7 @@ def test_gain(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], et
 def test_gain_json_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
     fft = ["gain", "--threads", "8", "--theta", "8", "--ai", "5", "--ci", "1", "--epsilon", "0.04", "--delta", "0"]
     fft += ["--bandwidth", "25 GB/s", "--frequency", "3.5 GHz"]
-    data = json.loads(out(capsys, *fft, "--json"))
-    assert data == {
+    assert data(capsys, *fft) == {
         "eta": pytest.approx(1.974810, abs=5e-7),
         "gamma_us_per_mb": pytest.approx(1263.672954, abs=5e-7),
         "n_partitions": 64,
@@ -106,28 +88,23 @@ def test_gain_refuses(capsys: pytest.CaptureFixture[str], arguments: tuple[str, 
 
 @pytest.mark.thorough
 def test_predict_with_a_named_engine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "4 × 4 × 4 ranks" in out(capsys, "predict", HALO)
-    text = out(capsys, "predict", HALO, "--engine", "timeline")
-    assert "ranks\n" not in text
-    assert "note asked for the timeline" in text
+    assert "note asked for the timeline" in out(capsys, "predict", HALO, "--engine", "timeline")
 
 
 @pytest.mark.thorough
 def test_predict_json_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
-    data = json.loads(out(capsys, "predict", HALO, "--json", "--seed", "7", "--library", "emulated"))
-    assert data["seed"] == 7
-    rows = list(
-        csv.DictReader(out(capsys, "predict", HALO, "--csv", "--seed", "7", "--library", "emulated").splitlines())
-    )
-    assert len(rows) == len(data["approaches"])
-    assert float(rows[3]["eta"]) == data["approaches"][3]["eta"]
+    words = ("predict", LAGGARD, "--seed", "7", "--library", "emulated")
+    found = data(capsys, *words)
+    assert found["seed"] == 7
+    rows = list(csv.DictReader(out(capsys, *words, "--csv").splitlines()))
+    assert [float(row["eta"]) for row in rows] == [row["eta"] for row in found["approaches"]]
 
 
 @pytest.mark.thorough
 def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     copy = tmp_path / "mine.toml"
     copy.write_text(Path("model/machine/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    own, shipped = (json.loads(out(capsys, "predict", HALO, "--json", "--machine", m)) for m in (str(copy), "MeluXina"))
+    own, shipped = (data(capsys, "predict", LAGGARD, "--machine", m) for m in (copy, "MeluXina"))
     assert own == shipped
 
 
@@ -137,7 +114,8 @@ def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path:
         (("predict", "absent.toml"), "absent.toml: no such file"),
         (("predict", "examples"), "error: examples: is a directory; valid: a file\n"),
         (("predict", HALO, "--machine", "nowhere"), "machine = 'nowhere' is unknown"),
-        (("predict", HALO, "--library", "lam"), "library = 'lam' is unknown"),
+        (("predict", HALO, "--library", "lam"), "library = 'lam' is unknown; valid: "),
+        (("predict", HALO, "--library", ""), "library = '' is unknown; valid: "),
         (("predict", HALO, "--json", "--csv"), "exclude each other"),
         (("predict", HALO, "--plot", "eta.gif"), "eta.gif: suffix = '.gif'; valid: .svg, .png, .pdf"),
         (("predict", HALO, "--plot", "absent/eta.svg"), "folder 'absent' does not exist"),
@@ -153,6 +131,7 @@ def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path:
         (("sweep", HALO, "--over", "threads=1", "--over", "threads=2", "-o", "x.csv"), "valid: each field once"),
         (("sweep", HALO, "--over", "threads=1", "-o", "x.txt"), "suffix = '.txt'; valid: .csv, .parquet, .jsonl"),
         (("sweep", HALO, "--over", "threads=1", "-o", "examples"), "examples: suffix = ''"),
+        (("sweep", HALO, "--over", "threads=1", "--plot", "m.svg", "--map"), "--map over 1 field; valid: two fields"),
         (("machines", "nowhere"), "machine = 'nowhere' is unknown"),
     ],
 )
@@ -174,7 +153,7 @@ def test_read_only_output_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
     listed = out(capsys, "machines")
-    rows = json.loads(out(capsys, "machines", "--json"))
+    rows = data(capsys, "machines")
     assert all(row["name"] in listed for row in rows)
     assert {row["name"] for row in rows} == {*profiles()}
     assert [row["fabric"] for row in rows] == sorted(row["fabric"] for row in rows)
@@ -187,7 +166,7 @@ def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
     shown = out(capsys, "machines", "meluxina")
     assert "literature" in shown
     assert "assumed" in shown
-    first = json.loads(out(capsys, "machines", "meluxina", "--json"))["file"]["inter"]["segments"][0]
+    first = data(capsys, "machines", "meluxina")["file"]["inter"]["segments"][0]
     assert first["from"] == 0
     assert first["L"]["source"] in ("measured", "literature", "assumed")
 
@@ -215,7 +194,7 @@ def test_memory_is_not_searched_at_the_end() -> None:
 @pytest.mark.thorough
 def test_start_up_imports_only_what_is_needed() -> None:
     for arguments in (["--version"], ["--help"]):
-        assert loaded_by(arguments, {"numpy", "pydantic", "sympy", "rich", "pready.commands"}) == "[]"
+        assert loaded_by(arguments, {"numpy", "pydantic", "pint", "sympy", "rich", "pready.commands"}) == "[]"
     assert loaded_by(["predict", HALO, "--csv"], {"sympy", "scipy.special", "matplotlib", "pyarrow"}) == "[]"
 
 
@@ -272,7 +251,7 @@ def test_one_parser(capsys: pytest.CaptureFixture[str], option: str, text: str, 
 @pytest.mark.thorough
 def test_module_and_pipe() -> None:
     done = subprocess.run(
-        f"{sys.executable} -m pready predict {HALO} --csv | head -1",
+        f"{sys.executable} -m pready predict {LAGGARD} --csv | head -1",
         shell=True,
         capture_output=True,
         text=True,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from command_line import out, refused
 from machines import ideal
 from matplotlib.mathtext import MathTextParser
 
 import pready
-from pready.cli import main
 from pready.model.advice.explanation import Explanation, explain
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach, Interface
 from pready.model.engine.evaluate import Evaluation
@@ -17,33 +17,29 @@ from pready.model.equations.gain import large_message_gain
 LAGGARD, HALO = "examples/laggard.toml", "examples/halo3d.toml"
 
 
+UNEQUAL = {"buffer": None, "faces": ["2 MiB", "512 KiB", "64 KiB"]}
+
+
 @pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
-@pytest.mark.parametrize("file", [LAGGARD, HALO])
-@pytest.mark.parametrize("machine", ["meluxina", "niagara"])
-def test_the_steps_sum_up_to_the_predicted_time(machine: str, file: str, interface: Interface) -> None:
-    on, what = pready.load_machine(machine), pready.load_workload(file)
+@pytest.mark.parametrize(
+    ("machine", "file", "fields"),
+    [(m, f, {}) for m in ("meluxina", "niagara") for f in (LAGGARD, HALO)] + [("meluxina", HALO, UNEQUAL)],
+)
+def test_the_steps_sum_up_to_the_predicted_time(
+    machine: str, file: str, fields: dict[str, object], interface: Interface
+) -> None:
+    on, what = pready.load_machine(machine), pready.load_workload(file).changed(**fields)
     approach = interface.into(4, 2 if interface.splits else 1)
     explained = explain(on, what, approach, seed=3, engine="timeline")
     predicted = Evaluation(on, what, seed=3, draws=0, alone=True).predict(approach)
     assert explained.way.time_s == pytest.approx(predicted.time_s, rel=1e-12)
     assert explained.eta == pytest.approx(predicted.eta, rel=1e-12)
+    unequal = [d for d in explained.departures if d.startswith("sizes differ between neighbours: messages and terms")]
+    assert len(unequal) == (fields is UNEQUAL)
     for way in (explained.bulk, explained.way):
         assert sum(s.added_s for s in way.steps) == pytest.approx(way.time_s, rel=1e-9)
         # Only the wire may take time back, where a segment's L is negative.
         assert all(s.added_s > -1e-15 for s in way.steps if s.name != "wire")
-
-
-@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
-def test_the_steps_of_unequal_faces_sum_up(interface: Interface) -> None:
-    on = pready.load_machine("meluxina")
-    what = pready.load_workload(HALO).changed(buffer=None, faces=["2 MiB", "512 KiB", "64 KiB"])
-    approach = interface.into(4, 2 if interface.splits else 1)
-    explained = explain(on, what, approach, engine="timeline")
-    predicted = Evaluation(on, what, draws=0, alone=True).predict(approach)
-    assert explained.way.time_s == pytest.approx(predicted.time_s, rel=1e-12)
-    assert sum(s.added_s for s in explained.way.steps) == pytest.approx(explained.way.time_s, rel=1e-9)
-    assert all(s.added_s > -1e-15 for s in explained.way.steps if s.name != "wire")
-    assert any(d.startswith("sizes differ between neighbours: messages and terms") for d in explained.departures)
 
 
 @pytest.mark.thorough
@@ -154,18 +150,13 @@ def test_every_form_names_every_departure(halo: Explanation) -> None:
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", LAGGARD, "--approach", "many:4:4"]) == 0
-    shown = capsys.readouterr().out
+    shown = out(capsys, "explain", LAGGARD, "--approach", "many:4:4")
     assert "Pt2Pt many: 4 messages of 1 MiB (rendezvous), 4 VCIs" in shown
     assert "L = 1.11 us" in shown
-    assert main(["explain", "--latex"]) == 0
-    assert r"\gamma_{\theta}" in capsys.readouterr().out
-    assert main(["explain", LAGGARD, "--approach", "many:4:4", "--latex"]) == 0
-    assert r"\begin{align*}" in capsys.readouterr().out
+    assert r"\gamma_{\theta}" in out(capsys, "explain", "--latex")
+    assert r"\begin{align*}" in out(capsys, "explain", LAGGARD, "--approach", "many:4:4", "--latex")
 
 
 def test_a_machine_without_a_workload_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "--machine", "niagara"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == "pready: error: --machine without a workload; valid: a workload file\n"
+    said = refused(capsys, "explain", "--machine", "niagara")
+    assert said == "pready: error: --machine without a workload; valid: a workload file\n"

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from command_line import out, refused
 from nbclient import NotebookClient
 
 from pready.cli import main
 
-HALO = "examples/halo3d.toml"
+HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 
 
-def test_its_notebook_is_valid_and_shows_sliders(tmp_path: Path) -> None:
+def test_its_notebook_is_valid_and_shows_sliders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sliders.ipynb"
-    assert main(["explore", HALO, "--machine", "niagara", "--seed", "3", "-o", str(path), "--no-open"]) == 0
+    out(capsys, "explore", LAGGARD, "--machine", "niagara", "--seed", "3", "-o", path, "--no-open")
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     NotebookClient(
@@ -40,8 +41,7 @@ def test_what_cannot_be_explored_is_refused(
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("Jupyter was started"))
     arguments = [str(Path(a).resolve()) if a.endswith(".toml") else a for a in arguments]
     monkeypatch.chdir(tmp_path)
-    assert main(["explore", *arguments]) == 2
-    assert says in capsys.readouterr().err
+    assert says in refused(capsys, "explore", *arguments)
     assert not list(tmp_path.iterdir())
 
 

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import out, refused
 
-from pready.cli import main
-
-HALO = "examples/halo3d.toml"
+HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 
 
 @pytest.fixture(autouse=True)
@@ -36,16 +35,12 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_line_says_what_to_install(
     arguments: tuple[str, ...], package: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([a.format(tmp=tmp_path) for a in arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert f"needs {package}, which is not installed: {sys.executable} -m pip install 'pready[plot]'" in captured.err
+    said = refused(capsys, *(a.format(tmp=tmp_path) for a in arguments))
+    assert f"needs {package}, which is not installed: {sys.executable} -m pip install 'pready[plot]'" in said
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.thorough
 def test_the_first_command_needs_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["predict", HALO]) == 0
-    assert capsys.readouterr().out.startswith("Port: ")
-    assert main(["sweep", HALO, "--over", "threads=1", "-o", str(tmp_path / "s.csv")]) == 0
+    assert out(capsys, "predict", LAGGARD).startswith("Port: ")
+    out(capsys, "sweep", LAGGARD, "--over", "threads=1", "-o", tmp_path / "s.csv")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shlex
 from collections.abc import Iterator
 from contextlib import redirect_stdout
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from command_line import data, out, refused
 
 from pready.cli import COMMANDS, cli, main
 from pready.commands.examples import EXAMPLES
@@ -93,18 +93,14 @@ def test_a_tab() -> None:
 
 
 def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["libraries", "--json"]) == 0
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(LIBRARIES)
-    assert main(["libraries"]) == 0
-    listed = capsys.readouterr().out
+    assert [row["name"] for row in data(capsys, "libraries")] == list(LIBRARIES)
+    listed = out(capsys, "libraries")
     assert all(name in listed for name in LIBRARIES)
     for name, profile in LIBRARIES.items():
-        assert main(["libraries", name]) == 0
-        said = " ".join(capsys.readouterr().out.split())
+        said = " ".join(out(capsys, "libraries", name).split())
         assert profile.why in said
         assert all(f.says in said and f.source in said for f in profile.facts)
-    assert main(["libraries", "mpich"]) == 2
-    assert 'did you mean "mpich-release"?' in capsys.readouterr().err
+    assert 'did you mean "mpich-release"?' in refused(capsys, "libraries", "mpich")
 
 
 def test_a_workload_from_standard_input(
@@ -117,9 +113,7 @@ def test_a_workload_from_standard_input(
         return status, captured.out, captured.err
 
     text = Path("examples/laggard.toml").read_bytes()
-    assert main(["predict", "examples/laggard.toml", "--csv"]) == 0
-    from_the_file = capsys.readouterr().out
-    assert said(text) == (0, from_the_file, "")
+    assert said(text) == (0, out(capsys, "predict", "examples/laggard.toml", "--csv"), "")
     assert "standard input: threads is missing" in said(b'buffer = "1 MiB"')[2]
     assert "larger than a workload" in said(b"#" * (5 * 2**20))[2]
     # files that it names are relative to the working directory

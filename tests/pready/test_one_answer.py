@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 
 import pytest
+from command_line import data, out
 
 import pready
-from pready.cli import main
 from pready.model.result.break_even import Range
 from pready.show.tables.answer import where_it_pays as pays
 
 HALO = "examples/halo3d.toml"
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(arguments) == 0
-    return capsys.readouterr().out
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [0, 3])
-def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], seed: int) -> None:
-    said = json.loads(printed(capsys, "predict", HALO, "--json", "--seed", str(seed)))
+def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    seed = 3
+    said = data(capsys, "predict", HALO, "--seed", seed)
     best, bulk = said["advice"], said["approaches"][0]
     row = next(
         r
@@ -34,13 +28,12 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
     )  # fmt: skip
     # The same grid, as many iterations.
     ranks = ",".join(str(n) for n in said["ranks"])
-    arguments = ("--ranks", ranks, "--iterations", str(said["iterations"]), "--seed", str(seed))
-    simulated = json.loads(printed(capsys, "simulate", HALO, "--json", *arguments))
+    simulated = data(capsys, "simulate", HALO, "--ranks", ranks, "--iterations", said["iterations"], "--seed", seed)
     for found, expected in zip(simulated["approaches"], (bulk, row), strict=True):
         for field in ("time_s", "eta", "speedup_percent", "iteration_s", "overhead", "availability"):
             same = expected[field] if expected[field] is None else pytest.approx(expected[field], rel=1e-12)
             assert found[field] == same, field
-    text = printed(capsys, "explain", HALO, "--seed", str(seed))
+    text = out(capsys, "explain", HALO, "--seed", seed)
     (eta,) = re.findall(r"η = T_b / T_p = .* = ([\d.]+)×", text)
     assert float(eta) == pytest.approx(row["eta"], rel=5e-4)
 
@@ -78,5 +71,4 @@ def test_for_which_buffers_is_said_with_what_is_certain() -> None:
     assert "face" not in said([2.0**22] * 3, [whole], [part])
     upward, downward = Range(2**14, float("inf")), Range(0, 2**20)
     assert said(None, [downward], [upward]).startswith("Pays from 16 KiB")
-    step = pready.predict(machine, pready.load_workload("examples/stencil-unequal.toml"), draws=0)
-    assert pays(step) == ""  # a step has several buffers
+    assert pays(replace(some, exchanges=(some,))) == ""  # a step has several buffers

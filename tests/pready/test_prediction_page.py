@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from command_line import data, refused
 
 from pready.cli import main
 from pready.model.advice.predict import predict
@@ -70,17 +71,16 @@ def test_it_says_what_was_predicted(folder: Path) -> None:
     assert "10.1145/3605573.3605599" in text
     assert "seed" in text
     assert text.count("<svg") == 3
-    data = json.loads((folder / "prediction.json").read_text(encoding="utf-8"))
-    assert data["seed"] == 3
-    assert data["advice"]["eta"] == best.eta
+    kept = json.loads((folder / "prediction.json").read_text(encoding="utf-8"))
+    assert kept["seed"] == 3
+    assert kept["advice"]["eta"] == best.eta
 
 
 @pytest.mark.thorough
 def test_its_files_make_the_same_prediction(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(folder / "workload.toml"), "--machine", str(folder / "machine.toml")]
-    assert main(["predict", *files, "--seed", "3", "--json"]) == 0
-    data, kept = json.loads(capsys.readouterr().out), json.loads((folder / "prediction.json").read_text())
-    assert data["advice"]["eta"] == pytest.approx(kept["advice"]["eta"], rel=1e-6)  # files hold ten digits
+    found, kept = data(capsys, "predict", *files, "--seed", 3), json.loads((folder / "prediction.json").read_text())
+    assert found["advice"]["eta"] == pytest.approx(kept["advice"]["eta"], rel=1e-6)  # files hold ten digits
 
 
 @pytest.mark.thorough
@@ -106,8 +106,7 @@ def test_names_cannot_be_markup(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
-    assert main(["predict", "examples/laggard.toml", "-o", str(tmp_path / "file" / "r")]) == 2
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be made" in refused(capsys, "predict", "examples/laggard.toml", "-o", tmp_path / "file" / "r")
 
 
 @pytest.mark.thorough

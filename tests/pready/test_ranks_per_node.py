@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command_line import data, refused
 
-from pready.cli import main
+import pready
+from pready.commands.options import placed
 from pready.model.machine import machine as machines
 
 CAPTURED = """format = 2
@@ -36,36 +36,22 @@ def captured(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
-    assert main([*words, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
 @pytest.mark.parametrize("name", machines.profiles())
-def test_every_shipped_machine_predicts_four_ranks_a_node(
-    name: str, captured: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = run(capsys, "predict", captured, "--machine", name, "--ranks-per-node", "4")
-    assert all(row["time_s"] > 0 for row in found["approaches"])
+def test_every_shipped_machine_predicts_four_ranks_a_node(name: str, captured: str) -> None:
+    there = placed(pready.load_workload(captured), 4).changed(transport_partitions=[4])
+    assert all(row.time_s > 0 for row in pready.predict(name, there, draws=0).approaches)
 
 
 def test_another_layout_is_predicted_than_was_captured(captured: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With a rank on each node, none shares the adapter: bulk is faster than with eight that share its one."""
-    words = ("predict", captured, "--machine", "meluxina")
-    bulk = {
-        n: next(
-            row["time_s"]
-            for row in run(capsys, *words, *(("--ranks-per-node", n) if n else ()))["approaches"]
-            if row["key"] == "single"
-        )
-        for n in ("", "1", "8", "16")
-    }
-    assert bulk["1"] < bulk["8"]
-    assert bulk["16"] != bulk["8"]
-    simulated = run(capsys, "simulate", captured, "--machine", "meluxina", "--ranks-per-node", "16", "--ranks", "4,2,2")
-    assert simulated
+    words = ("simulate", captured, "--ranks", "4,2,2", "--iterations", "5", "--approach", "many:4", "--ranks-per-node")
+    bulk = {n: data(capsys, *words, n)["approaches"][0]["time_s"] for n in (1, 8, 16)}
+    assert bulk[1] < bulk[8]
+    assert bulk[16] != bulk[8]
+    found = data(capsys, "predict", captured, "--ranks-per-node", 16)
+    assert found["workload"]["ranks_per_node"] == 16
 
 
 def test_ranks_that_do_not_fill_nodes_are_refused(captured: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["predict", captured, "--ranks-per-node", "3"]) == 2
-    assert "ranks_per_node = 3 does not divide 16 ranks" in capsys.readouterr().err
+    said = refused(capsys, "predict", captured, "--ranks-per-node", 3)
+    assert "ranks_per_node = 3 does not divide 16 ranks" in said

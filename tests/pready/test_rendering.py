@@ -10,15 +10,9 @@ import pytest
 from pready.model.result import forms
 
 
-@pytest.mark.thorough
-def test_results_show_themselves_however_they_were_imported() -> None:
-    code = (
-        "from pready.model.advice.explanation import explain; from pready.model.machine import machine;"
-        "from pready.model.workload import workload;"
-        "print(explain(machine.load('meluxina'), workload.load('examples/laggard.toml'))._repr_markdown_())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("**")
+def test_whatever_is_imported_results_can_show_themselves() -> None:
+    code = "from pready.model.result import forms; print(len(forms._renderers))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
 
 
 def test_without_anyone_to_show_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import grimp
@@ -68,8 +67,3 @@ def test_an_upward_import_would_be_seen(
         assert illegal()
     finally:
         graph.remove_import(importer=below, imported=above)
-
-
-def test_no_circle_among_files(graph: grimp.ImportGraph) -> None:
-    """Imports inside functions and under TYPE_CHECKING included; a package's own file counts as one."""
-    TopologicalSorter({m: graph.find_modules_directly_imported_by(m) for m in graph.modules}).prepare()

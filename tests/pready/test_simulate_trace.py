@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import out, refused
 from plain_ranks import Plain
 
 from pready.calibrate.capture.files import kinds
@@ -67,15 +67,15 @@ def test_one_message_by_hand(tmp_path: Path) -> None:
     leaves = 100e-6 + float(cost.barrier + cost.hold + cost.copy_in + cost.handshake)
     arrives = leaves + float(cost.stream + cost.wire)
     assert cost.handshake > 0
-    out, coming = ([e for e in events if e["ph"] == "X" and e["name"] == n] for n in ("isend", "irecv"))
-    assert [(e["pid"], e["args"]["peer"]) for e in out] == [(0, 1), (1, 0)]
+    going, coming = ([e for e in events if e["ph"] == "X" and e["name"] == n] for n in ("isend", "irecv"))
+    assert [(e["pid"], e["args"]["peer"]) for e in going] == [(0, 1), (1, 0)]
     assert [(e["pid"], e["args"]["peer"]) for e in coming] == [(1, 0), (0, 1)]
-    assert [e["ts"] for e in out] == pytest.approx([1e6 * leaves] * 2, abs=ROUNDING)
+    assert [e["ts"] for e in going] == pytest.approx([1e6 * leaves] * 2, abs=ROUNDING)
     assert [e["ts"] + e["dur"] for e in coming] == pytest.approx([1e6 * arrives] * 2, abs=ROUNDING)
     begins, heads = ([e for e in events if e["ph"] == p] for p in "sf")
     assert [(e["id"], e["pid"]) for e in begins] == [(1, 0), (2, 1)]
     assert [(e["id"], e["pid"]) for e in heads] == [(1, 1), (2, 0)]
-    assert [e["ts"] for e in begins] == [e["ts"] for e in out]
+    assert [e["ts"] for e in begins] == [e["ts"] for e in going]
     assert [e["ts"] for e in heads] == [e["ts"] for e in coming]
 
 
@@ -126,27 +126,11 @@ def test_a_sweep_waits_before_it_computes(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_each_exchange_of_a_step(tmp_path: Path) -> None:
-    path = tmp_path / "t.json"
-    assert (
-        main(
-            [
-                "simulate",
-                "examples/stencil-unequal.toml",
-                "--ranks",
-                "2,2,2",
-                "--iterations",
-                "1",
-                "--export",
-                "trace",
-                str(path),
-            ]
-        )
-        == 0
-    )
-    step = workloads.load(Path("examples/stencil-unequal.toml"))
+def test_each_exchange_of_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, step = tmp_path / "t.json", "examples/stencil-unequal.toml"
+    out(capsys, "simulate", step, *EXAMPLE[2:4], "--iterations", 1, "--approach", "many:4", "--export", "trace", path)
     names = {e["name"] for e in slices(path.read_text(encoding="utf-8")) if e["cat"] == "compute"}
-    assert names == {part.name for part in step.parts}
+    assert names == {part.name for part in workloads.load(step).parts}
 
 
 @pytest.mark.parametrize(
@@ -185,7 +169,4 @@ def test_what_has_no_room(
     ],
 )
 def test_what_cannot_be_written(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*EXAMPLE, "--export", *words]) == 2
-    found = capsys.readouterr()
-    assert re.fullmatch(r"pready: error: .*\n", found.err)
-    assert said in found.err
+    assert said in refused(capsys, *EXAMPLE, "--export", *words)

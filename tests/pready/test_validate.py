@@ -10,6 +10,7 @@ from typing import Any
 
 import findings
 import pytest
+from command_line import refused
 
 from pready.calibrate.measure import compile
 from pready.cli import main
@@ -170,11 +171,7 @@ def test_bad_input_is_one_line(
     arguments: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
-    assert main(["validate", *(a.format(tmp=tmp_path) for a in arguments)]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert said in captured.err
-    assert captured.err.count("\n") == 1
+    assert said in refused(capsys, "validate", *(a.format(tmp=tmp_path) for a in arguments))
 
 
 # ---- SST ------------------------------------------------------------------------------------------------------------

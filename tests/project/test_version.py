@@ -28,16 +28,10 @@ def test_the_build_reads_it() -> None:
     assert project["tool"]["scikit-build"]["metadata"]["version"]["input"] == "model/version.py"
 
 
-def test_the_citation_agrees() -> None:
+def test_citation_and_changelog_agree() -> None:
     assert said("CITATION.cff", r"^version: (\S+)$") == (VERSION,)
     assert said("CITATION.cff", r"^date-released: (\S+)$") == (RELEASED,)
-
-
-def test_the_changelog_agrees() -> None:
     assert said("CHANGELOG.md", r"^## (\d\S*) - (\S+)$") == (VERSION, RELEASED)
-
-
-def test_the_date_is_one() -> None:
     assert date.fromisoformat(RELEASED).isoformat() == RELEASED
 
 

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.thorough
 
 @cache
 def results() -> dict[str, ClaimResult]:
-    """What the README's command computed; it is run here, and not in tests/pready/test_readme.py."""
+    """What the README's command computed; it is run here, and not in tests/docs/test_site.py."""
     return claimed("README.md", papers)
 
 
