@@ -160,8 +160,9 @@ def simulate(
                 tasks[a] = bar.add_task(a.name, total=1.0)
             bar.update(tasks[a], completed=share)
 
-        how = {"iterations": count, "seed": seed, "cores": cores, "record": picture is not None, "on_progress": told}
-        rows, by_exchange = compare_step(on, what, chosen, **how)
+        rows, by_exchange = compare_step(
+            on, what, chosen, iterations=count, record=picture is not None, on_progress=told, cores=cores, seed=seed
+        )
     if not rows:
         raise KeyboardInterrupt
     _, last = rows[-1]
