@@ -46,7 +46,7 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     Of a library named by the user, the profile holds. The default is the machine's own, corrected by what was measured
     there ("does MPI_Pready send early?"); if that cannot be installed, the one that can be in its place.
     """
-    profile = library_by_name(name or machine.library.name)
+    profile = library_by_name(machine.library.name if name is None else name)
     if name is None and profile.installable:
         return library_by_name(profile.installable)
     own = profile.name == machine.library.name
