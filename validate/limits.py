@@ -89,7 +89,8 @@ def described(judged: Sequence[Judged]) -> str:
     cases, small = steady(every), [c for c in every if c.buffer < SMALL]
     split = compared(judged)
     times = [abs(c.error) for c in cases]
-    # The mean is what `pready predict` prints; the other figures are of medians, which outliers move less.
+    # `pready predict` prints mean times of an exchange; all other errors here are of median times, which outliers move
+    # less.
     means = [abs(c.mean_error) for c in cases if c.measured_mean_s > 0]
     said = [
         f"error of time {_percent(times, 50)} in the median",

@@ -128,18 +128,20 @@ def _text(
         document.add(tomlkit.comment(comment))
     for key, value in (("format", FORMAT), ("name", name), ("threads", threads), ("iterations", iterations)):
         document.add(key, value)
+    several = len(sizes) > 1
     tables = tomlkit.aot()
     for exchange, size in sizes.items():
-        table = document if len(sizes) == 1 else tomlkit.table()
-        if len(sizes) > 1:
+        table: tomlkit.TOMLDocument | tomlkit.items.Table = document
+        if several:
+            table = tomlkit.table()
             table.add("name", exchange)
+            tables.append(table)
         table.add("pattern", pattern)
         table.add("buffer", f"{max(1, math.ceil(size / threads)) * threads} B")
         table.add("receiver", "computing")
         table.add("compute", _inline(time=format_exact(compute / len(sizes), Unit.TIME)))
         table.add("arrivals", _inline(model="normal by thread", spread=spread))
-        tables.append(table)
-    if len(sizes) > 1:
+    if several:
         document.add("exchanges", tables)
     return tomlkit.dumps(document)
 

@@ -217,7 +217,7 @@ def merge_into(
 
 
 def _parts(tables: Any, names: Collection[str]) -> dict[str, Any]:
-    """Parts by name, without those that another one holds; one that the machine does not have is none."""
+    """The named parts of a machine's file, without parts of parts; `sender_progress` only where the machine has it."""
     outermost = [name for name in names if not any(name.startswith(f"{other}.") for other in names)]
     there = [name for name in outermost if name != "sender_progress" or name in tables]
     return {name: reduce(lambda table, step: table[step], steps(name), tables) for name in there}

@@ -203,9 +203,16 @@ TERMS: tuple[Term, ...] = (
 )  # fmt: skip
 
 NO_COSTS = (
-    "library.early_send", "library.global_progress", "progress", "sender_progress", "contexts", "memory.caches",
-    "one_sided.puts", "path.segments[].begins", "adapter.rails",
-)  # fmt: skip
+    "library.early_send",
+    "library.global_progress",
+    "progress",
+    "sender_progress",
+    "contexts",
+    "memory.caches",
+    "one_sided.puts",
+    "path.segments[].begins",
+    "adapter.rails",
+)
 """Values of a machine file that select a rule and take no time themselves."""
 
 BY_COST: Mapping[str, Term] = {c: t for t in TERMS for c in t.costs}

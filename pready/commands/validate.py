@@ -35,12 +35,13 @@ from pready.show.tables.validation import report_data, report_view
 from pready.show.terminal.terminal import LINE_EVERY_S, console, print_json, progress
 from pready.sst.library import MissingSST
 from pready.validate import fabrics, papers, sst
+from pready.validate.conclusion import NothingMeasured
 from pready.validate.live import design
 from pready.validate.live import session as live
 from pready.validate.prove import many
 from pready.validate.report.page import html
 from pready.validate.result import ClaimResult, Comparison, Report
-from pready.validate.site import NothingMeasured, Site, Told
+from pready.validate.site import Site, Told
 
 PARTS = ("fabrics", "papers", "live", "sst")
 PAGE, DATA = "index.html", "report.json"

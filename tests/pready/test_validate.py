@@ -18,10 +18,11 @@ from pready.commands import validate as validating
 from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
 from pready.validate import fabrics, papers, sst
+from pready.validate.conclusion import NothingMeasured
 from pready.validate.live import session as live
 from pready.validate.prove import many
 from pready.validate.result import ClaimResult, Comparison
-from pready.validate.site import NothingMeasured, Site, Told
+from pready.validate.site import Site, Told
 
 GOOD = replace(findings.comparison(8), checks=(findings.GOOD,), controls=findings.comparison(8).controls[:1])
 

@@ -24,12 +24,13 @@ from pready.model.common.arrays import Array
 from pready.model.engine.ranks.layout import layout
 from pready.model.machine.machine import Machine
 from pready.validate.claims.wrong_machines import bandwidth
+from pready.validate.conclusion import NothingMeasured
 from pready.validate.limits import Judged, as_printed, clear, described, right
 from pready.validate.prove import design, many
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.performed import of_records
 from pready.validate.result import CaseResult, Comparison
-from pready.validate.site import MOST_SCENES, NothingMeasured, Site, nice
+from pready.validate.site import MOST_SCENES, Site, nice
 
 SEED = 5
 SITE = Site("mpi", Launcher(("mpiexec",), ranks=2), Built(Path("pready-bench"), ("mpicc",), "none", "0"))
@@ -103,6 +104,7 @@ def test_few_workloads_have_no_negative_controls(tmp_path: Path, monkeypatch: py
     assert done.checks
     assert done.controls == ()
     assert "no negative controls: 7 workloads are too few, 8 are needed; a larger --budget" in done.notes
+    assert done.notes[0] == f"7 of 7 workloads, {len(done.cases)} cases, were measured in all 3 rounds"
 
 
 @pytest.mark.thorough

@@ -11,21 +11,12 @@ from pready.calibrate.measure.schedule import sizes
 from pready.calibrate.measure.session import measure
 from pready.model.machine.machine import Machine
 from pready.model.version import VERSION
+from pready.validate.conclusion import concluded
 from pready.validate.limits import Judged
 from pready.validate.live import design
 from pready.validate.live.compare import compare, gather, without_laggard
 from pready.validate.result import Comparison
-from pready.validate.site import (
-    CALIBRATING,
-    MOST_SCENES,
-    POINT_BUDGET_S,
-    Site,
-    Told,
-    calibrated,
-    concluded,
-    nice,
-    tells,
-)
+from pready.validate.site import CALIBRATING, MOST_SCENES, POINT_BUDGET_S, Site, Told, calibrated, nice, tells
 
 TURNS = 2
 """In how many parts the cases are measured. Calibration goes on before, between and after them: a machine that others
@@ -73,9 +64,15 @@ def validate(
     points = design.points(scenes, receive_threads=site.receive_threads, seed=seed, point_budget_s=POINT_BUDGET_S)
     for _ in range(TURNS):
         outcome = measure(
-            points, site.launcher, raw, budget_s * (1 - CALIBRATING) / TURNS, tells("measuring", on_progress),
-            built=site.built, tool=VERSION, seed=seed,
-        )  # fmt: skip
+            points,
+            site.launcher,
+            raw,
+            budget_s * (1 - CALIBRATING) / TURNS,
+            tells("measuring", on_progress),
+            built=site.built,
+            tool=VERSION,
+            seed=seed,
+        )
         calibration = once_more()
     content, key = observations_of.load(raw), calibration.environment
     gathered = [(s, m) for s in scenes if (m := gather(content, key, s, site.receive_threads, POINT_BUDGET_S))]
@@ -93,6 +90,14 @@ def validate(
         "cores than the sender has threads, and polling threads would take each other's time slices"
     )
     return concluded(
-        site, raw, content, calibration, outcome, compared, scenes=len(scenes), limit=LIMIT, seed=seed,
+        site,
+        raw,
+        content,
+        calibration,
+        outcome,
+        compared,
+        scenes=len(scenes),
+        limit=LIMIT,
+        seed=seed,
         notes=[few_cores] if site.receive_threads else [],
-    )  # fmt: skip
+    )

@@ -28,6 +28,7 @@ from pready.model.toml.reading import validated
 from pready.model.version import VERSION
 from pready.model.workload.arrivals import Measured, NoArrivals
 from pready.model.workload.workload import Workload
+from pready.validate.conclusion import concluded
 from pready.validate.limits import STEADY, Judged
 from pready.validate.prove import design as proving
 from pready.validate.prove.design import Way, way_of
@@ -46,7 +47,6 @@ from pready.validate.site import (
     Site,
     Told,
     calibrated,
-    concluded,
     in_turn,
     nice,
     sample,
@@ -213,9 +213,14 @@ def validate(
         The benchmark does not run, the raw file is damaged or in use, or too little was measured.
     """
     calibration = calibrated(
-        site, raw, threads=max(THREADS), budget_s=budget_s * CALIBRATING, seed=seed, on_progress=on_progress,
+        site,
+        raw,
+        threads=max(THREADS),
+        budget_s=budget_s * CALIBRATING,
+        seed=seed,
+        on_progress=on_progress,
         point_budget_s=POINT_BUDGET_S,
-    )  # fmt: skip
+    )
     return _compared(
         site, raw, calibration, nodes=nodes, budget_s=budget_s * (1 - CALIBRATING), seed=seed, on_progress=on_progress
     )
@@ -259,9 +264,18 @@ def _compared(
         scene.plan.write(plans)
     points = [way.point(s.plan.name, round_, proving.MOST) for s, way, round_ in in_turn(listed, BLOCK, seed)]
     outcome = measure(
-        points, site.launcher, raw, budget_s, tells("measuring", on_progress), built=site.built, tool=VERSION,
-        seed=seed, folder=plans, point_budget_s=1.0, patience_s=PATIENCE_S,
-    )  # fmt: skip
+        points,
+        site.launcher,
+        raw,
+        budget_s,
+        tells("measuring", on_progress),
+        built=site.built,
+        tool=VERSION,
+        seed=seed,
+        folder=plans,
+        point_budget_s=1.0,
+        patience_s=PATIENCE_S,
+    )
     content = observations_of.load(raw)
     moments.mkdir(exist_ok=True)
     performed = [(s, s.performed(content, calibration.environment)) for s in listed]
@@ -274,9 +288,17 @@ def _compared(
         ]
 
     return concluded(
-        site, raw, content, calibration, outcome, compared, scenes=len(listed), limit=LIMIT, seed=seed,
+        site,
+        raw,
+        content,
+        calibration,
+        outcome,
+        compared,
+        scenes=len(listed),
+        limit=LIMIT,
+        seed=seed,
         shared=shared_cores(p for _, seen in performed for p in seen.values()),
-    )  # fmt: skip
+    )
 
 
 def replayed(workload: Workload, ready: Array, file: Path) -> Workload:

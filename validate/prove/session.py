@@ -202,9 +202,14 @@ def _calibrated(
         return machine.load(str(file))
     folder.mkdir(parents=True, exist_ok=True)
     done = calibrated(
-        site, raw, threads=max(workload.threads, 2), budget_s=budget_s * CALIBRATING, seed=seed,
-        on_progress=on_progress, point_budget_s=POINT_BUDGET_S,
-    )  # fmt: skip
+        site,
+        raw,
+        threads=max(workload.threads, 2),
+        budget_s=budget_s * CALIBRATING,
+        seed=seed,
+        on_progress=on_progress,
+        point_budget_s=POINT_BUDGET_S,
+    )
     on = done.described.machine
     if len(set(placement.nodes_of(workload) or range(ranks_of(workload)))) == 1:
         on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: two of them measured there
