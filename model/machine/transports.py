@@ -113,11 +113,6 @@ _PSM2_ROW = Transport(
     _on_call(f"{_PSM2} ptl_ips/ips_proto_mq.c: the sender sends after the clear-to-send"),
     _puts("processor", "zambre2021 4: Omni-Path emulates one-sided operations in software"),
 )
-_DEFERRED_PUTS = _puts(
-    "deferred",
-    "open-mpi/ompi osc/pt2pt @0195d154 sends a put's header at synchronisation; ofiwg/libfabric @02618901 "
-    "man/fi_psm2.7.md: large RMA goes through tag matching, as manual progress allows",
-)
 _EFA = Transport(
     "EFA",
     _from(
@@ -215,7 +210,6 @@ KNOWN: Mapping[tuple[str, Fabric], Transport] = {
     ("Spectrum MPI", "infiniband"): _SPECTRUM_IB,
     **{(who, fabric): row for fabric, row in _BOTH.items() for who in ("MPICH", "Open MPI")},
     ("Fujitsu MPI", "tofu"): _TOFU,
-    ("openmpi-4", "omni-path"): replace(_PSM2_ROW, puts=_DEFERRED_PUTS),
     ("MPICH", "tcp"): _MPICH_TCP,
     ("Open MPI", "tcp"): _OB1,
     ("MPICH", "aries"): _GNI,

@@ -39,8 +39,6 @@ def test_every_shipped_machine_says_its_fabric() -> None:
     ("machine", "library", "puts"),
     [
         (BEBOP, "mpich-release", "processor"),
-        (BEBOP, "openmpi-4", "deferred"),
-        (BEBOP, "openmpi-persist", "processor"),
         (HPC3, "mpich-release", "adapter"),
         (on(BEBOP, "tcp"), "openmpi-persist", "deferred"),
         (on(BEBOP, "tcp"), "mpich-release", "adapter"),
