@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -240,48 +242,60 @@ def test_nothing_is_faster_than_the_link(linked: tuple[Rig, Launcher, Built, str
 
 
 def longer_after_a_pause(
-    name: str, sizes: Sequence[int], rounds: int, folder: Path, request: pytest.FixtureRequest
-) -> dict[tuple[int, float], float]:
-    """By size and pause at 100 Mbit/s: how much longer a message takes than in a row, as a share."""
+    name: str, sizes: Sequence[int], folder: Path, request: pytest.FixtureRequest
+) -> Generator[dict[tuple[int, float], float]]:
+    """By size and pause at 100 Mbit/s: how much longer a message takes than in a row, as a share; round after round.
+
+    Of each size and pause the calmest round so far: other programs only make a message take longer.
+    """
     variable, library = LIBRARIES[name]
     if not os.environ.get(variable):
         pytest.skip(f"{variable} is not set: no {library} to test with")
     prefix = Path(os.environ[variable])
     built = benchmark(prefix, request)
-    points = [
-        Point.of("pingpong", bytes=size, mode="isend", pause_s=pause, round=n, min_repeats=30, max_repeats=60)
-        for n in range(rounds)
-        for size in sizes
-        for pause in (0.0, 5e-3, 20e-3)
-    ]
+    times: dict[tuple[int, float], float] = {}
     try:
         with Rig("100 Mbit") as rig:
             launcher = rig.mpich(prefix) if library == "mpich" else rig.openmpi(prefix)
-            records = taken((rig, launcher, built, library), points, folder / "raw.jsonl")
+            for n in itertools.count():
+                points = [
+                    Point.of("pingpong", bytes=size, mode="isend", pause_s=pause, min_repeats=30, max_repeats=60)
+                    for size in sizes
+                    for pause in (0.0, 5e-3, 20e-3)
+                ]
+                for record in taken((rig, launcher, built, library), points, folder / f"round-{n}.jsonl"):
+                    at = record["parameters"]["bytes"], record["parameters"].get("pause_s", 0.0)
+                    times[at] = min(record["median_s"], times.get(at, record["median_s"]))
+                assert len(times) == 3 * len(sizes)
+                yield {(size, pause): t / times[size, 0.0] - 1 for (size, pause), t in times.items()}
     except RigUnavailable as error:
         pytest.skip(error.reason)
-    times: dict[tuple[int, float], float] = {}
-    for record in records:  # the calmest round of each: other programs only make it longer
-        at = record["parameters"]["bytes"], record["parameters"].get("pause_s", 0.0)
-        times[at] = min(record["median_s"], times.get(at, record["median_s"]))
-    assert len(times) == 3 * len(sizes)
-    return {(size, pause): t / times[size, 0.0] - 1 for (size, pause), t in times.items()}
+
+
+ROUNDS = 9
+"""Enough for a calm one on a busy machine. What the bucket does shows in each."""
 
 
 @pytest.mark.parametrize("name", sorted(LIBRARIES))
 def test_a_message_takes_after_a_pause_what_it_takes_in_a_row(
     name: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    longer = longer_after_a_pause(name, (4096, 8192, 16384, 65536), 3, tmp_path, request)
-    assert {at: share for at, share in longer.items() if abs(share) > 0.05} == {}
+    off: dict[tuple[int, float], float] = {}
+    with contextlib.closing(longer_after_a_pause(name, (4096, 8192, 16384, 65536), tmp_path, request)) as rounds:
+        for longer in itertools.islice(rounds, ROUNDS):
+            off = {at: share for at, share in longer.items() if abs(share) > 0.05}
+            if not off:
+                break
+    assert off == {}
 
 
 def test_a_large_bucket_would_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.setattr(rig_module, "LATE_S", 1e-3)  # 12.5 KB: after a pause 8 KiB pass at once, in a row half of it
-    longer = longer_after_a_pause("MPICH over ofi", (8192,), 1, tmp_path, request)
-    assert longer[8192, 5e-3] < -0.5
+    with contextlib.closing(longer_after_a_pause("MPICH over ofi", (8192,), tmp_path, request)) as rounds:
+        for longer in itertools.islice(rounds, 3):  # in no round does it seem as in a row
+            assert longer[8192, 5e-3] < -0.5
 
 
 def test_every_way_of_sending_works_and_who_sends_early(
