@@ -248,7 +248,7 @@ def test_a_short_comparison_on_the_rig(
         with Rig("100 Mbit") as rig:
             site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request), 1)
             told: list[Told] = []
-            done = session.validate(site, tmp_path, budget_s=15.0, seed=1, on_progress=told.append)
+            done = session.validate(site, tmp_path, budget_s=8.0, seed=1, on_progress=told.append)
     except RigUnavailable as error:
         pytest.skip(error.reason)
     assert {t.stage for t in told} == {"calibrating", "measuring"}
