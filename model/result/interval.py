@@ -36,8 +36,9 @@ def interval(drawn: Array, value: float, arrivals: float = 0.0, *, signed: bool 
     if n > 1 and np.maximum.reduce(drawn) - least > 0:
         middle = mean(x)
         if n >= RANKED:
-            # NumPy's "weibull" interpolates at the rank p (n + 1).
-            low, high = np.percentile(x, (2.5, 97.5), method="weibull")
+            # Between the ranks around p (n + 1), counted from 1: definition 6 of Hyndman and Fan (1996).
+            rank = 0.025 * (n + 1) - 1
+            low, high = np.interp((rank, n - 1 - rank), np.arange(n), np.sort(x))
             below, above = middle - float(low), float(high) - middle
         else:
             off = x - middle

@@ -120,6 +120,7 @@ def test_many_draws_are_ranked() -> None:
     # Of 39 draws one more falls outside the smallest and the largest in 2 of 40 cases.
     drawn = np.random.default_rng(1).permutation(np.arange(39.0) - 5)
     assert interval(drawn, 3.0) == (-5.0, 33.0)
+    assert interval(np.arange(59.0) - 5, 3.0) == pytest.approx((-4.5, 52.5))  # rank 1.5 of 59, from below and above
     # A long tail on one side: each end is missed as often as the other; Student's t never misses the lower one.
     rng = np.random.default_rng(2)
     ends, truth = [interval(-rng.exponential(1, 99), -1.0) for _ in range(4000)], -rng.exponential(1, 4000)
