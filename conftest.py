@@ -16,8 +16,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # No test is about time: on a busy machine, or with a library's first import in it, an example may take long.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# The same examples in each run, so that what fails fails again; others: pytest --hypothesis-profile others.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("others", deadline=None)
+settings.load_profile("same")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
