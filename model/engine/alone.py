@@ -16,18 +16,12 @@ from functools import lru_cache
 import numpy as np
 
 from pready.model.engine.ranks.pattern import Kind, Pattern
-from pready.model.workload.workload import Workload
 
 
-def buffers_alone(workload: Workload) -> tuple[float, ...]:
-    """Bytes for a peer by class of messages."""
-    return tuple(dict.fromkeys(workload.sends))
-
-
-def alone(workload: Workload, exchanges: int) -> Pattern:
-    """The pattern of so many exchanges side by side."""
-    kinds = buffers_alone(workload)
-    return _pattern(tuple(map(kinds.index, workload.sends)), exchanges)
+def alone(sends: tuple[float, ...], exchanges: int) -> Pattern:
+    """The pattern of so many exchanges side by side, of so many bytes for each peer."""
+    kinds = [*dict.fromkeys(sends)]
+    return _pattern(tuple(map(kinds.index, sends)), exchanges)
 
 
 @lru_cache(maxsize=16)  # the same for all approaches of a comparison

@@ -11,7 +11,7 @@ from pready.model.approach.interfaces import BULK, Approach, Interface
 from pready.model.common.arrays import Array, Replaced
 from pready.model.common.parallel import both
 from pready.model.engine.from_rest import FromRest
-from pready.model.engine.plan import Draws, Placed, Priced, listed_price, without_spread
+from pready.model.engine.plan import ByRow, Draws, Placed, Priced, listed_price, without_spread
 from pready.model.engine.rows import Drawn, Saving, blocks_of, drawn_like, exchange_s, row, saving
 from pready.model.engine.simulate import Job, means_s
 from pready.model.engine.simulation import Simulation
@@ -149,10 +149,8 @@ class Evaluation(FromRest):
         each = max(1, self.iterations // BLOCKS)
         n = self.iterations // each
         draws = Draws([0] * n, [self.seed] * n, each, [each * i for i in range(n)])
-        own = [
-            (self._placed.priced(a, lambda *kind: Costs.stack([self._value(*kind)] * n, 1), draws), draws)
-            for a in wanted
-        ]
+        firsts: ByRow = {"first": np.array(draws.firsts, np.uint64)[:, None]} if n > 1 else {}
+        own = [(replace(self._at_values(a, each), prices=firsts, seeds=(self._own_seed(),) * n), draws) for a in wanted]
         self._blocks.update(zip(wanted, self._means(own, None, each), strict=True))
 
     def _leading(self, approaches: Sequence[Approach]) -> set[Approach]:
@@ -167,7 +165,7 @@ class Evaluation(FromRest):
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """`predict` of each, in one race (see the class)."""
         base = self.workload.baseline
-        for a in (base, *approaches) if not self.rest else ():
+        for a in (base, *approaches):
             self._all_rows(a)  # for all of what follows
         self.prepare([base, *approaches])
         raced = self.race and not self.rest
@@ -182,7 +180,7 @@ class Evaluation(FromRest):
         """The share of an iteration that one approach saves, and what it is at least, as its prediction says them."""
         base = self.workload.baseline
         draws = dict.fromkeys((base, approach), self.draws_made)
-        for a in draws if self.draws_made or not self.rest else ():
+        for a in draws:
             self._all_rows(a)  # for both of what follows
         both(lambda: self.prepare_drawn(draws), lambda: self.prepare(draws))
         of = self.saving(approach)

@@ -169,7 +169,7 @@ class Exchange:
         def each(c: Costs) -> Array:
             asked = c.asks(interface) | interface.two_sided_rendezvous
             # One way, nobody waits for the receiver.
-            by_protocol = np.isin(c.completes, (Completes.BY_PROTOCOL, Completes.DELIVERED))
+            by_protocol = (c.completes == Completes.BY_PROTOCOL) | (c.completes == Completes.DELIVERED)
             left = np.where(by_protocol, asked, (c.completes == Completes.LEFT) & (not interface.one_sided))
             return np.where(left, c.stream, -np.inf)
 

@@ -13,7 +13,7 @@ from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import check_transport_partitions, vci_members
 from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import FIELDS
-from pready.model.engine.alone import alone, buffers_alone
+from pready.model.engine.alone import alone
 from pready.model.engine.exchange_numbers import Exchange, message_numbers, prices, steps, tables
 from pready.model.engine.ranks.layout import Layout
 from pready.model.engine.ranks.mapping import Mapping, mapped
@@ -32,6 +32,8 @@ from pready.model.workload.workload import Workload
 
 Row = NDArray[np.float64 | np.int64 | np.uint64]
 Numbers = dict[str, Row]
+ByRow = dict[str, NDArray[np.float64 | np.uint64]]
+"""By field, shape (rows, its numbers)."""
 _OF_PATTERN = (
     *("ranks", "periodic", "directions", "sources", "reach", "alone", "present", "degree"),
     *("out_start", "out_rank", "in_start", "in_rank", "in_slot"),
@@ -77,8 +79,8 @@ class Priced:
 
     plan: Plan
     """Of the first row."""
-    prices: dict[str, NDArray[np.float64 | np.uint64]]
-    """What differs between rows, shape (rows, numbers of the field); empty of a single row."""
+    prices: ByRow
+    """What differs between rows; empty of a single row."""
     seeds: tuple[int, ...]
 
     def rows(self, some: range) -> Priced:
@@ -135,6 +137,16 @@ class Placed:
         alike = self.workload.model_copy(update={"arrivals": NoArrivals(), "compute": compute})
         return _made(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
 
+    @cached_property
+    def sends(self) -> tuple[float, ...]:
+        """Bytes for each peer."""
+        return self.workload.sends
+
+    @property
+    def rails(self) -> int:
+        """Adapters of a node."""
+        return 1 if self.machine.adapter is None else self.machine.adapter.rails.value
+
     @property
     def calm(self) -> Placed:
         """Without spread of arrivals."""
@@ -142,11 +154,11 @@ class Placed:
 
     def pattern(self, exchanges: int = 1) -> Pattern:
         """Who talks to whom."""
-        return alone(self.workload, exchanges) if self.layout is None else self.layout.pattern(self.workload)
+        return alone(self.sends, exchanges) if self.layout is None else self.layout.pattern(self.workload)
 
     def buffers(self, of: Pattern) -> tuple[float, ...]:
         """Bytes for a neighbour by class."""
-        return buffers_alone(self.workload) if self.layout is None else self.layout.buffers(self.workload, of)
+        return tuple(dict.fromkeys(self.sends)) if self.layout is None else self.layout.buffers(self.workload, of)
 
     def parts(self, approach: Approach, exchanges: int = 1) -> Parts:
         """An approach's messages."""
@@ -159,6 +171,14 @@ class Placed:
             self.made[approach] = self.priced(approach, price, Draws([0], [seed]))
         seed = exchange_seed(seed, self.number)
         return Priced(with_arrivals(self.made[approach].plan, self.workload, self.setting, seed), {}, (seed,))
+
+    def beside(self, made: Priced, draws: Draws) -> Priced:
+        """An approach as it is made, of another number of exchanges from rest side by side."""
+        if self.layout is not None or made.plan.pattern.alone == draws.exchanges:
+            return made
+        of = self.parts(made.plan.approach, draws.exchanges).pattern
+        plan = replace(made.plan, pattern=of, numbers=made.plan.numbers | _pattern_numbers(of, 1, self.rails))
+        return replace(made, plan=plan)
 
     def sampled(self, approach: Approach, sampler: Sampler, draws: Draws) -> Priced:
         """An approach with some rows of a sampler."""
@@ -213,14 +233,13 @@ class Placed:
             by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
         x = Exchange(workload, sent, pattern, self.setting, by_class, members, mapping, len(seeds))
         fixed = {**message_numbers(x), **ready_numbers(workload, seeds[0]), **steps(x)}
-        by_row: dict[str, NDArray[np.float64 | np.uint64]] = {
+        by_row: ByRow = {
             name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in prices(x, fixed).items()
         }
         if layout is None and draws.firsts is not None:
             by_row["first"] = np.array(draws.firsts, np.uint64)[:, None]
         own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
         blocks = 1 if layout is None else layout.blocks
-        rails = 1 if machine.adapter is None else machine.adapter.rails.value
         made = Plan(
             pattern,
             workload,
@@ -232,7 +251,7 @@ class Placed:
             mapping,
             x.transports,
             pattern.exchanges(blocks),
-            _pattern_numbers(pattern, blocks, rails) | own,
+            _pattern_numbers(pattern, blocks, self.rails) | own,
             sent,
         )
         return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))

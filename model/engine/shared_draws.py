@@ -155,16 +155,20 @@ class SharedDraws:
         return exchange_seed(self.seed, self.number)
 
     def _at_values(self, approach: Approach, iterations: int, **replaced: Replaced) -> Priced:
-        """The approach with the parameters at their values, or some costs replaced; made once, for any number of
-        iterations, of ranks that go on."""
-        if replaced or self.rest:
-            draws = self.arrivals_of([0], iterations)
+        """The approach with the parameters at their values, made once for any number of iterations, or some costs
+        replaced."""
+        draws = self.arrivals_of([0], iterations)
+        if replaced:
             return self._placed.priced(approach, lambda *kind: replace(self._value(*kind), **replaced), draws)
-        if approach in self._priced_all:
-            return self._priced_all[approach].rows(range(1))
         if approach not in self._priced_values:
-            self._priced_values[approach] = self._placed.at_values(approach, self._value, self.seed)
-        return self._priced_values[approach]
+            if approach in self._priced_all:
+                made = self._priced_all[approach].rows(range(1))
+            elif self.rest:
+                made = self._placed.priced(approach, self._value, draws)
+            else:
+                made = self._placed.at_values(approach, self._value, self.seed)
+            self._priced_values[approach] = made
+        return self._placed.beside(self._priced_values[approach], draws)
 
     def _at_draws(self, approach: Approach, draws: range) -> Priced:
         """The approach with each of these draws of the parameters; 0: at their values."""
