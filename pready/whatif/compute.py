@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import suppress
 
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.parallel import all_cores
@@ -128,21 +129,26 @@ class _Run:
         self._collect(running, last_s)
 
     def _collect(self, running: Mapping[Future[Results], Sequence[str]], last_s: float | None) -> None:
-        """Take results as they come; after an error, those of the tasks that still end (in `last_s`; None: all)."""
-        taken: set[Future[Results]] = set()
+        """Take results as they come; after an error, those of the tasks that still end (in `last_s`; None: all).
+
+        Of several points that fail, the first in order is named: tasks begin in order, so it is among those that ended.
+        """
+        left, errors = set(running), {}
         try:
             for future in as_completed(running):
-                taken.add(future)
-                if (error := self._take(future, running[future])) is not None:
-                    raise error
-        except BaseException:
-            for future in running:
+                left.discard(future)
+                errors[future] = self._take(future, running[future])
+                if errors[future] is not None:
+                    break
+        finally:
+            for future in left:
                 future.cancel()
-            ended, _ = wait([f for f in running if not f.cancelled()], last_s)
-            for future in ended - taken:
-                if future.exception() is None:
-                    self._take(future, running[future])
-            raise
+            ended, _ = wait([f for f in left if not f.cancelled()], last_s)
+            for future in ended:
+                with suppress(Exception):  # one is under way, and is raised
+                    errors[future] = self._take(future, running[future])
+        if (first := next((error for f in running if (error := errors.get(f))), None)) is not None:
+            raise first
 
     def _take(self, future: Future[Results], keys: Sequence[str]) -> PreadyError | None:
         """Finish a task's points; the first error, with its point."""

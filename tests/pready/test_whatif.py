@@ -26,7 +26,7 @@ from pready.model.toml import dotted
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 from pready.whatif import libraries
-from pready.whatif.compute import compute
+from pready.whatif.compute import _Run, compute
 from pready.whatif.fields import Axis, axis, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
@@ -237,6 +237,27 @@ def test_an_error_names_its_point() -> None:
     some = points(MELUXINA, LAGGARD, [axis("threads", [4, 1024])])
     with pytest.raises(PreadyError, match=r"where threads = 1024: .* is known for 1 to"):
         compute(some, Options(), cores=1)
+
+
+def test_of_several_errors_the_first_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two workers: the second point's error has been taken before the first point ends.
+    taken, take = threading.Event(), _Run._take
+
+    def failing(point: Point, *_: object) -> list[dict[str, int]]:
+        if point is some[0]:
+            assert taken.wait(10)
+        raise PreadyError("cannot be")
+
+    def told(run: _Run, *arguments: Any) -> PreadyError | None:
+        error = take(run, *arguments)
+        taken.set()
+        return error
+
+    some = points(MELUXINA, LAGGARD, [axis("buffer", ["4 MiB", "8 MiB"])])
+    monkeypatch.setattr("pready.whatif.compute.rows_of", failing)
+    monkeypatch.setattr(_Run, "_take", told)
+    with pytest.raises(PreadyError, match="where buffer = 4 MiB: cannot be"):
+        compute(some, Options(), cores=2)
 
 
 def sweep(*arguments: str) -> int:
