@@ -249,7 +249,7 @@ def side_by_side() -> str:
     for name, fields in SIDE_BY_SIDE.items():
         w = Workload.model_validate(fields)
         f = figures_of(with_library(on, "emulated")[0], w, MANY.into(w.n_partitions), 0, None)
-        out.append(f"| {name} | {f.bandwidth:.3g}× | {f.loggp:.3g}× | {f.alone:.3g}× | {f.counts:.3g}× |")
+        out.append(f"| {name} | {f.bandwidth:.3g}× | {f.loggp.eta:.3g}× | {f.alone:.3g}× | {f.counts:.3g}× |")
     out += ["", "| answer | knows | leaves out |", "| --- | --- | --- |"]
     out += [f"| {answer} | {knows} | {lacks} |" for answer, knows, lacks in LEFT_OUT]
     out += [

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.model.advice.one_figure import Figures, LogGp, figures_of, loggp_of
+from pready.model.advice.one_figure import Figures, figures_of
 from pready.model.advice.predict import Engine, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
@@ -133,7 +133,6 @@ class Explanation:
     departures: tuple[str, ...]
     """Departures of equations or steps from the papers."""
     figures: Figures
-    loggp: LogGp
 
     @property
     def eta(self) -> float:
@@ -191,8 +190,7 @@ def explain(
         way(evaluation, workload.baseline),
         way(evaluation, approach),
         tuple(_departures(evaluation)),
-        figures_of(machine, workload, approach, seed, engine),
-        loggp_of(machine, workload, approach, evaluation.delay),
+        figures_of(machine, workload, approach, seed, engine, evaluation.delay),
     )
 
 

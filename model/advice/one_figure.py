@@ -67,7 +67,7 @@ class Figures:
     """One exchange alone, of two ranks that are in step."""
     bandwidth: float
     """Bandwidth alone: the closed form, Eq. 4."""
-    loggp: float
+    loggp: LogGp
     """LogGP of the approach's messages between two ranks, the last one late: PLogGP."""
     neighbours: bool
     """Are there late neighbours? Else the first two are one."""
@@ -77,17 +77,28 @@ class Figures:
         """In a line."""
         first = "one exchange of two ranks" if not self.neighbours else "waiting for late neighbours included"
         alone = f"one exchange alone {self.alone:.2f}×; " if self.neighbours else ""
-        without = f"LogGP {self.loggp:.2f}× (PLogGP); bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
+        without = f"LogGP {self.loggp.eta:.2f}× (PLogGP); bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
         return f"η: {self.counts:.2f}×, {first} (this counts); {alone}{without}"
 
 
-def figures_of(machine: Machine, workload: Workload, approach: Approach, seed: int, engine: Engine | None) -> Figures:
-    """η of an approach by each question; arguments as of `explain`."""
+def figures_of(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    seed: int,
+    engine: Engine | None,
+    delay: float | None = None,
+) -> Figures:
+    """η of an approach by each question; arguments as of `explain`.
+
+    `delay` is D of the closed form and of PLogGP, in seconds: absent, the mean of what `predict` draws.
+    """
     by_default = evaluator(machine, workload, seed, None if engine == "timeline" else engine, draws=0)[0]
     as_one = by_default.rest or workload.pattern == "bcast"  # which has no exchange of two ranks in it
     alone = by_default if as_one else evaluator(machine, workload, seed, "timeline", draws=0)[0]
-    rate = by_default.delay / workload.partition_size
+    late = by_default.delay if delay is None else delay
+    rate = late / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, by_default.bandwidth)
     both = [of.gains([approach])[0].eta for of in (by_default, alone)]
-    beside = loggp_of(machine, workload, approach, by_default.delay)
-    return Figures(both[0], both[1], form.eta, beside.eta, neighbours=not by_default.rest)
+    beside = loggp_of(machine, workload, approach, late)
+    return Figures(both[0], both[1], form.eta, beside, neighbours=not by_default.rest)

@@ -36,6 +36,10 @@ def test_the_steps_sum_up_to_the_predicted_time(
     assert explained.eta == pytest.approx(predicted.eta, rel=1e-12)
     unequal = [d for d in explained.departures if d.startswith("sizes differ between neighbours: messages and terms")]
     assert len(unequal) == (fields is UNEQUAL)
+    filled = {
+        f.equation.name: f.value for f in explained.equations
+    }  # one D behind the line of figures and the equations
+    assert filled.get("large_message_gain", explained.figures.bandwidth) == pytest.approx(explained.figures.bandwidth)
     for way in (explained.bulk, explained.way):
         assert sum(s.added_s for s in way.steps) == pytest.approx(way.time_s, rel=1e-9)
         # Only the wire may take time back, where a segment's L is negative.

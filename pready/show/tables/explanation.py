@@ -45,7 +45,7 @@ def view(explanation: Explanation) -> RenderableType:
         parts.append(Text(f"Eq. {filled.equation.number}  {filled.text}"))
         if filled.note:
             parts.append(Text(f"       {filled.note}", style="dim"))
-    parts += [Text(""), Text("LogGP of two ranks (PLogGP)", style="bold"), Text(explanation.loggp.text)]
+    parts += [Text(""), Text("LogGP of two ranks (PLogGP)", style="bold"), Text(explanation.figures.loggp.text)]
     parts += [Text(""), Text(_question(explanation), style="bold")]
     for way in (explanation.bulk, explanation.way):
         parts += [_steps(way), Text("")]
@@ -112,7 +112,7 @@ def markdown(explanation: Explanation) -> str:
     for filled in explanation.equations:
         note = f" ({filled.note})" if filled.note else ""
         out += [f"Eq. {filled.equation.number}{note}:", "", f"$${filled.latex}$$", ""]
-    out += [f"PLogGP: {explanation.loggp.text}", ""]
+    out += [f"PLogGP: {explanation.figures.loggp.text}", ""]
     for way in (explanation.bulk, explanation.way):
         out += [
             f"**{_heading(way)}**",
