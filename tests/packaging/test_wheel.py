@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import site
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
-from importlib.metadata import files
+from collections.abc import Iterable
+from importlib.metadata import distributions, files, requires, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from programs import Mpi
 from real_mpi import kept, known_to_commands
+
+from pready.cli import main
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +41,12 @@ def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
     folder = tmp_path_factory.mktemp("dist")
     before = f"{sys.executable};{Path(__file__).with_name('compiled_before.py')}"
     launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": before, "PREADY_OBJECTS": str(kept(request) / "objects")}
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, environment=dict(os.environ) | launcher)
+    # What a clone has: the build would look at each file of the environments and caches beside it.
+    clone = tmp_path_factory.mktemp("source") / "pready"
+    beside = shutil.ignore_patterns(".venv*", ".git", ".*_cache", ".hypothesis", "__pycache__", "build")
+    shutil.copytree(HERE, clone, symlinks=True, ignore=beside)
+    words = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder)
+    run(*words, environment=dict(os.environ) | launcher, cwd=clone)
     return folder
 
 
@@ -79,34 +88,50 @@ def test_what_is_in_them(built: Path) -> None:
     assert compiled <= inside
 
 
+def needed(of: Iterable[str]) -> set[str]:
+    """The names of all packages that these requirements need, each here in a version that they allow."""
+    names: set[str] = set()
+    for one in map(Requirement, of):
+        if one.name in names or (one.marker and not one.marker.evaluate({"extra": ""})):
+            continue
+        assert one.specifier.contains(version(one.name), prereleases=True), one
+        names |= {one.name} | needed(requires(one.name) or ())
+    return names
+
+
 @pytest.fixture(scope="module")
 def installed(built: Path, without_compiler: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment that has the wheel and what it says it needs, made without a compiler."""
     (wheel,) = built.glob("*.whl")
     venv = tmp_path_factory.mktemp("installed") / "venv"
     run(sys.executable, "-m", "venv", "--without-pip", venv)
-    python = venv / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--only-binary", ":all:"]
-    needed = json.loads(run(*pip, "--dry-run", "--report", "-", wheel, environment=without_compiler))
-    run(*pip, "--no-deps", wheel, environment=without_compiler)
-    # All that it says it needs is here already, from its wheels; what it does not name stays out of reach.
+    pip = (sys.executable, "-m", "pip", "--python", venv / "bin" / "python", "install", "--quiet", "--no-compile")
+    run(*pip, "--no-deps", "--no-index", wheel, environment=without_compiler)
     (packages,) = (venv / "lib").glob("python*/site-packages")
-    for name in {p["metadata"]["name"] for p in needed["install"]} - {"pready"}:
+    (said,) = distributions(name="pready", path=[str(packages)])
+    # All that it says it needs is here already, from its wheels; what it does not name stays out of reach.
+    for name in needed(said.requires or ()):
         for top in {file.parts[0] for file in files(name) or () if file.parts[0] != ".."}:
             if not (packages / top).exists():
                 (packages / top).symlink_to(next(p for d in site.getsitepackages() if (p := Path(d) / top).exists()))
     return venv / "bin"
 
 
-def test_it_predicts_without_a_compiler(installed: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:
+def test_it_predicts_without_a_compiler(
+    installed: Path,
+    without_compiler: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     # Not in the clone, whose package would be found in place of the wheel's.
-    wide = {"COLUMNS": "120"}
-    example = HERE / "examples" / "halo3d.toml"
-    said = run(installed / "pready", "predict", example, environment=without_compiler | wide, cwd=tmp_path)
-    here = run(sys.executable, "-m", "pready", "predict", example, environment=dict(os.environ) | wide)
-    assert said == here
-    assert "meluxina" in run(installed / "pready", "machines", environment=without_compiler, cwd=tmp_path)
-    found = run(installed / "python", "-c", "import pready.model; print(pready.model.__file__)", cwd=tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    words, wide = ("predict", str(HERE / "examples" / "halo3d.toml")), without_compiler | {"COLUMNS": "120"}
+    said = run(installed / "pready", *words, environment=wide, cwd=tmp_path)
+    assert main([*words]) == 0
+    assert said == capsys.readouterr().out
+    where = "import pready.model; print(pready.model.__file__)"
+    found = run(installed / "python", "-c", where, environment=without_compiler, cwd=tmp_path)
     assert Path(found.strip()).is_relative_to(installed.parent)
 
 
