@@ -32,7 +32,7 @@ from pready.calibrate.measure.schedule import plan
 
 pytestmark = pytest.mark.thorough
 
-QUICK = "budget_s=0.2 min_repeats=6 max_repeats=12"
+QUICK = "budget_s=0.2 min_repeats=6 max_repeats=9"
 ONCE = "warmup=1 min_repeats=1 max_repeats=2"
 LINES = [
     "pingpong bytes=0",

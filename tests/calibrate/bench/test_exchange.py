@@ -35,7 +35,7 @@ from pready.model.workload.workload import Workload
 
 def workload(**fields: Any) -> Workload:
     told = {"threads": 2, "partitions_per_thread": 2, "buffer": "64 KiB", **fields}
-    return validated(Workload, {"arrivals": {"model": "laggard", "delay": "3 ms"}, **told}, "test")
+    return validated(Workload, {"arrivals": {"model": "laggard", "delay": "1 ms"}, **told}, "test")
 
 
 def halo(**fields: Any) -> Workload:
@@ -300,6 +300,15 @@ def performed(
     )
 
 
+AS_TODAY = ("single", "blocking", "persistent")
+"""One message for a buffer, whatever is asked for."""
+
+
+def ways_in(*transports: int) -> list[dict[str, Any]]:
+    """Every way to perform an exchange, those that split buffers in so many messages each."""
+    return [{"approach": w, "transport": t} for w in EXCHANGE_WAYS for t in transports[: 1 if w in AS_TODAY else None]]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
 def test_every_way_performs_it_and_every_byte_is_right(
@@ -307,20 +316,19 @@ def test_every_way_performs_it_and_every_byte_is_right(
 ) -> None:
     iterations = 2
     plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), iterations, seed=0)
-    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 4)]
-    outcome = performed(started, plan, tmp_path, ways)
+    outcome = performed(started, plan, tmp_path, ways_in(1, 4))
     assert outcome.failures == {}
     for line in read(tmp_path / "raw.jsonl").points.values():
         record = line["record"]
         rows = np.array(record["lists"]["ranks_s"])
         begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(iterations, RANKS, 3), 2, 0)
-        bulk = record["parameters"]["approach"] in ("single", "blocking", "persistent")
+        bulk = record["parameters"]["approach"] in AS_TODAY
         assert (record["derived"]["moments"] > 0) == bulk
         if bulk:  # when each partition was ready
             ready = rows[:, 3 * RANKS :].reshape(iterations, RANKS, len(plan.phases), -1)
             np.testing.assert_allclose(ready.max(axis=3).sum(axis=2), computed, rtol=1e-6)
             assert ready.shape[3] == plan.ready.shape[3]
-        late = 3e-3 * len(plan.phases)  # one partition of every exchange is late by 3 ms
+        late = 1e-3 * len(plan.phases)  # one partition of every exchange is late by 1 ms
         assert (computed >= late).all()
         assert (ended - begun >= computed).all()
         assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
@@ -330,7 +338,7 @@ def test_every_way_performs_it_and_every_byte_is_right(
 @pytest.mark.thorough
 @pytest.mark.alone
 def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    plan = exchange_plan(halo(), 4, seed=0)
+    plan = exchange_plan(halo(arrivals={"model": "laggard", "delay": "3 ms"}), 4, seed=0)
     waits = ["auto", "poll", "yield", "nap"]
     assert performed(started, plan, tmp_path, [{"wait_by": w} for w in waits]).failures == {}
     derived = {
@@ -360,8 +368,8 @@ def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], 
 @pytest.mark.thorough
 def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_path: Path) -> None:
     what = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
-    plan = exchange_plan(what, 3, seed=0)
-    ways = [{"approach": way, "transport": t} for way in EXCHANGE_WAYS for t in (1, 2)]
+    plan = exchange_plan(what, 2, seed=0)
+    ways = ways_in(1, 2)
     refused = {"approach": "many", "transport": 4}  # edges along z belong to one thread of two partitions
     outcome = performed(started, plan, tmp_path, [*ways, refused])
     assert list(outcome.failures.values()) == ["transport = 4 does not divide what threads own of each buffer"]
@@ -398,7 +406,7 @@ def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_pat
 
 @pytest.mark.thorough
 def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    iterations = 3
+    iterations = 2
     plan = step_plan(step(), iterations, seed=0)
     mixed = ["many.4_single.1_part.2", "rma-many-active.2_persistent.1_rma-single-passive.2", "part.4_part.1_part.2"]
     wrong = [{"ways": "many.4_single.1"}, {"ways": "many.3_single.1_single.1"}, {"ways": "single.1", "fault": "none"}]
