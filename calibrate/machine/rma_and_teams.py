@@ -26,7 +26,7 @@ from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import Puts
 from pready.model.machine.threads import Barrier
 from pready.model.timeline.costs import costs
-from pready.model.timeline.plain_run import alone
+from pready.model.timeline.plain_run import alone, pair
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
@@ -131,8 +131,8 @@ def modelled(machine: Machine, e: Exchange) -> float:
     if e.delay_s == 0 and float(np.median(ready.max(axis=1))) < SOON_S:
         machine = machine.model_copy(update={"cold": None})  # it follows others without computing
     c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
-    setting = setting_of(machine, workload)
-    return float(np.median([alone(row, [c], approach, setting).end for row in ready.tolist()]))
+    ranks = pair([c], approach, setting_of(machine, workload))
+    return float(np.median([alone(ranks, row).end for row in ready.tolist()]))
 
 
 def _rest(machine: Machine, e: Exchange) -> float:

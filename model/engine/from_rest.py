@@ -15,6 +15,7 @@ from pready.model.engine.simulate import run as run_plan
 from pready.model.timeline import plain_run
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.plain_run import Alone, Jobs
+from pready.model.timeline.recurrence import Ranks
 from pready.model.timeline.rules import Setting, setting_of
 from pready.model.workload import draws
 
@@ -64,22 +65,24 @@ class FromRest(SharedDraws):
         mapping = made.mapping
         return Jobs(mapping.partitions, mapping.vcis, mapping.issuers, mapping.waiting)
 
-    def _alone(self, approach: Approach, times: Sequence[float], join: float | None, theirs: Array | None) -> Alone:
-        jobs = self.jobs(approach)
-        return plain_run.alone(
-            [*times],
-            self.costs_by_peer(approach),
-            approach if jobs is None else replace(approach, transport_partitions=1),
-            self.setting,
-            join,
-            receiver_times=None if theirs is None else theirs.tolist(),
-            jobs=jobs,
-        )
+    @cached_property
+    def _pairs(self) -> dict[Approach, Ranks]:
+        """The ranks of exchanges one by one, made once for all of them."""
+        return {}
+
+    def _alone(
+        self, approach: Approach, times: Sequence[float], join: float | None, theirs: Sequence[float] | None
+    ) -> Alone:
+        if approach not in self._pairs:
+            jobs = self.jobs(approach)
+            sent = approach if jobs is None else replace(approach, transport_partitions=1)
+            self._pairs[approach] = plain_run.pair(self.costs_by_peer(approach), sent, self.setting, jobs)
+        return plain_run.alone(self._pairs[approach], times, join, receiver_times=theirs)
 
     def exchange(self, approach: Approach, row: int) -> Alone:
         """The exchange from rest with the arrivals of this row of `ready`, message by message."""
         theirs = self._receiver_ready
-        return self._alone(approach, self.ready[row].tolist(), None, None if theirs is None else theirs[row])
+        return self._alone(approach, self.ready[row].tolist(), None, None if theirs is None else theirs[row].tolist())
 
     def steps(self, approach: Approach, times: Sequence[float], receiver_join: float | None = None) -> Alone:
         """An exchange from rest with given ready times, message by message.

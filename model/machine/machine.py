@@ -246,6 +246,7 @@ def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCo
                     yield from _walk(part, f"{label}[{i}].")
 
 
+@cache
 def profiles() -> dict[str, Any]:
     """The shipped profiles: lower-case name to resource."""
     folder = resources.files("pready.model.machine") / "profiles"

@@ -84,7 +84,7 @@ def broadcast(root: Ranks, relays: Relays, times: Sequence[float], state: State)
         mine = [(q, sent[q], d)]
         received, last = relays.receive(mine, stays[r])
         received = end = relays.told(received, mine)
-        ready = relays.relayed([m for m in sent[q].messages if m.direction == d], posted[r], posted[r], sent[0].join)
+        ready = relays.relayed(sent[q].towards[d], posted[r], posted[r], sent[0].join)
         sent[r] = relays.send(r, ready, state, root.to[r], posted, stays)
         if sent[r].messages:
             end = max(end, sent[r].done + root.meeting)

@@ -30,8 +30,7 @@ def received_each(ranks: Ranks, sources: Sequence[tuple[int, Sent, int]], floors
     since, free = min(floors), NEVER
     left: list[Comes] = []
     for number, (rank, sent, d) in enumerate(sources):
-        mine = [m for m in sent.messages if m.direction == d]
-        left += [(m.left, number, i, m.vci, ranks.kinds[rank][d]) for i, m in enumerate(mine)]
+        left += [(m.left, number, i, m.vci, ranks.kinds[rank][d]) for i, m in enumerate(sent.towards[d])]
     arrived: list[Comes] = []
     for at, number, i, vci, kind in in_order(left, since):
         begun = at

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 NEVER = -math.inf
 
@@ -13,7 +14,7 @@ def ticks(time: float) -> float:
     return float(round(time * 1e12 + 0.1234567))
 
 
-@dataclass
+@dataclass(slots=True)
 class Message:
     """One message at every step; absolute seconds."""
 
@@ -45,10 +46,18 @@ class Sent:
     nic: float
     """Its NIC is free again."""
     messages: list[Message] = field(default_factory=list)
-    """In the order in which they leave."""
+    """In the order in which they leave, which is known when the others are."""
     acknowledged: float = NEVER
     notify: float = NEVER
     """Its targets may know that its epoch is over."""
+
+    @cached_property
+    def towards(self) -> dict[int, list[Message]]:
+        """By direction, in that order."""
+        out: dict[int, list[Message]] = {}
+        for m in self.messages:
+            out.setdefault(m.direction, []).append(m)
+        return out
 
     @property
     def early(self) -> int:

@@ -138,38 +138,43 @@ class Jobs:
     waiting: Sequence[Sequence[int]]
 
 
+def pair(costs: Sequence[Costs], approach: Approach, setting: Setting, jobs: Jobs | None = None) -> Ranks:
+    """A rank that sends, and one in place of all of its peers.
+
+    Parameters
+    ----------
+    costs
+        Of messages to each peer, or of one for all of them; scalars.
+    jobs
+        Where the parts of threads differ: costs are then those of the message in each direction.
+    """
+    peers = range(setting.peers if jobs is None else len(costs))
+    kinds = [min(d, len(costs) - 1) for d in peers]
+    to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
+    return Ranks(approach, setting, costs, to, [kinds, kinds], computing=False, **({} if jobs is None else vars(jobs)))
+
+
 def alone(
+    ranks: Ranks,
     times: Sequence[float],
-    costs: Sequence[Costs],
-    approach: Approach,
-    setting: Setting,
     receiver_join: float | None = None,
     *,
     receiver_times: Sequence[float] | None = None,
-    jobs: Jobs | None = None,
 ) -> Alone:
     """One exchange from rest.
 
     Parameters
     ----------
+    ranks
+        A `pair`.
     times
         When the sender's user partitions are ready.
-    costs
-        Of messages to each peer, or of one for all of them; scalars.
     receiver_join
         When the receiver enters MPI; None: it waits there,
     receiver_times
         unless it enters when its threads have met whose own partitions are ready then.
-    jobs
-        Where the parts of threads differ: costs are then those of the message in each direction.
     """
-    computing = receiver_join is not None or receiver_times is not None
-    peers = range(setting.peers if jobs is None else len(costs))
-    kinds = [min(d, len(costs) - 1) for d in peers]
-    to: list[list[int | None]] = [[1 for _ in peers], [None for _ in peers]]
-    of = {} if jobs is None else vars(jobs)
-    ranks = Ranks(approach, setting, costs, to, [kinds, kinds], computing=computing, **of)
-    vcis = len(ranks.members)
+    setting, to, vcis = ranks.setting, ranks.to, len(ranks.members)
     # Counted from the last partition, so that a long computation before it costs no digits.
     last = max(times)
     state, ready = State.at_rest(2), ranks.ready([t - last for t in times])
@@ -181,7 +186,7 @@ def alone(
     elif receiver_join is not None:
         enters, met = [receiver_join - last] * vcis, receiver_join - last
     sent = ranks.send(0, ready, state, to[0], [-last, -last], [idle, enters])
-    mine = [(0, sent, d) for d in peers]
+    mine = [(0, sent, d) for d in range(len(to[0]))]
     floors = idle if setting.progress == "thread" else enters
     received, _ = ranks.receive(mine, floors)
     end = max(ranks.told(received, mine), sent.join, met)
@@ -190,5 +195,5 @@ def alone(
     told = end
     if setting.consumers:
         end = max(end, consumed(ranks, mine, floors, told, met))
-    streams = [ranks.kinds[0][d].stream for d in peers]
+    streams = [kind.stream for kind in ranks.kinds[0]]
     return Alone(end, sent.join, sent.first, received, told, sent.messages, streams, sent.early)

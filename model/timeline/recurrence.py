@@ -74,6 +74,8 @@ class Kind:
     stream: float
     """From its first byte to its last, alone."""
     wire: float
+    travel: float
+    """From its departure until all of it is there."""
     service: float
     """To receive it, the search of a queue aside."""
     returned: float
@@ -90,11 +92,6 @@ class Kind:
     """Of its receiver's thread, on one user partition."""
     inside: bool = False
     """Does it stay within a node, past the NIC?"""
-
-    @property
-    def travel(self) -> float:
-        """From its departure until all of it is there."""
-        return self.stream + self.wire
 
 
 class Ranks:
@@ -203,6 +200,7 @@ class Ranks:
             shared=float(c.shared),
             stream=float(c.stream),
             wire=float(c.wire),
+            travel=float(c.stream) + float(c.wire),
             service=service,
             returned=float(taken_in(c, interface, setting) + acknowledgement(c, interface, setting)),
             ack=float(acknowledgement(c, interface, setting)),
@@ -238,9 +236,9 @@ class Ranks:
         if self.interface.counts:
             for begin in range(0, len(times), theta):
                 free = NEVER
-                for p in sorted(range(begin, begin + theta), key=lambda p: times[p]):
+                for p in sorted(range(begin, begin + theta), key=times.__getitem__):
                     free = marked[p] = max(times[p], free) + self.pready
-        jobs = [max(marked[p] for p in parts) + c for parts, c in zip(self.needs, self.counter, strict=True)]
+        jobs = [max(map(marked.__getitem__, parts)) + c for parts, c in zip(self.needs, self.counter, strict=True)]
         ends = [max(marked[begin : begin + theta]) for begin in range(0, len(times), theta)]
         through = [min((ends[thread] for thread in threads), default=NEVER) for threads in self.serving]
         return Ready(jobs, min(times), max(times), max(marked), through)
@@ -287,22 +285,25 @@ class Ranks:
         entered = {d: [at - start for at in enters[r]] for d, r in there}
         grants = {d: at + self.control for d, at in posts.items()} if interface.opens else {}
         jobs = self.queued(rank, ready, grants)
-        join = ready.marked + self.barrier
+        join, every = ready.marked + self.barrier, [*posts]
+        active = interface.active_message and not self.mapped
+        between = {d: self._between(kinds[d], len(posts)) for d in posts}
         nic, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
         for vci, members in enumerate(self.members):
             free = NEVER
             for place, (time, job) in enumerate(sorted((jobs[j], j) for j in members)):
-                targets = [d for d in ([job % self.directions] if self.mapped else posts) if d in posts]
-                if self.mapped and not targets:
+                targets = [job % self.directions] if self.mapped else every
+                if self.mapped and targets[0] not in posts:
                     continue
                 nth = job // self.directions if self.mapped else number + place
                 # Whoever finds the lock taken pays for it with each of its messages.
                 at = max(time, free + len(targets) * self.contention[vci])
                 free, held = at, 0.0
                 for d in targets:
-                    kind, held = kinds[d], held + kinds[d].hold
+                    kind = kinds[d]
+                    held += kind.hold
                     at += kind.hold
-                    mine = max(at, grants[d] + held) if interface.active_message and not self.mapped else at
+                    mine = max(at, grants[d] + held) if active else at
                     free = max(free, mine)
                     goes = self.allowed(kind, mine, posts[d], entered[d][vci], join, ready.through[vci])
                     m = Message(d, job, vci, time, mine, goes)
@@ -310,12 +311,12 @@ class Ranks:
                     if interface.one_by_one:
                         nic, at = self._blocked(kind, m, nic, self._says(posts[d], entered[d]))
                 issued = max(issued, free)
-                free += sum(self._between(kinds[d], len(posts)) for d in targets)
+                free += sum([between[d] for d in targets])
             number += len(members)
         first, last, join, issued = (start + t for t in (ready.first, ready.last, join, issued))
         out = Sent(first, last, join, issued, issued, start + self._leave(rank, order, len(posts), state))
         for _, _, m in order:
-            m.ready, m.issued, m.goes, m.left = (start + t for t in (m.ready, m.issued, m.goes, m.left))
+            m.ready, m.issued, m.goes, m.left = start + m.ready, start + m.issued, start + m.goes, start + m.left
         out.messages = [m for *_, m in order]
         for d, at in posts.items():  # the receiver says so when it is in MPI
             if kinds[d].completes is Completes.DELIVERED:
@@ -379,10 +380,11 @@ class Ranks:
         elif self.directions > 1 and (gated or self.interface.opens):
             order.sort(key=lambda each: (ticks(each[0]), each[1]))
         else:
-            order.sort(key=lambda each: each[:2])
+            order.sort()
+        busy = [kind.busy for kind in self.kinds[rank]]
         for _, _, m in order:
             m.left = max(m.goes, free)
-            free = m.left + self.kinds[rank][m.direction].busy
+            free = m.left + busy[m.direction]
         return free
 
     def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
@@ -407,8 +409,9 @@ class Ranks:
 
     def _land(self, rank: int, out: Sent) -> None:
         """Messages arrive, and sends are complete; then the epoch closes."""
+        kinds = self.kinds[rank]
         for m in out.messages:
-            kind = self.kinds[rank][m.direction]
+            kind = kinds[m.direction]
             m.arrived = m.left + kind.travel
             out.acknowledged = max(out.acknowledged, m.arrived + kind.ack)
             if kind.completes is Completes.DELIVERED:
@@ -440,23 +443,24 @@ class Ranks:
         # Where the order decides more than when the last is through, rounding must not decide it.
         slowest = self.receiving(self.kinds_of[0], self.sources * self.approach.messages / vcis)
         matters = len(self.kinds_of) > 1 or (own_threads and slowest > self.kinds_of[0].busy)
-        port = list[tuple[float, int, int, Message, Kind]]()
+        port, services = list[tuple[float, int, int, Message, Kind]](), []
         last: tuple[float, ...] = (NEVER,) * 4
         for number, (rank, sent, d) in enumerate(sources):
-            kind, mine = self.kinds[rank][d], [m for m in sent.messages if m.direction == d]
+            kind, mine = self.kinds[rank][d], sent.towards[d]
+            services.append(self.receiving(kind, queued))
             port += [(ticks(m.left - floor) if matters else m.left, number, i, m, kind) for i, m in enumerate(mine)]
-            latest = max(m.left for m in mine)
+            latest = max([m.left for m in mine])
             last = tuple(map(max, last, (latest + kind.travel, latest, sent.issued, sent.last)))
         free = through = NEVER
         lines: dict[int, list[tuple[float, float]]] = {}
-        for *_, m, kind in sorted(port, key=lambda each: each[:3]):
+        for _, number, _, m, kind in sorted(port):
             begun = m.left
             if self.sources > 1 and not kind.inside:  # one sender's messages are this far apart already
                 begun = max(begun, free)
                 free = begun + kind.busy
             arrived = begun + kind.travel
             through = max(through, arrived)
-            lines.setdefault(m.vci if own_threads else 0, []).append((arrived, self.receiving(kind, queued)))
+            lines.setdefault(m.vci if own_threads else 0, []).append((arrived, services[number]))
         if self.receivers == "none":
             return through, last
         begins = floors if own_threads else [floor]

@@ -30,16 +30,13 @@ def between(least: int, most: int) -> st.SearchStrategy[int]:
     return st.integers(least, most)
 
 
-@cache
-def several(of: st.SearchStrategy[T], least: int, most: int) -> st.SearchStrategy[list[T]]:
-    """So many, both ends among them; `of` made once too."""
-    return st.lists(of, min_size=least, max_size=most)
+def some_of(*names: str) -> st.SearchStrategy[frozenset[str]]:
+    """Any of them, each as often there as not: one number, instead of a truth value for each."""
 
+    def those(bits: int) -> frozenset[str]:
+        return frozenset(name for i, name in enumerate(names) if bits >> i & 1)
 
-@cache
-def order_of(*values: int) -> st.SearchStrategy[list[int]]:
-    """In any order."""
-    return st.permutations(values)
+    return st.integers(0, 2 ** len(names) - 1).map(those)
 
 
 def divisors(n: int) -> list[int]:

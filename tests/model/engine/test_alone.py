@@ -40,7 +40,7 @@ def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 
 
 @pytest.mark.slow
-@generated(1000)
+@generated(700)
 @given(evaluations())
 def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of

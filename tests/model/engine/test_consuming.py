@@ -35,12 +35,15 @@ WORKS = st.one_of(
 def consuming(draw: st.DrawFn) -> dict[str, Any]:
     case = draw(cases(("pt2pt", "halo3d", "halo3d26", "neighbours")))
     case["thread_grid"] = None
-    case["workload"] = case["workload"].model_copy(update={"receiver": "consuming", "consume": draw(WORKS)})
+    update = {"receiver": "consuming", "consume": draw(WORKS)}
+    if draw(EITHER):  # other partitions at the receiver
+        update["receive_partitions"] = case["approach"].messages * draw(any_of(1, 2, 3, 5))
+    case["workload"] = case["workload"].model_copy(update=update)
     return case
 
 
 @pytest.mark.slow
-@generated(600)
+@generated(420)
 @given(consuming(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, expected = run_as_plain(case, iterations, (*CAUSES, CONSUME))
@@ -57,7 +60,7 @@ def from_rest(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 
 
 @pytest.mark.slow
-@generated(400)
+@generated(280)
 @given(from_rest())
 def test_exchanges_from_rest_equal_it(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of

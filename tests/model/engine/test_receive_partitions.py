@@ -1,4 +1,7 @@
-"""Other partitions at the receiver: messages by what the library does, and work on each of them."""
+"""Other partitions at the receiver: messages by what the library does, and work on each of them.
+
+That the engine equals the plain recurrence is in `test_consuming.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from machines import ideal
-from made_once import any_of, between, generated
-from plain_ranks import run_as_plain
-from test_consuming import consuming, time_of
+from test_consuming import time_of
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
@@ -56,21 +55,6 @@ def test_messages_are_those_of_the_library(name: str, received: int | None, mess
     assert found == set(messages)
     if name == "mpich-6314" and received is not None:
         assert mpich_6314_messages(8, received, w.buffer, 0) == max(messages)
-
-
-@st.composite
-def other_counts(draw: st.DrawFn) -> dict[str, Any]:
-    case = draw(consuming())
-    received = case["approach"].messages * draw(any_of(1, 2, 3, 5))
-    case["workload"] = case["workload"].model_copy(update={"receive_partitions": received})
-    return case
-
-
-@pytest.mark.slow
-@generated(300)
-@given(other_counts(), between(1, 2))
-def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
-    run_as_plain(case, iterations)
 
 
 @pytest.mark.parametrize("received", [8, 16, 40])

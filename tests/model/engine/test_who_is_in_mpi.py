@@ -16,7 +16,7 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import costs
-from pready.model.timeline.plain_run import alone
+from pready.model.timeline.plain_run import alone, pair
 from pready.model.timeline.rules import Setting, serving
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
@@ -77,7 +77,7 @@ def goes(
     w, setting = workload(2, theta), Setting(2, theta, 1, 2, "on-call", seen, global_progress=everywhere)
     approach, cost = Approach(BY_KEY[key], 2 * theta, 2), costs(Sampler(on_call()), w, 1e5)
     times = None if receiver is None else [1e-3 * t for t in receiver]
-    made = alone([1e-3 * t for t in sender], [cost], approach, setting, receiver_times=times)
+    made = alone(pair([cost], approach, setting), [1e-3 * t for t in sender], receiver_times=times)
     moved = {m.transport: 1e3 * (m.goes + 1e-3 * max(sender)) for m in made.messages}
     return [moved[t] for t in range(2 * theta)]
 

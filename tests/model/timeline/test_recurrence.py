@@ -19,7 +19,7 @@ from pready.model.equations import gain
 from pready.model.machine.machine import Machine, Requests
 from pready.model.machine.path import SizeCurve
 from pready.model.timeline.costs import Costs, costs
-from pready.model.timeline.plain_run import alone
+from pready.model.timeline.plain_run import alone, pair
 from pready.model.timeline.rules import Setting, receivers, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.reading import validated
@@ -62,7 +62,8 @@ def ends(
 ) -> Array:
     by_peer = [costs] if isinstance(costs, Costs) else costs
     join = None if joins is None else float(joins[0])
-    return np.array([alone(row.tolist(), by_peer, approach, setting, join).end for row in ready])
+    ranks = pair(by_peer, approach, setting)
+    return np.array([alone(ranks, row.tolist(), join).end for row in ready])
 
 
 def laggard(n: int, delay: float, start: float = 0.0) -> Array:
@@ -139,7 +140,7 @@ def test_a_thread_that_is_through_sees_the_answers_of_all() -> None:
 
     def left(theta: int, *ready: float) -> Array:
         w, setting = workload(6 // theta, theta, 6e6), Setting(6 // theta, theta, 1, 8, "hardware", "on-call")
-        sent = alone(ready, [costs(Sampler(machine), w, 1e6)], approach, setting).messages
+        sent = alone(pair([costs(Sampler(machine), w, 1e6)], approach, setting), ready).messages
         return np.sort([m.left + max(ready) for m in sent])
 
     ready = (0.0, 3e-3, 10e-3, 0.0, 1e-3, 2e-3)
@@ -471,7 +472,7 @@ def test_steps_of_a_known_exchange() -> None:
     machine, w = ideal(L=1e-6, o_s=2e-6), workload(4, 1, 4e6)
     setting = Setting(4, 1, 1, 8, "hardware")
     c = costs(Sampler(machine), w, 1e6)
-    out = alone(laggard(4, 60e-6).tolist(), [c], Approach(MANY, 4, 4), setting)
+    out = alone(pair([c], Approach(MANY, 4, 4), setting), laggard(4, 60e-6).tolist())
     sent = sorted(out.messages, key=lambda m: m.transport)
     assert [m.ready for m in sent] == pytest.approx([-60e-6, -60e-6, -60e-6, 0])
     assert [m.issued for m in sent] == pytest.approx([-58e-6, -58e-6, -58e-6, 2e-6])
