@@ -81,15 +81,14 @@ class Claims:
         for name in wanted - {*self.names, *claims}:
             problem = f"only = {shown(name)} is neither a {self._one} nor a claim"
             raise PreadyError(problem, valid=f"{', '.join(self.names)} or an id")
-        lab, out = Lab(seed, change), []
+        lab, out = Lab(seed, change, DRAWS if self.of == "fabrics" and change is None else 0), []
         wrong = [] if change is not None else [Lab(seed, made) for made in WRONG_MACHINES.values()]
-        drawn = [Lab(seed, draw=n) for n in range(1, DRAWS + 1)] if self.of == "fabrics" and wrong else []
         for key, (source, claim) in claims.items():
             if not wanted & {source, key}:
                 continue
             found = result(source, claim, lab, self.of)
             asked = bool(wrong) and found.basis == "independent" and found.status == "ok"
-            low, high = (interval(claim, drawn) if drawn else None) or (None, None)
+            low, high = (interval(claim, lab) if lab.draws else None) or (None, None)
             weak = asked and not any(turned(claim, w) for w in wrong)
             out.append(replace(found, low=low, high=high, weak=weak))
             on_claim(out[-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import Field
@@ -14,12 +14,12 @@ from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
-from pready.model.engine import simulate
+from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.plan import listed_price
+from pready.model.engine.plan import Draws, Placed
+from pready.model.engine.ranks.layout import Layout
 from pready.model.engine.ranks.mapping import partitions_per_direction
-from pready.model.engine.ranks.parts import Price
-from pready.model.engine.simulate import run_step
+from pready.model.engine.simulate import run_all, run_step
 from pready.model.engine.simulation import Simulation, together
 from pready.model.engine.whole_step import plans
 from pready.model.machine import machine as machines
@@ -91,16 +91,24 @@ def changed(table: Any, path: list[str], value: object) -> Any:
 class Lab:
     """The inputs that one validation computes with.
 
-    `change` is applied to every machine: a negative control makes all of them wrong with it. `draw` counts the draws of
-    the machines' intervals from 1 on; 0 takes every value as it stands. Only simulations are drawn, not evaluations.
+    `change` is applied to every machine: a negative control makes all of them wrong with it. Only simulations are drawn,
+    not evaluations.
     """
 
     seed: int = 0
     change: Callable[[Machine], Machine] | None = None
+    draws: int = 0
+    """Of the machines' intervals, beside their values."""
     draw: int = 0
+    """The one that is computed with, from 1 on; 0 takes every value as it stands."""
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
     _evaluations: dict[Any, Evaluation] = field(default_factory=dict, repr=False)
-    _simulations: dict[Any, Simulation] = field(default_factory=dict, repr=False)
+    _simulations: dict[Any, Sequence[Simulation]] = field(default_factory=dict, repr=False)
+    _kept: KeptTimes = field(default_factory=KeptTimes, repr=False)
+
+    def drawn(self) -> list[Lab]:
+        """The same with each of the draws; what one computes is there for the others."""
+        return [replace(self, draw=n) for n in range(1, 1 + self.draws)]
 
     @staticmethod
     def _key(table: MachineTable) -> tuple[Any, ...]:
@@ -130,20 +138,19 @@ class Lab:
             )
         return self._evaluations[key]
 
-    def simulation(self, table: MachineTable, workload: Workload, approach: Approach, **options: Any) -> Simulation:
-        """Many ranks; `options` are `simulate`'s."""
-        key = self._key(table), workload, approach, repr(sorted(options.items()))
+    def simulation(
+        self, table: MachineTable, workload: Workload, approach: Approach, iterations: int, **ranks: Any
+    ) -> Simulation:
+        """Many ranks; `ranks` are `Layout`'s. All draws at once, the same for every claim."""
+        key = self._key(table), workload, approach, iterations, repr(sorted(ranks.items()))
         if key not in self._simulations:
-            price = self._drawn(self.machine(table), workload) if self.draw else None
-            self._simulations[key] = simulate(
-                self.machine(table), workload, approach, seed=self.seed, price=price, **options
-            )
-        return self._simulations[key]
-
-    def _drawn(self, machine: Machine, workload: Workload) -> Price:
-        """Costs with one draw of the machine's intervals: the same for every claim."""
-        price = listed_price(Sampler(machine, DRAWS, seed=self.seed), workload)
-        return lambda size, inside: price(size, inside).row(self.draw - 1)
+            machine, rows = self.machine(table), range(1 + self.draws)
+            sampler = Sampler(machine, self.draws, seed=self.seed, lead=1)
+            draws = Draws(rows, [self.seed] * len(rows))
+            made = Placed(machine, workload, Layout(**ranks)).sampled(approach, sampler, draws)
+            (out,) = run_all([([made], iterations)], 1, self._kept)
+            self._simulations[key] = [of for (of,) in out]
+        return self._simulations[key][self.draw]
 
     def step(
         self, table: MachineTable, workload: Workload, approaches: Sequence[Approach], iterations: int
@@ -152,5 +159,5 @@ class Lab:
         key = self._key(table), workload, tuple(approaches), iterations
         if key not in self._simulations:
             made = plans(self.machine(table), workload, approaches, self.seed)
-            self._simulations[key] = together(run_step(made, iterations), whole(approaches))
-        return self._simulations[key]
+            self._simulations[key] = [together(run_step(made, iterations), whole(approaches))]
+        return self._simulations[key][0]

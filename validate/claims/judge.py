@@ -96,9 +96,9 @@ def turned(claim: Claim, lab: Lab) -> bool:
     return verdict(claim.expected, _reduced(claim, values), claim.tolerance) == "off"
 
 
-def interval(claim: Claim, labs: Sequence[Lab]) -> tuple[float, float] | None:
-    """The 95 % interval of a value over labs with different draws; None of words, and of several values."""
-    found = [computed(claim, claim.arguments, lab) for lab in labs]
+def interval(claim: Claim, lab: Lab) -> tuple[float, float] | None:
+    """The 95 % interval of a value over the lab's draws; None of words, and of several values."""
+    found = [computed(claim, claim.arguments, drawn) for drawn in lab.drawn()]
     if any(len(values) != 1 or isinstance(values[0], (bool, str)) for values in found):
         return None
     low, high = np.percentile([float(values[0]) for values in found], [2.5, 97.5])

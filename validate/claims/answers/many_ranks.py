@@ -34,7 +34,7 @@ class Run(Strict):
     """This and the next three: absent, as the workload itself says; a step of several exchanges always does."""
     ring: Annotated[int, Field(ge=1)] | None = None
     """Neighbours on each side of a ring, for pattern "neighbours" (marts2024 III.B)."""
-    blocks: int | None = None
+    blocks: Annotated[int, Field(ge=1)] | None = None
     thread_grid: tuple[int, int, int] | None = None
     iterations: Annotated[int, Field(ge=1)]
 
@@ -86,14 +86,14 @@ def _run(a: Run, lab: Lab, approach: Approach | None = None) -> Simulation:
             raise PreadyError(f"{', '.join(given) or 'ring'} of several exchanges", valid="their own")
         ways = [approach or a.approach.of(w) for w in a.workload.parts]
         return lab.step(a.machine, a.workload, ways, a.iterations)
-    options: dict[str, Any] = {"blocks": 1, "iterations": a.iterations}
+    options: dict[str, Any] = {"blocks": 1}
     if a.ring is None:
         options |= layout(a.workload).options | given
     else:
         if a.grid is None:
             raise PreadyError(f"ring = {a.ring} without a grid", valid="the number of ranks, as grid")
         options |= given | {"neighbours": _ring(a.grid[0], a.ring)}
-    return lab.simulation(a.machine, a.workload, approach or a.approach.of(a.workload), **options)
+    return lab.simulation(a.machine, a.workload, approach or a.approach.of(a.workload), a.iterations, **options)
 
 
 @cache

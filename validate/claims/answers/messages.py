@@ -113,9 +113,9 @@ def broadcast_time(a: Broadcast, lab: Lab) -> float:
     """Seconds, from when the late thread is ready until the last rank has everything."""
     late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
     shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast"}
-    options: dict[str, Any] = {"grid": (a.ranks,), "iterations": 1, "radix": a.ranks}
+    options: dict[str, Any] = {"grid": (a.ranks,), "radix": a.ranks}
     workload, approach = Workload.model_validate(shape), _approach(a.interface, a.threads)
-    return float(lab.simulation(a.machine, workload, approach, **options).last_end_s[0]) - a.late_by
+    return float(lab.simulation(a.machine, workload, approach, 1, **options).last_end_s[0]) - a.late_by
 
 
 def _shape(threads: int, per_thread: int, buffer: float) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _last(
 ) -> float:
     """When the last rank has ended one exchange that all began at 0."""
     workload = Workload.model_validate({**shape, "pattern": "neighbours", "neighbour_list": lists})
-    options: dict[str, Any] = {"grid": (len(lists),), "iterations": 1, "neighbours": tuple(map(tuple, lists))}
+    options: dict[str, Any] = {"grid": (len(lists),), "neighbours": tuple(map(tuple, lists))}
     if ranks_per_node > 1:
         options["ranks_per_node"] = ranks_per_node
-    return float(lab.simulation(machine, workload, approach, **options).last_end_s[0])
+    return float(lab.simulation(machine, workload, approach, 1, **options).last_end_s[0])
