@@ -13,6 +13,7 @@ from pready.model.approach.interfaces import BY_KEY, Approach, whole
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common import units
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError, shown
 from pready.model.engine._kernel import KeptTimes
 from pready.model.engine.evaluate import Evaluation
@@ -87,6 +88,14 @@ def changed(table: Any, path: list[str], value: object) -> Any:
     return table.model_copy(update={head: new})
 
 
+class Figures(Evaluation):
+    """Without the intervals of what it says."""
+
+    def blocks(self, approach: Approach) -> Array:
+        """All iterations as one block."""
+        return self.means(approach)[None]
+
+
 @dataclass
 class Lab:
     """The inputs that one validation computes with.
@@ -133,7 +142,7 @@ class Lab:
         """Exchanges from rest of a workload, the machine's parameters taken at their values."""
         key = self._key(table), workload
         if key not in self._evaluations:
-            self._evaluations[key] = Evaluation(
+            self._evaluations[key] = Figures(
                 self.machine(table), workload, self.seed, draws=0, alone=True, samples=SAMPLES
             )
         return self._evaluations[key]
