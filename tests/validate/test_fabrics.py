@@ -187,14 +187,15 @@ def test_who_does_not_receive_is_not_charged_for_receiving() -> None:
 
 def test_an_interval_is_of_the_machines_own_uncertainty() -> None:
     claim = parsed(with_series(points={"2 KiB": 4.57}), "x.toml").claims[0]
-    labs = [Lab(draw=n) for n in range(1, DRAWS + 1)]
-    low, high = interval(claim, labs) or (0.0, 0.0)
+    lab = Lab(draws=DRAWS)
+    low, high = interval(claim, lab) or (0.0, 0.0)
     value = computed(claim, claim.arguments, Lab())[0]
     # Niagara's L has ± 5 %, the other shares of its latency ± 25 %.
     assert 0.85 * float(value) < low < float(value) < high < 1.15 * float(value)
-    assert interval(claim, labs) == (low, high)
+    assert interval(claim, lab) == (low, high)
+    assert interval(claim, Lab(seed=1, draws=DRAWS)) != (low, high)
     exact = claim.model_copy(update={"arguments": claim.arguments | TABLE})
-    low, high = interval(exact, [Plain(draw=n) for n in range(1, 4)]) or (0.0, 1.0)
+    low, high = interval(exact, Plain(draws=3)) or (0.0, 1.0)
     assert low == pytest.approx(high)  # nothing of it has an interval
 
 

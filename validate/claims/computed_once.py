@@ -100,8 +100,8 @@ class Figures(Evaluation):
 class Lab:
     """The inputs that one validation computes with.
 
-    `change` is applied to every machine: a negative control makes all of them wrong with it. Only simulations are drawn,
-    not evaluations.
+    `change` is applied to every machine: a negative control makes all of them wrong with it. Only simulations are
+    drawn, not evaluations.
     """
 
     seed: int = 0

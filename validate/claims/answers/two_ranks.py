@@ -105,7 +105,7 @@ def advice(a: Advised, lab: Lab) -> float | str:
     """One field of the advice."""
     machine = lab.machine(a.machine)
     library = a.library or machine.library.name
-    made = predict(machine, a.workload, library=library, seed=lab.seed, draws=0, whole=())  # in which range is not asked
+    made = predict(machine, a.workload, library=library, seed=lab.seed, draws=0, whole=())  # not for which buffers
     value: Any = made.advice.to_dict()[a.of]
     return value if isinstance(value, str) else float(value)
 
