@@ -23,10 +23,18 @@ ITERATIONS, THREADS = 40, 3
 LAGGARDS = [("laggard", 0.01), ("laggard", 0.04), ("laggard", 0.1), ("normal by thread", 0.05)]
 
 
-def halo(program: Path, folder: Path, *, model: str = "laggard", amount: float = 0.1, how: str = "isend") -> list[str]:
+def halo(
+    program: Path,
+    folder: Path,
+    *,
+    model: str = "laggard",
+    amount: float = 0.1,
+    how: str = "isend",
+    steps: int = ITERATIONS,
+) -> list[str]:
     """4 ranks in a row that wraps around; along y and z each is its own neighbour."""
     return [
-        str(program), "7", "4", "1", "1", "1", "6000", "600", "60", "0", "0", str(ITERATIONS), str(THREADS), "2000",
+        str(program), "7", "4", "1", "1", "1", "6000", "600", "60", "0", "0", str(steps), str(THREADS), "2000",
         model, str(amount), how, str(folder / "truth"),
     ]  # fmt: skip
 
@@ -105,13 +113,14 @@ def messages(process: Process, kind: str) -> Counter[tuple[int, int]]:
     ],
 )
 def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: str, received_as: str | None) -> None:
-    done, run = mpi.captured(4, halo(mpi.stencil(), tmp_path, how=how), tmp_path / "run")
+    steps = 8
+    done, run = mpi.captured(4, halo(mpi.stencil(), tmp_path, how=how, steps=steps), tmp_path / "run")
     assert (done.returncode, done.stderr) == (0, "")
     assert run is not None
     for process in run.ranks:
         rank = process.rank
-        expected = Counter({((rank + 1) % 4, 6000): ITERATIONS, ((rank - 1) % 4, 6000): ITERATIONS})
-        expected += Counter({(rank, 600): 2 * ITERATIONS, (rank, 60): 2 * ITERATIONS})
+        expected = Counter({((rank + 1) % 4, 6000): steps, ((rank - 1) % 4, 6000): steps})
+        expected += Counter({(rank, 600): 2 * steps, (rank, 60): 2 * steps})
         assert messages(process, sent_as) == expected
         if received_as is not None:
             assert messages(process, received_as) == expected
@@ -121,7 +130,7 @@ def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: 
         assert process.ended == "exit"
     if how == "partitioned":
         parts = messages(run.ranks[0], "pready")
-        assert parts[(1, 2000)] == ITERATIONS * THREADS
+        assert parts[(1, 2000)] == steps * THREADS
 
 
 @pytest.mark.alone

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from programs import Mpi, each_library
+from real_mpi import kept
 
 from pready.calibrate.capture.step import find
 from pready.cli import main
@@ -67,7 +68,8 @@ def test_the_file_says_what_the_program_did(
 
 
 @pytest.mark.thorough
-def test_a_sweep_is_found(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_sweep_is_found(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    mpi = Mpi("openmpi", kept(request))
     program = mpi.compiled("sweep.c", "-fopenmp")
     done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "2", "2", "100"], tmp_path / "run")
     assert (done.returncode, done.stderr) == (0, "")
