@@ -20,14 +20,7 @@ import pytest
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
 
 from pready.calibrate.measure.catalogue import APPROACHES, EXCHANGE, MEASUREMENTS, PAIRS
-from pready.calibrate.measure.compile import (
-    SOURCE,
-    BuildError,
-    Built,
-    build,
-    find_mpicc,
-    find_mpiexec,
-)
+from pready.calibrate.measure.compile import SOURCE, BuildError, Built, build, find_mpicc, find_mpiexec
 from pready.calibrate.measure.schedule import plan
 
 pytestmark = pytest.mark.thorough

@@ -53,14 +53,7 @@ def files(
 
 
 def exchange(
-    rows: dict[int, list[Row]],
-    at: int,
-    number: int,
-    peers: tuple[int, int],
-    place: int,
-    how: str,
-    size: int,
-    took: int,
+    rows: dict[int, list[Row]], at: int, number: int, peers: tuple[int, int], place: int, how: str, size: int, took: int
 ) -> int:
     """A region at that place and what is sent of it; when all is there, in ns."""
     site = 2 + place

@@ -27,10 +27,7 @@ def group(sent: dict[int, list[int]]) -> Group:
 
 
 @given(
-    st.lists(st.integers(1, 50), min_size=2, max_size=8),
-    st.integers(1, 10_000),
-    st.integers(1, 4),
-    st.integers(1, 5),
+    st.lists(st.integers(1, 50), min_size=2, max_size=8), st.integers(1, 10_000), st.integers(1, 4), st.integers(1, 5)
 )
 def test_parts_come_back_in_their_unit(parts: list[int], unit: int, peers: int, steps: int) -> None:
     sent = {peer: [unit * (1 + peer) * part for part in parts] for peer in range(peers)}

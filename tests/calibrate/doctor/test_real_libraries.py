@@ -14,10 +14,7 @@ from pready.cli import main
 
 pytestmark = pytest.mark.thorough
 
-KNOWN = {
-    "mpich-release@5.0.2": {"MPI_PROC_NULL"},
-    "openmpi-persist@5.0.11": {"MPI_Startall", "free unstarted"},
-}
+KNOWN = {"mpich-release@5.0.2": {"MPI_PROC_NULL"}, "openmpi-persist@5.0.11": {"MPI_Startall", "free unstarted"}}
 """What does not work, by library and version."""
 DEBIAN = Path("/usr/bin/mpicc.openmpi"), "/usr/bin/mpiexec.openmpi --allow-run-as-root --oversubscribe -n 2"
 
