@@ -54,18 +54,12 @@ def machine() -> Machine:
     return m.model_copy(update={"inter": inter})
 
 
+LATE = {"compute": {"time": "5 ms"}, "arrivals": {"model": "laggard", "delay": "20 ms", "late": "thread"}}
+
+
 def workload(**fields: Any) -> Workload:
-    told = {
-        "name": "test",
-        "threads": 4,
-        "buffer": "256 KiB",
-        "pattern": "halo3d",
-        "grid": [2, 2],
-        "compute": {"time": "5 ms"},
-        "arrivals": {"model": "laggard", "delay": "20 ms", "late": "thread"},
-        **fields,
-    }
-    return validated(Workload, told, "test")
+    told = {"name": "test", "threads": 4, "buffer": "256 KiB", "pattern": "halo3d", "grid": [2, 2], **LATE}
+    return validated(Workload, told | fields, "test")
 
 
 BUILT = Built(Path("pready-bench"), ("mpicc",), "none", "0")
@@ -243,24 +237,14 @@ def test_medians_over_iterations_of_means_over_ranks() -> None:
 # ---- several exchanges ----------------------------------------------------------------------------------------------
 
 
-def step(**fields: Any) -> Workload:
-    told = {
-        "name": "step",
-        "threads": 4,
-        "grid": [2, 2],
-        "pattern": "halo3d",
-        "exchanges": [
-            {
-                "name": "faces",
-                "buffer": "256 KiB",
-                "partitions_per_thread": 2,
-                "compute": {"time": "5 ms"},
-                "arrivals": {"model": "laggard", "delay": "20 ms", "late": "thread"},
-            },
-            {"name": "ring", "pattern": "neighbours", "neighbour_list": [[1], [2], [3], [0]], "buffer": "64 KiB"},
-        ],
-        **fields,
-    }
+STEP: list[dict[str, Any]] = [
+    {"name": "faces", "buffer": "256 KiB", "partitions_per_thread": 2, **LATE},
+    {"name": "ring", "pattern": "neighbours", "neighbour_list": [[1], [2], [3], [0]], "buffer": "64 KiB"},
+]
+
+
+def step(exchanges: list[dict[str, Any]] = STEP) -> Workload:
+    told = {"name": "step", "threads": 4, "grid": [2, 2], "pattern": "halo3d", "exchanges": exchanges}
     return validated(Workload, told, "step")
 
 
@@ -347,19 +331,19 @@ def test_ranks_of_a_node_need_the_path_within_it(tmp_path: Path) -> None:
 # ---- the command ----------------------------------------------------------------------------------------------------
 
 
+FILE = """format = 2
+threads = 2
+buffer = "16 KiB"
+pattern = "halo3d"
+grid = [2, 2]
+compute = { time = "1 ms" }
+arrivals = { model = "laggard", delay = "2 ms" }
+"""
+
+
 def file_of(folder: Path, **fields: str) -> Path:
-    lines = {
-        "format": "2",
-        "threads": "2",
-        "buffer": '"16 KiB"',
-        "pattern": '"halo3d"',
-        "grid": "[2, 2]",
-        "compute": '{ time = "1 ms" }',
-        "arrivals": '{ model = "laggard", delay = "2 ms" }',
-        **fields,
-    }
     path = folder / "w.toml"
-    path.write_text("\n".join(f"{k} = {v}" for k, v in lines.items()))
+    path.write_text(FILE + "".join(f"{k} = {v}\n" for k, v in fields.items()))
     return path
 
 
@@ -434,7 +418,7 @@ def test_real_mpi_reports_and_resumes(
     assert (out / "raw" / session.RAW).read_bytes() == raw
 
 
-STEP = """format = 2
+STEP_FILE = """format = 2
 threads = 2
 grid = [2, 2]
 pattern = "halo3d"
@@ -456,7 +440,7 @@ buffer = "8 KiB"
 def test_real_mpi_performs_a_step(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
-    (tmp_path / "step.toml").write_text(STEP)
+    (tmp_path / "step.toml").write_text(STEP_FILE)
     out = tmp_path / "proof"
     words = ["prove", str(tmp_path / "step.toml"), "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
     assert main([*words, "--approach", "many", "--approach", "part", *launched("openmpi", request)]) in (0, 1)

@@ -72,14 +72,7 @@ def test_sizes_by_direction() -> None:
     faces = workload(pattern="halo3d", grid=[2, 2, 2], buffer=None, faces=["64 KiB", "4 KiB", "8 KiB"])
     (phase,) = exchange_plan(faces, 1, seed=0).phases
     # directions -x, +x, -y, +y, -z, +z are tags 0 to 5
-    assert {(e.tag, e.bytes) for e in phase.edges} == {
-        (0, 65536),
-        (1, 65536),
-        (2, 4096),
-        (3, 4096),
-        (4, 8192),
-        (5, 8192),
-    }
+    assert sorted({(e.tag, e.bytes) for e in phase.edges}) == [*enumerate([65536] * 2 + [4096] * 2 + [8192] * 2)]
     listed = workload(pattern="neighbours", neighbour_list=[[1], [{"to": 0, "size": "1 KiB"}]])
     assert [e.bytes for e in exchange_plan(listed, 1, seed=0).phases[0].edges] == [65536, 1024]
 
@@ -173,12 +166,7 @@ def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, tr
 
 
 def test_a_plan_is_named_by_what_it_holds() -> None:
-    what = workload(
-        pattern="halo3d",
-        grid=[2, 2],
-        compute={"time": "1 ms"},
-        arrivals={"model": "laggard", "delay": "3 ms", "late": "thread"},
-    )
+    what = halo(arrivals={"model": "laggard", "delay": "3 ms", "late": "thread"})
     assert step_plan(what, 3, 1).name == step_plan(what, 3, 1).name
     assert step_plan(what, 3, 1).name != step_plan(what, 3, 2).name
     assert step_plan(what, 3, 1).name != step_plan(what.changed(buffer="128 KiB"), 3, 1).name
@@ -197,36 +185,18 @@ def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str)
         exchange_plan(workload(**fields), 1, 0)
 
 
-def step(**fields: Any) -> Workload:
+STEP = [
+    {"name": "faces", "partitions_per_thread": 2, "faces": ["64 KiB", "4 KiB", "4 KiB"], "compute": {"time": "3 ms"},
+     "arrivals": {"model": "normal by thread", "spread": 0.2}},
+    {"name": "ring", "pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0]],
+     "buffer": "32 KiB"},
+    {"name": "again", "buffer": "8 KiB", "compute": {"time": "1 ms"}, "arrivals": {"model": "uniform", "spread": 0.1}},
+]  # fmt: skip
+
+
+def step() -> Workload:
     """A halo that computes, then a ring that does not, in as many partitions of its own."""
-    told = {
-        "threads": 2,
-        "grid": [2, 2],
-        "pattern": "halo3d",
-        "exchanges": [
-            {
-                "name": "faces",
-                "partitions_per_thread": 2,
-                "faces": ["64 KiB", "4 KiB", "4 KiB"],
-                "compute": {"time": "3 ms"},
-                "arrivals": {"model": "normal by thread", "spread": 0.2},
-            },
-            {
-                "name": "ring",
-                "pattern": "neighbours",
-                "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0]],
-                "buffer": "32 KiB",
-            },
-            {
-                "name": "again",
-                "buffer": "8 KiB",
-                "compute": {"time": "1 ms"},
-                "arrivals": {"model": "uniform", "spread": 0.1},
-            },
-        ],
-        **fields,
-    }
-    return validated(Workload, told, "step")
+    return validated(Workload, {"threads": 2, "grid": [2, 2], "pattern": "halo3d", "exchanges": STEP}, "step")
 
 
 def test_a_step_is_its_exchanges_in_order() -> None:
@@ -345,11 +315,8 @@ def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], 
         line["record"]["parameters"]["wait_by"]: line["record"]["derived"]
         for line in read(tmp_path / "raw.jsonl").points.values()
     }
-    assert {w: (derived[w]["yields"], derived[w]["naps"]) for w in waits[1:]} == {
-        "poll": (0, 0),
-        "yield": (1, 0),
-        "nap": (0, 1),
-    }
+    given = {w: (derived[w]["yields"], derived[w]["naps"]) for w in waits[1:]}
+    assert given == {"poll": (0, 0), "yield": (1, 0), "nap": (0, 1)}
     # Linux lets a task choose its time slice from 6.12 on.
     newer = tuple(int(n) for n in platform.release().split(".")[:2]) >= (6, 12)
     slices = {w: derived[w]["slice_s"] for w in waits[1:]}
@@ -384,15 +351,8 @@ def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_pat
     # 200 ms: only the neighbour at that thread's side waits for it. Small and not persistent, so that no message waits
     # for a progress that sleeping threads do not make (Open MPI leaves some small persistent ones to it).
     late_s = 0.2
-    what = workload(
-        pattern="halo3d",
-        grid=[4],
-        boundaries="open",
-        buffer="256 B",
-        partitions_per_thread=1,
-        thread_grid=[2, 1, 1],
-        arrivals={"model": "none"},
-    )
+    small = {"buffer": "256 B", "partitions_per_thread": 1, "arrivals": {"model": "none"}}
+    what = workload(pattern="halo3d", grid=[4], boundaries="open", thread_grid=[2, 1, 1], **small)
     plan = exchange_plan(what, 1, seed=0)
     ready = np.zeros(plan.ready.shape)
     ready[1, 0, 0, late] = late_s
@@ -441,12 +401,9 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
     rows = np.full((iterations + RANKS, 2), computing)
     rows[0, 0] += late
     np.savetxt(tmp_path / "times.txt", rows)
-    what = workload(
-        pattern="neighbours",
-        partitions_per_thread=1,
-        neighbour_list=[[1], [0, 2], [1, 3], [2]],
-        arrivals={"model": "trace", "file": str(tmp_path / "times.txt"), "unit": "s"},
-    )
+    trace = {"model": "trace", "file": str(tmp_path / "times.txt"), "unit": "s"}
+    chain = [[1], [0, 2], [1, 3], [2]]
+    what = workload(pattern="neighbours", partitions_per_thread=1, neighbour_list=chain, arrivals=trace)
     out = simulate(
         ideal(), what, BULK, grid=(RANKS,), neighbours=what.neighbour_lists, iterations=iterations, record=True
     )

@@ -73,17 +73,7 @@ def test_the_trace_of_a_halo_is_its_workload(
     words = ["workload", "--from-otf2", str(anchor), "-o", str(out), "--arrivals", "trace"]
     assert main([*words, "--trace", str(tmp_path / "t.json")]) == 0
     w = workload.load(out)
-    same = (
-        "threads",
-        "iterations",
-        "pattern",
-        "grid",
-        "boundaries",
-        "faces",
-        "ranks_per_node",
-        "receiver",
-        "exchanges",
-    )
+    same = ["threads", "iterations", "pattern", "grid", "boundaries", "faces", "ranks_per_node", "receiver"]
     assert {name: getattr(w, name) for name in same} == {name: getattr(halo, name) for name in same}
     assert w.exchanges is None
     # Of 12 steps the first is the warm-up; the times come back, each with the nanosecond before
