@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pready.model.approach.interfaces import Approach, Interface
 from pready.model.common.errors import PreadyError
@@ -62,6 +63,13 @@ def issuing_threads(members: list[int], transports: int, threads: int, partition
         if len(owners) == threads:
             break
     return min(len(members), len(owners))
+
+
+@lru_cache(maxsize=4096)
+def issuers(approach: Approach, threads: int, partitions_per_thread: int, contexts: int) -> tuple[int, ...]:
+    """The same of each VCI in use."""
+    members = vci_members(approach, threads, contexts)
+    return tuple(issuing_threads(m, approach.messages, threads, partitions_per_thread) for m in members)
 
 
 def transport_counts(n_partitions: int, limit: int = 16) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.approach.interfaces import Approach, Interface
-from pready.model.approach.vcis import issuing_threads
+from pready.model.approach.vcis import issuers
 from pready.model.common.arrays import Array
 from pready.model.engine._kernel import FIELDS
 from pready.model.engine.ranks.mapping import Mapping
@@ -340,10 +340,10 @@ def _contentions(x: Exchange) -> Array:
     """What a message pays that waits for its VCI's lock, shape (rows, VCIs)."""
     w = x.workload
     if x.mapping is not None:
-        sharing = list(x.mapping.issuers)
+        sharing = x.mapping.issuers
     else:
-        sharing = [issuing_threads(ts, x.transports, w.threads, w.partitions_per_thread) for ts in x.members]
-    curve = contending(x.first, x.approach)[..., sharing]
+        sharing = issuers(x.approach, w.threads, w.partitions_per_thread, x.setting.contexts)
+    curve = contending(x.first, x.approach)[..., [*sharing]]
     return np.broadcast_to(curve, (x.rows, len(sharing)))
 
 

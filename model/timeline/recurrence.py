@@ -29,7 +29,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pready.model.approach.interfaces import Approach
-from pready.model.approach.vcis import issuing_threads, vci_members
+from pready.model.approach.vcis import issuers as by_vci
+from pready.model.approach.vcis import vci_members
 from pready.model.timeline.costs import Completes, Costs
 from pready.model.timeline.messages import NEVER, Message, Ready, Sent, State, ticks
 from pready.model.timeline.rules import (
@@ -169,10 +170,7 @@ class Ranks:
         self.poll = (len(self.members) - 1) * float(first.poll)
         self.confirmed = confirmed(first, self.interface, setting)
         self.closing = float(epochs(first, approach, setting)) if self.interface.one_sided else 0.0
-        shared = issuers or [
-            issuing_threads(list(m), approach.messages, setting.threads, setting.partitions_per_thread)
-            for m in self.members
-        ]
+        shared = issuers or by_vci(approach, setting.threads, setting.partitions_per_thread, setting.contexts)
         self.contention = [float(contending(first, approach)[k]) for k in shared]
         down = self._counted_down()
         self.counter = [self.pready * d for d in down]

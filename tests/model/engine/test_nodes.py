@@ -135,10 +135,10 @@ def test_instructions_and_cores_change_no_bit(approach: Approach, where: dict[st
 @pytest.mark.thorough
 @pytest.mark.parametrize("approach", [Approach(PART, 2, 1), Approach(MANY, 2, 2)], ids=lambda a: a.name)
 def test_thousands_of_messages_of_a_node_equal_the_plain_recurrence(approach: Approach) -> None:
-    # 64 ranks of a node send 728 of their 1664 buffers outside, in two partitions: merged by halves.
+    # 64 ranks of a node send 528 of their 1664 buffers outside, in two partitions: merged by halves.
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
     w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
-    plan = prepared(machine, w, approach, grid=(8, 8, 8), ranks_per_node=64, node_grid=(4, 4, 4))
+    plan = prepared(machine, w, approach, grid=(8, 8, 4), ranks_per_node=64, node_grid=(4, 4, 4))
     equals_plain(machine, plan, 2)
 
 
@@ -150,7 +150,7 @@ def test_ranks_that_receive_before_all_have_sent(where: dict[str, Any], periodic
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
     w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
     plan = prepared(machine, w, Approach(PART, 2, 1), grid=(4, 4, 40), periodic=periodic, **where)
-    equals_plain(machine, plan, 3, {"cores": 1}, {"cores": 3})  # three share the layers of nodes unequally
+    equals_plain(machine, plan, 2, {"cores": 1}, {"cores": 3})  # three share the layers of nodes unequally
 
 
 SPACED: dict[str, tuple[Any, str]] = {
@@ -201,19 +201,22 @@ def test_a_server_slower_than_its_port_hides_it(o_r: float, vcis: int) -> None:
     equals_plain(machine, plan, 3)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("o_r", [0.5e-6, 0.99e-6, 1.01e-6, 1e-5])
-@pytest.mark.parametrize("within", [1e-7, 5e-6])
-@pytest.mark.parametrize("key", ["part", "rma-single-active"])
+@pytest.mark.parametrize(
+    ("key", "o_r", "within"),
+    [
+        *(("part", o_r, within) for o_r in (0.5e-6, 0.99e-6, 1.01e-6, 1e-5) for within in (1e-7, 5e-6)),
+        ("rma-single-active", 0.5e-6, 1e-7),  # received by the adapter, however long a thread would take
+    ],
+)
 @pytest.mark.parametrize("spread", [0.01, 0.3])
-def test_what_comes_from_the_own_node_passes_the_port_by(o_r: float, within: float, key: str, spread: float) -> None:
+def test_what_comes_from_the_own_node_passes_the_port_by(key: str, o_r: float, within: float, spread: float) -> None:
     # As above, with messages that are cheaper or dearer to receive within a node, or that nobody receives. Much noise
     # keeps messages apart, so that few of the last decide; little has them wait in ports and for servers.
     inter, intra = ideal(o_s=2e-7, o_r=o_r, g=2e-7, G=1e-10, link=10.24e9), ideal(L=1e-7, o_s=1e-7, o_r=within, g=1e-8)
     arrivals = {"model": "normal by thread", "spread": spread}
-    fields = {"threads": 8, "buffer": "64 KiB", "compute": {"time": "300 us"}, "receiver": "waiting"}
+    fields = {"buffer": "32 KiB", "compute": {"time": "150 us"}, "receiver": "waiting"}
     w = workload(**fields, arrivals=arrivals, pattern="halo3d26")
-    plan = prepared(with_nodes(inter, intra), w, Approach(BY_KEY[key], 8, 1), grid=(4, 4, 4), ranks_per_node=4)
+    plan = prepared(with_nodes(inter, intra), w, Approach(BY_KEY[key], 4, 1), grid=(4, 4, 2), ranks_per_node=4)
     equals_plain(with_nodes(inter, intra), plan, 2)
 
 

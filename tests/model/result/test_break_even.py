@@ -183,7 +183,7 @@ def test_an_example_pays_where_its_own_prediction_says_port(name: str) -> None:
 
 
 @pytest.mark.thorough
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=17, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(any_workload(), st.sampled_from(PROFILES), st.sampled_from([None, "timeline"]), st.floats(0, 1))
 def test_whatever_pays_does_so_by_its_own_prediction(
     workload: Workload, profile: str, engine: Literal["timeline"] | None, where: float
