@@ -22,8 +22,10 @@ def compared(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_checkout_agrees_with_itself() -> None:
-    done = compared("--count", "3", "--only", "pair", "--only", "list-uneven", "--only", "sweep3d")
+    patterns = ["--only", "pair", "--only", "list-uneven", "--only", "sweep3d"]
+    done = compared("--count", "3", "--each", "--machine", "meluxina=meluxina", *patterns)  # a workload of each pattern
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "| meluxina | 3 | 0 | 0 |" in done.stdout
     assert "All agree" in done.stdout
 
 
@@ -31,7 +33,7 @@ def test_a_value_that_changes_is_found(tmp_path: Path) -> None:
     profile = (ROOT / "model/machine/profiles/meluxina.toml").read_text(encoding="utf-8")
     other = tmp_path / "other.toml"
     other.write_text(profile.replace('value = "1.11 us"', 'value = "1.11111 us"'), encoding="utf-8")
-    done = compared("--count", "2", "--only", "pair", "--machine", f"meluxina={other}")
+    done = compared("--count", "1", "--only", "pair", "--machine", f"meluxina={other}")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "meluxina, pair" in done.stdout
     assert done.stderr == ""

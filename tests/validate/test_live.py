@@ -79,7 +79,7 @@ def designed() -> list[design.Scene]:
 @pytest.fixture(scope="module")
 def made(designed: list[design.Scene], tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("made")
-    return [(s, measured_by(machine(), s, folder)) for s in designed[:16]], folder
+    return [(s, measured_by(machine(), s, folder)) for s in designed[:8]], folder
 
 
 def judged(made: Any, m: Machine, *, lag: bool = True) -> list[Judged]:

@@ -94,7 +94,7 @@ def test_a_pair_that_is_the_model_keeps_all_limits(on_the_model: Comparison) -> 
 
 @pytest.mark.thorough
 def test_half_the_bandwidth_breaks_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = compared(bandwidth(machine(), 0.5), tmp_path, monkeypatch)
+    done = compared(bandwidth(machine(), 0.5), tmp_path, monkeypatch, workloads=3)
     assert "error of η, median" in [check.name for check in done.checks if not check.ok]
 
 

@@ -93,8 +93,8 @@ def test_what_nodes_made_a_claim_is_off_and_says_why() -> None:
     ],
 )
 def test_a_claim_is_weak_if_no_wrong_machine_turns_it(claim: str, weak: bool) -> None:
-    found = {name: validate(only=[claim], change=made)[0].status for name, made in WRONG_MACHINES.items()}
-    assert ("off" not in found.values()) == weak
+    turned = any(validate(only=[claim], change=made)[0].status == "off" for made in WRONG_MACHINES.values())
+    assert turned != weak
     assert results()[claim].weak == weak
 
 
