@@ -279,11 +279,13 @@ def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:
 
 @pytest.mark.thorough
 def test_of_a_step_only_the_sensitivity_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    step, out = "examples/stencil-unequal.toml", tmp_path / "step.svg"
+    step, out = tmp_path / "step.toml", tmp_path / "step.svg"
+    text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
+    step.write_text(text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8")
     said = "--picture size of several exchanges per step; valid: --picture sensitivity, or a file with one of them"
     assert said in refused(capsys, "predict", step, "--plot", out)
     said = refused(capsys, "predict", step, "-o", tmp_path / "page")
     assert "no page (-o) of several exchanges per step; valid: --json, --plot with" in said
-    assert not list(tmp_path.iterdir())
-    assert main(["predict", step, "--plot", str(out), "--picture", "sensitivity"]) == 0
+    assert [*tmp_path.iterdir()] == [step]
+    assert main(["predict", str(step), "--plot", str(out), "--picture", "sensitivity"]) == 0
     assert "2 exchanges" in out.read_text(encoding="utf-8")

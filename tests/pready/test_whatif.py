@@ -360,7 +360,9 @@ def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(
 ) -> None:
     path = str(tmp_path / "short.toml")
     text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
-    Path(path).write_text(text.replace("share =", "iterations = 4\nshare ="), encoding="utf-8")
+    Path(path).write_text(
+        text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8"
+    )
     step = workload.load(path)
     rows = compared(capsys, path, "--machine", "meluxina", "--set", "exchanges[0].arrivals.spread=2%,8%")
     assert [row["exchanges[0].arrivals.spread"] for row in rows] == ["2%", "8%"]

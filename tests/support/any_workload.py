@@ -36,7 +36,7 @@ def workloads(
             "receiver": draw(st.sampled_from(["waiting", "computing"])),
             "grid": None,
             "iterations": 20,
-            "compute": {"time": draw(st.sampled_from(["10 us", "1 ms", "500 ms"]))},
+            "compute": {"time": draw(st.sampled_from(["10 us", "10 us", "100 us", "1 ms", "500 ms"]))},
             "arrivals": draw(st.sampled_from(arrivals)),
         },
         "drawn",

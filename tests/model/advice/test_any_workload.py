@@ -29,7 +29,7 @@ from pready.model.workload.workload import Workload
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(workloads(), st.sampled_from(PROFILES), st.sampled_from([None, *LIBRARIES]))
 def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | None) -> None:
     made = predict(machines.load(profile), workload, library=library, draws=4, engine="timeline")

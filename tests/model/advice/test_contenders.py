@@ -117,6 +117,7 @@ def test_where_nothing_pays_those_that_pay_first_or_are_fastest_stay() -> None:
 
 def test_a_step_of_which_little_is_shown_says_the_same() -> None:
     machine, step = load("meluxina"), load_workload("examples/stencil-unequal.toml")
+    step = step.changed(grid=(4, 2, 2), iterations=20, transport_partitions=[2, 4, 8])
     every, few, one = (predict(machine, step, seed=2, draws=8, whole=whole) for whole in (None, (), ["pressure"]))
     assert few.approaches == every.approaches
     assert few.advice == every.advice

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.engine.evaluate import Evaluation
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
+from pready.model.result.prediction import Prediction
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
@@ -28,6 +30,12 @@ def made(**fields: Any) -> Workload:
 
 
 LATE = made(arrivals={"model": "laggard", "delay": "200 us"})
+
+
+@cache
+def late(library: str | None = None) -> Prediction:
+    """Asked by several tests."""
+    return predict(MELUXINA, LATE, library=library)
 
 
 KEYS = {
@@ -42,7 +50,7 @@ ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_byt
 
 def test_a_share_that_is_none_is_null_with_a_reason() -> None:
     # Released MPICH sends partitions as one active message, which takes longer than a plain send.
-    part = next(r for r in predict(MELUXINA, LATE, library="mpich-release").approaches if r.name == "Pt2Pt part")
+    part = next(r for r in late("mpich-release").approaches if r.name == "Pt2Pt part")
     assert part.availability < -1
     assert part.to_dict()["availability"] is None
     assert "none of it is hidden" in part.to_dict()["availability_reason"]
@@ -51,7 +59,7 @@ def test_a_share_that_is_none_is_null_with_a_reason() -> None:
 
 
 def test_json_has_the_documented_keys() -> None:
-    data = json.loads(json.dumps(predict(MELUXINA, LATE).to_dict(), allow_nan=False))
+    data = json.loads(json.dumps(late().to_dict(), allow_nan=False))
     assert set(data) >= KEYS
     assert set(data["closed_form"]) == {"eta", "gamma_s_per_byte", "delay_s"}
     assert all(set(row) >= ROW for row in data["approaches"])
@@ -77,7 +85,7 @@ def test_intervals_hold_their_values() -> None:
 
 
 def test_bulk_is_the_baseline() -> None:
-    bulk = predict(MELUXINA, LATE).bulk
+    bulk = late().bulk
     assert (bulk.eta, bulk.eta_low, bulk.eta_high) == (1, 1, 1)
     assert bulk.early_bird_percent == bulk.speedup_percent == 0
     assert bulk.overhead == pytest.approx(1)
@@ -222,7 +230,7 @@ def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
 
 def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
     # MeluXina's own library is MPICH with a pull request that is not released.
-    prediction = predict(MELUXINA, LATE)
+    prediction = late()
     assert prediction.library == "mpich-release"
     wished = {(r.key, r.needs) for r in prediction.approaches if not r.available}
     assert ("part", "MPICH built from pull request 6314") in wished
@@ -230,7 +238,7 @@ def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
     assert prediction.advised.available
     assert any("is not released" in w for w in prediction.advice.warnings)
     # Who asks for it by name gets it.
-    asked = predict(MELUXINA, LATE, library="mpich-6314")
+    asked = late("mpich-6314")
     assert {r.key for r in asked.approaches if not r.available} == {"persistent-matched"}
     assert not any("is not released" in w for w in asked.advice.warnings)
 
@@ -277,7 +285,7 @@ def test_progress_thread_is_suggested_where_it_helps() -> None:
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_settings_exist_in_their_library(name: str) -> None:
-    prediction = predict(MELUXINA, LATE, library=name)
+    prediction = predict(MELUXINA, LATE, library=name, draws=0)
     text = " ".join(prediction.advice.settings)
     assert ("MPIR_CVAR_PART_AGGR_SIZE" in text) <= (name == "mpich-6314")
     assert ("min_message_size" in text) <= (name == "openmpi-13039")
@@ -294,6 +302,7 @@ def test_open_mpi_sends_one_message_per_sender_partition() -> None:
     assert counts == [8, 16, 32]
 
 
+FEW = {"transport_partitions": [1, 8]}
 HALO = {
     "pattern": "halo3d",
     "compute": {"time": "1 ms"},
@@ -303,11 +312,11 @@ HALO = {
 
 @pytest.mark.thorough
 def test_the_pattern_chooses_the_engine() -> None:
-    two, many = predict(MELUXINA, LATE, draws=2), predict(MELUXINA, made(**HALO), draws=2)
+    two, many = predict(MELUXINA, LATE, draws=2), predict(MELUXINA, made(**HALO, **FEW), draws=2)
     assert (two.engine, two.ranks, two.iterations) == ("timeline", (), 1)
     assert (many.engine, many.ranks) == ("engine", (4, 4, 4))
     assert many.iterations == 50
-    one = predict(MELUXINA, made(**HALO), engine="timeline", draws=2)
+    one = predict(MELUXINA, made(**HALO, **FEW), engine="timeline", draws=2)
     assert (one.engine, one.ranks) == ("timeline", ())
     assert "asked for the timeline: predicted from one exchange" in one.advice.warnings[-1]
     # Late neighbours delay bulk and the approach alike: less is gained than a single exchange promises.
@@ -321,7 +330,7 @@ def test_the_pattern_chooses_the_engine() -> None:
 @pytest.mark.thorough
 def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
     # The late partition is the same on every rank: rows, break-even and settings are the same.
-    w = made(pattern="halo3d", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "50 us"})
+    w = made(pattern="halo3d", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "50 us"}, **FEW)
     one, many = (predict(MELUXINA, w, engine=e, draws=2) for e in ("timeline", "engine"))
     for a, b in zip(one.approaches, many.approaches, strict=True):
         assert (a.key, a.transport_partitions, a.vcis, a.messages) == (
@@ -339,13 +348,13 @@ def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
 
 @pytest.mark.thorough
 def test_a_count_of_neighbours_says_why_it_is_not_simulated() -> None:
-    w = made(pattern="neighbours", neighbours=3)
+    w = made(pattern="neighbours", neighbours=3, **FEW)
     prediction = predict(MELUXINA, w, draws=2)
     assert prediction.engine == "timeline"
     assert prediction.advice.warnings[-1].startswith("pattern 'neighbours' has no neighbour_list: predicted from one")
     with pytest.raises(pready.PreadyError, match="engine = 'engine': pattern 'neighbours' has no neighbour_list"):
         predict(MELUXINA, w, engine="engine")
-    listed = made(pattern="neighbours", neighbour_list=[[1, 2], [2, 0], [0, 1]])
+    listed = made(pattern="neighbours", neighbour_list=[[1, 2], [2, 0], [0, 1]], **FEW)
     assert predict(MELUXINA, listed, draws=2).ranks == (3, 1, 1)
 
 
