@@ -43,7 +43,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReque
     launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": before, "PREADY_OBJECTS": str(kept(request) / "objects")}
     # What a clone has: the build would look at each file of the environments and caches beside it.
     clone = tmp_path_factory.mktemp("source") / "pready"
-    beside = shutil.ignore_patterns(".venv*", ".git", ".*_cache", ".hypothesis", "__pycache__", "build")
+    beside = shutil.ignore_patterns(".venv*", ".git", ".*_cache", ".hypothesis", "build")
     shutil.copytree(HERE, clone, symlinks=True, ignore=beside)
     words = (sys.executable, "-m", "build", "--no-isolation", "--outdir", folder)
     run(*words, environment=dict(os.environ) | launcher, cwd=clone)

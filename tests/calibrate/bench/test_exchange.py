@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -261,10 +262,20 @@ def performed(
     points: list[dict[str, Any]],
     patience_s: float = 60.0,
 ) -> Outcome:
+    return all_performed(started, [(plan, points)], out, patience_s)
+
+
+def all_performed(
+    started: tuple[Launcher, Built],
+    plans: Sequence[tuple[ExchangePlan | StepPlan, list[dict[str, Any]]]],
+    out: Path,
+    patience_s: float = 60.0,
+) -> Outcome:
+    """Points of several plans, in one start of the ranks."""
     launcher, built = started
     folder = out / "plans"
-    name = (plan if isinstance(plan, StepPlan) else StepPlan((plan,))).write(folder)
-    each = [Point.of("exchange", plan=name, **p) for p in points]
+    steps = [(plan if isinstance(plan, StepPlan) else StepPlan((plan,)), points) for plan, points in plans]
+    each = [Point.of("exchange", plan=step.write(folder), **p) for step, points in steps for p in points]
     return measure(
         each, launcher, out / "raw.jsonl", 300.0, built=built, folder=folder, point_budget_s=0.1, patience_s=patience_s
     )
@@ -280,13 +291,13 @@ def ways_in(*transports: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
+@pytest.mark.parametrize(("pattern", "transports"), [("halo3d", (1, 4)), ("sweep3d", (4,))])
 def test_every_way_performs_it_and_every_byte_is_right(
-    started: tuple[Launcher, Built], tmp_path: Path, pattern: str
+    started: tuple[Launcher, Built], tmp_path: Path, pattern: str, transports: tuple[int, ...]
 ) -> None:
     iterations = 2
     plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), iterations, seed=0)
-    outcome = performed(started, plan, tmp_path, ways_in(1, 4))
+    outcome = performed(started, plan, tmp_path, ways_in(*transports))
     assert outcome.failures == {}
     for line in read(tmp_path / "raw.jsonl").points.values():
         record = line["record"]
@@ -417,22 +428,17 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("what", "each"),
-    [
+def test_wrong_bytes_are_noticed_and_the_rest_still_measured(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+    cases: list[tuple[Workload, list[dict[str, Any]]]] = [
         (halo(), [{"approach": "single"}]),
         (halo(thread_shares=[7, 1]), [{"approach": "many", "transport": 4}]),
         (halo(consume={"time": "0 s"}), [{"approach": way, "transport": 4} for way in ("single", "part", "many")]),
         (step(), [{"ways": "single.1_many.2_single.1"}]),
-    ],
-    ids=["halo", "unequal parts", "consumed", "step"],
-)
-def test_wrong_bytes_are_noticed_and_the_rest_still_measured(
-    started: tuple[Launcher, Built], tmp_path: Path, what: Workload, each: list[dict[str, Any]]
-) -> None:
-    wrong = [{**way, "fault": "corrupt", "fault_rank": 2} for way in each]
-    outcome = performed(started, step_plan(what, 2, seed=0), tmp_path, [*wrong, *each])
-    assert (outcome.failed, outcome.measured) == (len(each), len(each))
+    ]
+    fault = {"fault": "corrupt", "fault_rank": 2}
+    plans = [(step_plan(what, 2, seed=0), [*({**way, **fault} for way in each), *each]) for what, each in cases]
+    outcome = all_performed(started, plans, tmp_path)
+    assert (outcome.failed, outcome.measured) == (6, 6)
     said = "wrong bytes: rank [0-3] received from rank 2 what was not sent, in phase [0-2]"
     assert all(re.match(said, reason) for reason in outcome.failures.values()), outcome.failures
 
