@@ -190,7 +190,8 @@ def test_sliders_show_the_prediction_of_what_they_say() -> None:
 def test_sliders_of_spread_and_what_does_not_fit() -> None:
     from pready.notebook import answer, choices
 
-    on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
+    on = pready.load_machine("meluxina")
+    what = pready.load_workload(HALO).changed(grid=(2, 2, 2), iterations=50, transport_partitions=[8])
     some = choices(on, what)
     assert some["arrivals.spread"][2] == 0.01
     here = {name: now for name, (_, _, now) in some.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import multiprocessing
 import os
@@ -13,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 from command_line import refused
 
 import pready
+from pready.cli import main
 from pready.files.rows import csv_text
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
@@ -42,19 +44,12 @@ def some_points(seeds: int = 6) -> list[Point]:
     return points(MELUXINA, LAGGARD, [axis("buffer", ["4 MiB", "8 MiB"]), axis("seed", range(seeds))])
 
 
-def sweep(*more: str, before: tuple[str, ...] = (), **how: Any) -> str:
-    words = [*before, *(() if before else (sys.executable,)), "-m", "pready", "sweep", "examples/laggard.toml"]
-    done = subprocess.run(
-        [*words, *OVER, *more], capture_output=True, text=True, check=False, timeout=240, env={**os.environ, **how}
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def plain() -> str:
-    """The table as this machine computes it."""
-    return sweep()
+    """The table as this process computes it."""
+    with redirect_stdout(io.StringIO()) as said:
+        assert main(["sweep", "examples/laggard.toml", *OVER]) == 0
+    return said.getvalue()
 
 
 class Here(Executor):
@@ -220,8 +215,12 @@ def test_ranks_of_an_mpi_job_give_the_same_bytes(plain: str) -> None:
     prefix = os.environ.get("PREADY_MPICH_PREFIX")
     if not prefix:
         pytest.skip("PREADY_MPICH_PREFIX is not set")
-    before = (f"{prefix}/bin/mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures")
-    assert sweep(before=before, MPI4PY_LIBMPI=f"{prefix}/lib/libmpi.so.12") == plain
+    words = [f"{prefix}/bin/mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures", "-m", "pready", "sweep"]
+    there = {**os.environ, "MPI4PY_LIBMPI": f"{prefix}/lib/libmpi.so.12"}
+    done = subprocess.run(
+        [*words, "examples/laggard.toml", *OVER], capture_output=True, text=True, check=False, timeout=240, env=there
+    )
+    assert (done.returncode, done.stdout) == (0, plain), done.stderr
 
 
 def test_a_cluster_has_no_cores_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:

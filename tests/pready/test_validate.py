@@ -270,13 +270,10 @@ def test_live_on_two_libraries(
     monkeypatch.setattr(many, "both_ways", both_ways)
     words = f"{library}/bin/mpiexec -n 2"
     mpi = ["--mpi", str(library), "--mpi", str(library)]
-    report = tmp_path / "report"
-    options = ["--launcher", words, *mpi, "--budget", "2 min", "-o", str(report), "--json", "--seed", "4"]
+    raw = tmp_path / "raw"
+    options = ["--launcher", words, *mpi, "--budget", "2 min", "--raw", str(raw), "--json", "--seed", "4"]
     assert main(["validate", "live", *options]) == status
-    assert [(s.library, folder, budget, seed) for s, folder, budget, seed in seen] == [
-        ("mpich", report / "raw", 90.0, 4),
-        ("mpich-2", report / "raw", 90.0, 4),
-    ]
+    assert [(s.library, *how) for s, *how in seen] == [(name, raw, 90.0, 4) for name in ("mpich", "mpich-2")]
     said = capsys.readouterr()
     assert "skipped mpich-2, both ways: no exchange was measured in every round" in said.err
     data = json.loads(said.out)
@@ -292,14 +289,14 @@ def test_exchanges_both_ways_are_a_comparison_of_their_own(
     asked: list[Any] = []
 
     def both(*given: Any, budget_s: float, **_: Any) -> Comparison:
-        asked.append((given[0].library, given[1].name, budget_s))
+        asked.append((given[0].library, given[1], budget_s))
         return findings.comparison(8)
 
     monkeypatch.setattr(live, "validate", measured([], found=GOOD))
     monkeypatch.setattr(many, "both_ways", both)
     words = ["--launcher", f"{library}/bin/mpiexec -n 2", "--budget", "2 min", "--json"]
-    assert main(["validate", "live", *words, "--raw", str(tmp_path / "raw"), "-o", str(tmp_path / "r")]) == 1
-    assert asked == [("mpi", "live-mpi.jsonl", 30.0)]
+    assert main(["validate", "live", *words, "-o", str(tmp_path / "r")]) == 1
+    assert asked == [("mpi", tmp_path / "r" / "raw" / "live-mpi.jsonl", 30.0)]
     assert len(json.loads(capsys.readouterr().out)["comparisons"]) == 2
 
 
