@@ -6,8 +6,9 @@ mistake is an error in one line before anything runs.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, get_type_hints
 
 from pready.model.common.errors import PreadyError
@@ -75,9 +76,15 @@ def _table(name: str) -> type[Strict]:
     return table
 
 
+@lru_cache(maxsize=4096)
+def _read(name: str, data: str) -> Any:
+    """The same for wrong machines and for draws of a machine."""
+    return arguments(name, json.loads(data), name)
+
+
 def answer(name: str, data: dict[str, Any], lab: Lab) -> Answer:
     """The value of a check."""
     try:
-        return CHECKS[name](arguments(name, data, name), lab)
+        return CHECKS[name](_read(name, json.dumps(data, default=str)), lab)
     except PreadyError as error:
         raise error.at(name) if error.source is None else error from None

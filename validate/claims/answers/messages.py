@@ -4,6 +4,7 @@ partitions, a broadcast. All ranks are in MPI; all messages are ready at once un
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -76,7 +77,7 @@ class Broadcast(Strict):
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
     """Seconds: half of the round trip."""
-    return _last(lab, a.machine, _shape(1, 1, a.size), Approach(SINGLE), [[1], []])
+    return _last(lab, a.machine, (1, 1, a.size), Approach(SINGLE), [[1], []])
 
 
 def window(a: Window, lab: Lab) -> float:
@@ -85,7 +86,7 @@ def window(a: Window, lab: Lab) -> float:
     there: Lists = [[k + i] for i in range(k)]
     back: Lists = [[i] for i in range(k)] if a.both_ways else [[]] * k
     approach = Approach(BY_KEY[NONBLOCKING], a.messages)
-    time = _last(lab, a.machine, _shape(1, a.messages, a.messages * a.size), approach, [*there, *back], k)
+    time = _last(lab, a.machine, (1, a.messages, a.messages * a.size), approach, [*there, *back], k)
     if not a.both_ways:
         time += ping_pong(PingPong(machine=a.machine, size=f"{a.answer:.17g} B"), lab)  # type: ignore[arg-type]
     return time if a.of == "time_s" else (1 + a.both_ways) * k * a.messages * a.size / time
@@ -93,7 +94,7 @@ def window(a: Window, lab: Lab) -> float:
 
 def fan(a: Fan, lab: Lab) -> float:
     """Seconds: half of the time until the last message is back."""
-    n, one = a.peers, _shape(1, 1, a.size)
+    n, one = a.peers, (1, 1, a.size)
     # The one rank has a node of its own; idle ranks fill it.
     out: Lists = [[n + i for i in range(n)], *([[]] * (2 * n - 1))]
     back: Lists = [*([[]] * n), *([[0]] * n)]
@@ -105,7 +106,7 @@ def time_per_message(a: Partitions, lab: Lab) -> float:
     n = round(a.buffer / a.partition)
     if a.threads * (n // a.threads) != n:
         raise PreadyError(f"{n} messages by {a.threads} threads", valid="a multiple of the threads")
-    shape = _shape(a.threads, n // a.threads, a.buffer)
+    shape = a.threads, n // a.threads, a.buffer
     return _last(lab, a.machine, shape, _approach(a.interface, n), [[1], []]) / n
 
 
@@ -131,14 +132,20 @@ def _approach(interface: str, messages: int) -> Approach:
 def _last(
     lab: Lab,
     machine: MachineTable,
-    shape: dict[str, Any],
+    shape: tuple[int, int, float],
     approach: Approach,
     lists: Lists,
     ranks_per_node: int = 1,
 ) -> float:
     """When the last rank has ended one exchange that all began at 0."""
-    workload = Workload.model_validate({**shape, "pattern": "neighbours", "neighbour_list": lists})
-    options: dict[str, Any] = {"grid": (len(lists),), "neighbours": tuple(map(tuple, lists))}
+    neighbours = tuple(map(tuple, lists))
+    options: dict[str, Any] = {"grid": (len(lists),), "neighbours": neighbours}
     if ranks_per_node > 1:
         options["ranks_per_node"] = ranks_per_node
-    return float(lab.simulation(machine, workload, approach, 1, **options).last_end_s[0])
+    return float(lab.simulation(machine, _to(neighbours, shape), approach, 1, **options).last_end_s[0])
+
+
+@lru_cache(maxsize=1024)  # draws of a machine ask for the same
+def _to(neighbours: tuple[tuple[int, ...], ...], shape: tuple[int, int, float]) -> Workload:
+    lists = {"pattern": "neighbours", "neighbour_list": [*map(list, neighbours)]}
+    return Workload.model_validate(_shape(*shape) | lists)
