@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from command_line import data, out
@@ -16,9 +17,12 @@ HALO = "examples/halo3d.toml"
 
 
 @pytest.mark.thorough
-def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    seed = 3
-    said = data(capsys, "predict", HALO, "--seed", seed)
+def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    seed, file = 3, tmp_path / "halo.toml"
+    text = Path(HALO).read_text(encoding="utf-8")
+    file.write_text(text.replace("iterations = 1000", "iterations = 60\ngrid = [4, 2, 2]"), encoding="utf-8")
+    said = data(capsys, "predict", file, "--seed", seed)
+    assert said["ranks"] == [4, 2, 2]
     best, bulk = said["advice"], said["approaches"][0]
     row = next(
         r
@@ -28,12 +32,12 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str]) 
     )  # fmt: skip
     # The same grid, as many iterations.
     ranks = ",".join(str(n) for n in said["ranks"])
-    simulated = data(capsys, "simulate", HALO, "--ranks", ranks, "--iterations", said["iterations"], "--seed", seed)
+    simulated = data(capsys, "simulate", file, "--ranks", ranks, "--iterations", said["iterations"], "--seed", seed)
     for found, expected in zip(simulated["approaches"], (bulk, row), strict=True):
         for field in ("time_s", "eta", "speedup_percent", "iteration_s", "overhead", "availability"):
             same = expected[field] if expected[field] is None else pytest.approx(expected[field], rel=1e-12)
             assert found[field] == same, field
-    text = out(capsys, "explain", HALO, "--seed", seed)
+    text = out(capsys, "explain", file, "--seed", seed)
     (eta,) = re.findall(r"η = T_b / T_p = .* = ([\d.]+)×", text)
     assert float(eta) == pytest.approx(row["eta"], rel=5e-4)
 

@@ -259,7 +259,7 @@ def test_where_nothing_pays_what_would_is_looked_for_in_all_kinds() -> None:
 
 @pytest.mark.thorough
 def test_a_step_of_one_exchange_has_the_levers_of_that_exchange() -> None:
-    top: dict[str, Any] = {"format": 2, "threads": 8, "grid": [4, 4, 4], "receiver": "computing"}
+    top: dict[str, Any] = {"format": 2, "threads": 8, "grid": [2, 2, 2], "receiver": "computing", "iterations": 60}
     exchange: dict[str, Any] = {
         "pattern": "halo3d",
         "faces": ["256 KiB", "1 MiB", "1 MiB"],
