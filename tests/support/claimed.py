@@ -1,4 +1,4 @@
-"""What a command of the documents computes: claims take minutes, and nothing computes them twice."""
+"""What a command of the documents computes: nothing computes it twice."""
 
 from __future__ import annotations
 
