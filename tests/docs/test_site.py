@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from command_line import parsed
 from file_tables import file_tables, takes
 from generate import commands, fields, pages
 
@@ -25,7 +26,18 @@ from pready.model.workload.workload import Workload, load
 
 README = Path("README.md")
 PAGES = [README, *sorted(Path("docs").rglob("*.md"))]
-ELSEWHERE = ("calibrate", "mymachine", "validate", "sst run", "prove", "capture", "--dask", "ex.toml", "-o report/")
+ELSEWHERE = (
+    "calibrate",
+    "mymachine",
+    "validate",
+    "sst run",
+    "prove",
+    "capture",
+    "--dask",
+    "ex.toml",
+    "-o report/",
+    "-o /tmp/report",
+)
 """What needs two nodes, a scheduler or SST, takes minutes, or writes to the user's folders: tested where those are.
 Pages are made for tests/pready/test_prediction_page.py."""
 
@@ -35,9 +47,18 @@ def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def lines() -> list[str]:
+def every_line() -> list[str]:
     shown = [line for p in PAGES for b in blocks(p, "console") for line in b.splitlines()]
-    every = [line[2:].split("#")[0].strip() for line in shown if line.startswith("$ pready")]  # those with # want root
+    return [line[2:].split("#")[0].strip() for line in shown if line.startswith("$ pready")]  # those with # want root
+
+
+def test_commands_parse() -> None:
+    for line in dict.fromkeys(every_line()):
+        parsed(line)
+
+
+def lines() -> list[str]:
+    every = every_line()
     alike = [c.replace(" --machine meluxina", "") if "compare" not in c else c for c in every]  # who names no machine
     return [c for c in dict.fromkeys(alike) if not any(w in c for w in ELSEWHERE)]
 

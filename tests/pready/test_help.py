@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import data, out, refused
+from command_line import data, out, parsed, refused
 
 from pready.cli import COMMANDS, cli, main
 from pready.commands.examples import EXAMPLES
@@ -56,18 +56,7 @@ def test_examples_are_of_commands_that_exist() -> None:
 
 @pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
 def test_the_examples_parse(line: str) -> None:
-    """Options exist and take these values; other tests run the commands."""
-    words = shlex.split(line)
-    assert words[0] == "pready"
-    words = words[: next((i for i, w in enumerate(words) if w in (">", "<")), len(words))]
-    context = click.Context(cli)
-    command: click.Command = cli
-    rest = words[1:]
-    while isinstance(command, click.Group) and rest and command.get_command(context, rest[0]) is not None:
-        inner = command.get_command(context, rest[0])
-        assert inner is not None
-        command, rest = inner, rest[1:]
-    command.make_context(" ".join(words), rest, parent=context)
+    parsed(line)
 
 
 def offered(*words: str) -> list[str]:

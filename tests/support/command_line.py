@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
+import click
 import pytest
 
-from pready.cli import main
+from pready.cli import cli, main
 
 
 def out(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -34,3 +36,18 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert captured.err.startswith("pready: error: ")
     assert captured.err.count("\n") == 1
     return captured.err
+
+
+def parsed(line: str) -> None:
+    """Options of a shell's line exist and take these values; other tests run the commands."""
+    words = shlex.split(line, comments=True)
+    assert words[0] == "pready"
+    words = words[: next((i for i, w in enumerate(words) if w in (">", "<", "|")), len(words))]
+    context = click.Context(cli)
+    command: click.Command = cli
+    rest = words[1:]
+    while isinstance(command, click.Group) and rest and command.get_command(context, rest[0]) is not None:
+        inner = command.get_command(context, rest[0])
+        assert inner is not None
+        command, rest = inner, rest[1:]
+    command.make_context(" ".join(words), rest, parent=context)
