@@ -88,8 +88,8 @@ def changed(table: Any, path: list[str], value: object) -> Any:
     return table.model_copy(update={head: new})
 
 
-class Figures(Evaluation):
-    """Without the intervals of what it says."""
+class WithoutIntervals(Evaluation):
+    """Figures alone: no claim asks how sure they are."""
 
     def blocks(self, approach: Approach) -> Array:
         """All iterations as one block."""
@@ -142,7 +142,7 @@ class Lab:
         """Exchanges from rest of a workload, the machine's parameters taken at their values."""
         key = self._key(table), workload
         if key not in self._evaluations:
-            self._evaluations[key] = Figures(
+            self._evaluations[key] = WithoutIntervals(
                 self.machine(table), workload, self.seed, draws=0, alone=True, samples=SAMPLES
             )
         return self._evaluations[key]
