@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from machines import ideal
+from machines import ideal, sends_complete
 from plain_ranks import run_as_plain
 from workloads import workload_of
 
@@ -169,3 +169,13 @@ def test_a_put_by_the_processor_waits_for_a_thread_of_its_target() -> None:
     # What the adapter moves waits for nobody.
     for key in ("rma-many-active", "rma-single-active"):
         assert communication(on_call(), w, Approach(BY_KEY[key], 8, 1)) == pytest.approx(KIB100, rel=1e-2)
+
+
+@pytest.mark.parametrize("profile", ["meluxina", "hpc3", "niagara"])
+def test_a_blocking_send_returns_when_a_late_receiver_says_so(profile: str) -> None:
+    # Eager, complete when delivered: what a rank sends next waits until its first receiver has joined its threads.
+    noisy = {"model": "normal by thread", "spread": 0.2}
+    w = workload_of(buffer="512 B", pattern="neighbours", neighbours=4, receiver="computing", arrivals=noisy)
+    case = {"workload": w, "approach": Approach(BY_KEY["blocking"]), "grid": (4,), "seed": 1}
+    machine = sends_complete(load(profile).progressing("on-call"), "delivered")
+    run_as_plain(case | {"machine": machine, "neighbours": [[1, 2, 3], [2, 3], [3, 0], [0]]}, 2)
