@@ -268,18 +268,18 @@ names = st.sampled_from(
     [*Workload.model_fields, *Machine.model_fields, "model", "noise", "spread", "time", "file", "unit", "x"]
 )
 tables = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=5), max_leaves=12
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=5), max_leaves=8
 )
 
 
 @pytest.mark.thorough
-@given(st.dictionaries(names, tables, max_size=8))
+@given(st.dictionaries(names, tables, max_size=6))
 @example({"threads": 8, "buffer": "64 B", "arrivals": {"model": ["laggard"]}})
 @example({"threads": 8, "buffer": "64 B", "arrivals": {"model": {}}})
 @example({"threads": 10**400, "buffer": "64 B"})
 @example({"threads": 8, "buffer": "64 B", "compute": []})
 @example({"inter": {"segments": [1]}})
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_tables(data: dict[str, Any]) -> None:
     for model in (Workload, Machine):
         try:
