@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import fields
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -31,9 +33,14 @@ def value(text: str) -> dict[str, Any]:
     return {"value": text, "source": "assumed", "why": "test"}
 
 
+@cache
+def manzano() -> dict[str, Any]:
+    return tomllib.loads((resources.files("pready.model.machine") / "profiles" / "manzano.toml").read_text())
+
+
 def data(memory: Mapping[str, Any], **segment: Any) -> dict[str, Any]:
     """Manzano with one segment, that of large messages, of which O_r and O_r_beyond are as given."""
-    out = tomllib.loads((resources.files("pready.model.machine") / "profiles" / "manzano.toml").read_text())
+    out = deepcopy(manzano())
     last = {n: v for n, v in out["inter"]["segments"][-1].items() if n not in ("O_r", "O_r_beyond")}
     out["inter"]["segments"] = [{**last, "from": "0 B", **segment}]
     out["memory"] = {n: v for n, v in out["memory"].items() if n.startswith("copy")} | dict(memory)
@@ -47,6 +54,9 @@ def machine(cache: float | None = CACHE, beyond: float = BEYOND, **memory: Any) 
         segment["O_r_beyond"] = value(f"{beyond!r} s/B")
         memory["cache"] = value(f"{cache!r} B")
     return validated(Machine, data(memory, **segment), "test")
+
+
+KNOWN = machine()
 
 
 def workload(buffer: float, neighbours: int | None = 4, **more: Any) -> Workload:
@@ -71,14 +81,14 @@ def test_known_answer() -> None:
 def test_an_exchange_fills_the_cache_first(buffer: int, neighbours: int, pieces: int) -> None:
     # However it is split, min(V, cache) at O_r and the rest at O_r_beyond.
     size, received = 4.0 * buffer / pieces, 4.0 * buffer * neighbours
-    whole = received * per_byte(machine(), workload(4.0 * buffer, neighbours), size)
+    whole = received * per_byte(KNOWN, workload(4.0 * buffer, neighbours), size)
     assert whole == pytest.approx(min(received, CACHE) * WITHIN + max(received - CACHE, 0) * BEYOND, rel=1e-6)
 
 
 @given(st.lists(st.integers(1, 10**8), min_size=2, max_size=2, unique=True).map(sorted))
 def test_more_takes_longer_and_a_byte_no_more_than_its_own(buffers: list[int]) -> None:
     a, b = (4.0 * n for n in buffers)
-    first, second = (float(costs(Sampler(machine()), workload(x), x).receive) for x in (a, b))
+    first, second = (float(costs(Sampler(KNOWN), workload(x), x).receive) for x in (a, b))
     # 4 neighbours: where all is beyond the cache, each further byte of the four costs BEYOND.
     assert (b - a) * WITHIN * (1 - 1e-6) <= second - first <= (b - a) * BEYOND * (1 + 1e-6)
 
