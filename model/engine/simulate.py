@@ -17,7 +17,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine._kernel import Engine, KeptTimes, simulate_all
 from pready.model.engine.plan import Draws, Placed, Plan, Priced, listed_price
 from pready.model.engine.ranks.layout import Layout
-from pready.model.engine.ranks.parts import Price
 from pready.model.engine.simulation import Simulation, messages_of, simulations
 from pready.model.machine.machine import Machine
 from pready.model.timeline.sampling import Sampler
@@ -55,7 +54,6 @@ def simulate(
     node_grid: Sequence[int] | None = None,
     thread_grid: tuple[int, int, int] | None = None,
     radix: int | None = None,
-    price: Price | None = None,
     record: bool = False,
     on_progress: Callable[[float], None] | None = None,
     chunk: int = 0,
@@ -96,8 +94,6 @@ def simulate(
         of every buffer.
     radix
         Of a broadcast: of its k-nomial tree. Absent: 2.
-    price
-        Scalar costs of a message by its size; absent: every machine parameter at its value.
     record
         Keep the end of every rank and iteration (`ends_s`, `received_s`).
     on_progress
@@ -121,7 +117,6 @@ def simulate(
         workload,
         approach,
         seed=seed,
-        price=price,
         grid=grid,
         periodic=periodic,
         blocks=blocks,
@@ -290,9 +285,7 @@ def _outcomes(jobs: Sequence[Job], cores: int, kept: KeptTimes | None = None) ->
     )
 
 
-def prepared(
-    machine: Machine, workload: Workload, approach: Approach, *, seed: int = 0, price: Price | None = None, **ranks: Any
-) -> Plan:
+def prepared(machine: Machine, workload: Workload, approach: Approach, *, seed: int = 0, **ranks: Any) -> Plan:
     """The checked numbers of one run; arguments as of `simulate`, `ranks` those of `Layout`."""
     of = Layout(**ranks)
     if not 0 <= seed <= LARGEST_SEED:
@@ -307,7 +300,7 @@ def prepared(
         for size in (*of.sizes.faces, *of.sizes.edges, of.sizes.corner):
             if not size > 0:
                 raise PreadyError(f"a size of {size:g} B for a neighbour", valid="greater than 0")
-    price = price or listed_price(Sampler(machine), workload)
+    price = listed_price(Sampler(machine), workload)
     return Placed(machine, workload, of).priced(approach, price, Draws((0,), (seed,))).plan
 
 

@@ -254,8 +254,6 @@ class Ranks:
             jobs = [t + self.barrier for t in jobs]
         if interface.one_sided:  # the epoch is open when all peers have posted
             jobs = [max(t, *grants.values()) for t in jobs] if grants else jobs
-        elif interface.active_message and self.mapped:  # each message with the clear-to-send of its receiver
-            jobs = [max(t, grants.get(m % self.directions, NEVER)) for m, t in enumerate(jobs)]
         elif interface.active_message:  # none before the first clear-to-send
             jobs = [max(t, min(grants.values(), default=NEVER)) for t in jobs]
         if late_puts(interface, self.setting):
@@ -284,7 +282,6 @@ class Ranks:
         grants = {d: at + self.control for d, at in posts.items()} if interface.opens else {}
         jobs = self.queued(rank, ready, grants)
         join, every = ready.marked + self.barrier, [*posts]
-        active = interface.active_message and not self.mapped
         between = {d: self._between(kinds[d], len(posts)) for d in posts}
         nic, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
         for vci, members in enumerate(self.members):
@@ -301,7 +298,7 @@ class Ranks:
                     kind = kinds[d]
                     held += kind.hold
                     at += kind.hold
-                    mine = max(at, grants[d] + held) if active else at
+                    mine = max(at, grants[d] + held) if interface.active_message else at
                     free = max(free, mine)
                     goes = self.allowed(kind, mine, posts[d], entered[d][vci], join, ready.through[vci])
                     m = Message(d, job, vci, time, mine, goes)

@@ -26,7 +26,7 @@ inline V receivers_ready(const Plan& p, Scratch& s, V start) {
         last = larger(last, at);
         first = at > -kInf ? smaller(first, at) : first;
     }
-    return p.granted && !p.mapped ? smaller(first, last) : last;
+    return p.granted ? smaller(first, last) : last;
 }
 
 // From the last mark of each job to when it queues for its VCI.
@@ -34,8 +34,7 @@ inline void release(const Plan& p, const Senders& g, Scratch& s, V opened, V joi
     for (int t = 0; t < p.jobs; ++t) {
         V start = relayed ? s.starts[t] : s.starts[t] + p.counter[t];
         if (p.joins && !relayed) start = start + p.barrier;
-        if (p.opens || (p.granted && !p.mapped)) start = larger(start, opened + p.opened);
-        if (p.granted && p.mapped) start = larger(start, posted(p, s, t % p.directions) + p.opened);
+        if (p.opens || p.granted) start = larger(start, opened + p.opened);
         if (p.deferred) start = larger(start, join);
         if (p.cools && !relayed) {
             V cold = wide(p.cold[0]);  // to neighbours of several sizes, as the first of its messages
