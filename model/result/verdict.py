@@ -101,6 +101,9 @@ def best_port(usable: Sequence[S], now: Standing, iterations: int, min_gain: flo
 def as_good(best: S, others: Sequence[S], told_apart: Callable[[S, S], bool]) -> list[S]:
     """Approaches that save as much as `best`, as far as can be told, the simplest to program first.
 
+    Where little is known of `best`, much cannot be told apart from it: those that come before the first one that none
+    of them, up to `best`, surely outdoes are left out.
+
     Parameters
     ----------
     others
@@ -109,7 +112,10 @@ def as_good(best: S, others: Sequence[S], told_apart: Callable[[S, S], bool]) ->
         Does the first save more than the second, with 95 % certainty?
     """
     alike = [p for p in others if p.approach.interface != best.approach.interface and not told_apart(best, p)]
-    return sorted([best, *alike], key=lambda p: trouble(p.approach))
+    order = sorted([best, *alike], key=lambda p: trouble(p.approach))
+    choice = [p for p in order if trouble(p.approach) <= trouble(best.approach)]
+    outdone = [any(told_apart(q, p) for q in choice if q is not p) for p in choice[:-1]]
+    return order[[*outdone, False].index(False) :]
 
 
 def from_iterations(best: Standing, now: Standing, min_gain: float = MIN_GAIN) -> int | None:

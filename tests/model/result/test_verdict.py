@@ -86,6 +86,12 @@ def test_what_intervals_do_not_tell_apart_is_one_choice() -> None:
     first, *others = as_good(rma, [rma, many, part], lambda a, b: apart[b.approach])
     assert first is many
     assert others == [rma]
+    # Of the best little is known: another, no harder to program than it, surely outdoes the simplest.
+    less = {(part.approach, many.approach)}
+    assert as_good(rma, [rma, many, part], lambda a, b: (a.approach, b.approach) in less) == [part, rma]
+    # What is harder to program than the best does not: it would not be advised.
+    less = {(rma.approach, many.approach)}
+    assert as_good(part, [rma, many, part], lambda a, b: (a.approach, b.approach) in less) == [many, part, rma]
     # Control: told apart, the faster one stays.
     assert as_good(rma, [rma, many, part], lambda a, b: True) == [rma]
 
