@@ -110,6 +110,25 @@ def deep(evaluation: Evaluation, approach: Approach, min_gain: float = MIN_GAIN)
         draws = min(2 * draws, most)
 
 
+def decided(
+    evaluation: Evaluation, rows: list[ApproachPrediction], min_gain: float = MIN_GAIN
+) -> tuple[Evaluation, ApproachPrediction, list[ApproachPrediction]]:
+    """`best_and_as_good`, and what is advised with as many draws as its verdict needs (`deep`): its row is replaced.
+
+    If it loses its verdict by them, it is not as good as the others: the choice is made once more.
+    """
+    asked: dict[Approach, Evaluation] = {}
+    while True:
+        best, others = best_and_as_good(evaluation, rows, min_gain)
+        if best.approach in asked:
+            return asked[best.approach], best, others
+        drawn = asked[best.approach] = deep(evaluation, best.approach, min_gain)
+        deeper = drawn.predict(best.approach)
+        rows[rows.index(best)] = deeper
+        if FIRMNESS.index(verdict_of(deeper, min_gain)) >= FIRMNESS.index(verdict_of(best, min_gain)):
+            return drawn, deeper, others
+
+
 def advise(
     evaluation: Evaluation,
     library: LibraryProfile,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pready.model.advice import congestion
-from pready.model.advice.advise import advise, best_and_as_good, deep, rivals
+from pready.model.advice.advise import advise, best_and_as_good, decided, rivals
 from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
 from pready.model.advice.contenders import rows_in_question
@@ -261,11 +261,10 @@ def _answered(
         notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    best, others = best_and_as_good(evaluation, rows, min_gain)
-    drawn = deep(evaluation, best.approach, min_gain) if deciding and evaluation.draws is None else evaluation
-    if drawn is not evaluation:
-        deeper = drawn.predict(best.approach)
-        rows[rows.index(best)], best = deeper, deeper
+    if deciding and evaluation.draws is None:
+        drawn, best, others = decided(evaluation, rows, min_gain)
+    else:
+        drawn, (best, others) = evaluation, best_and_as_good(evaluation, rows, min_gain)
     advice = advise(evaluation, profile, rows, best, others, min_gain, whole=whole)
     many = None if evaluation.rest else evaluation
     prediction = Prediction(

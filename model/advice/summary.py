@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pready.model.advice.advise import best_and_as_good, deep, over_sizes
+from pready.model.advice.advise import decided, over_sizes
 from pready.model.advice.contenders import rows_in_question
 from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
 from pready.model.machine.machine import Machine
@@ -67,9 +67,7 @@ def outcome(
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
     able = approaches(machine, workload, profile)
     rows = evaluation.predict_all(able) if every else rows_in_question(evaluation, able, min_gain)
-    best, _ = best_and_as_good(evaluation, rows, min_gain)
-    deeper = deep(evaluation, best.approach, min_gain).predict(best.approach)
-    rows[rows.index(best)], best = deeper, deeper
+    _, best, _ = decided(evaluation, rows, min_gain)
     pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
     return Outcome(
         library=profile.name,

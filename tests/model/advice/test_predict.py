@@ -228,6 +228,16 @@ def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
     assert advice.verdict == "do not port"
 
 
+def test_what_loses_its_verdict_by_more_draws_is_not_advised() -> None:
+    # On few draws the simplest way seems as good as the best; on many it does not pay, and others may (niagara), or
+    # none does (hawk).
+    w = pready.load_workload("examples/halo3d.toml").changed(buffer="64 KiB", grid=(3, 3, 3), iterations=200)
+    advice = predict(machine.load("niagara"), w, seed=0).advice
+    assert (advice.verdict, advice.best.approach.interface.one_sided) == ("undecided", True)
+    advice = predict(machine.load("hawk"), w, seed=3).advice
+    assert (advice.verdict, advice.as_good) == ("do not port", [])
+
+
 def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
     # MeluXina's own library is MPICH with a pull request that is not released.
     prediction = late()
