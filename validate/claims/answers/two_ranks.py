@@ -9,7 +9,6 @@ import numpy as np
 from pready.model.advice import advise
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
-from pready.model.equations import metrics
 from pready.model.result.verdict import ALIKE
 from pready.model.toml.provenance import Strict
 from pready.model.workload import draws as arrival_models
@@ -78,8 +77,6 @@ def prediction(a: Exchange, lab: Lab) -> float:
             return evaluation.mean_time(approach)
         case "eta":
             return evaluation.gains([approach])[0].eta
-        case "perceived_bandwidth_bytes_per_s":
-            return float(metrics.perceived_bandwidth(a.workload.buffer, evaluation.mean_time(approach)))
         case _:
             return float(getattr(evaluation.predict(approach), a.of))
 
