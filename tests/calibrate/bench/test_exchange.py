@@ -405,10 +405,10 @@ def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, B
 @pytest.mark.thorough
 @pytest.mark.alone
 def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    # A chain of four ranks. Rank 0 is late by 50 ms in iteration 0, and nobody else ever: a trace is replayed from the
+    # A chain of four ranks. Rank 0 is late by 0.1 s in iteration 0, and nobody else ever: a trace is replayed from the
     # row iteration + rank on, so that the first row is rank 0's first iteration alone. The wave reaches rank 1 in
     # iteration 0, which waits for rank 0, and one rank more in each iteration that follows.
-    iterations, late, computing = 6, 0.05, 0.01
+    iterations, late, computing = 6, 0.1, 0.01
     rows = np.full((iterations + RANKS, 2), computing)
     rows[0, 0] += late
     np.savetxt(tmp_path / "times.txt", rows)
@@ -421,10 +421,13 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
     assert out.ends_s is not None
     simulated = np.diff(out.ends_s, axis=0, prepend=0.0).argmax(axis=0)
     assert simulated.tolist() == [0, 0, 1, 2]
-    assert performed(started, exchange_plan(what, iterations, 0), tmp_path, [{"approach": "single"}]).failures == {}
-    (line,) = read(tmp_path / "raw.jsonl").points.values()
-    times = np.array(line["record"]["lists"]["ranks_s"])[:, : 3 * RANKS].reshape(iterations, RANKS, 3)
-    assert (times[:, :, 2] - times[:, :, 0]).argmax(axis=0).tolist() == simulated.tolist()
+    # The median of some rounds: another program makes one iteration longer, or hides the wave in a wait of its own.
+    rounds = [{"approach": "single", "round": n} for n in range(9)]
+    assert performed(started, exchange_plan(what, iterations, 0), tmp_path, rounds).failures == {}
+    lines = read(tmp_path / "raw.jsonl").points.values()
+    times = np.array([line["record"]["lists"]["ranks_s"] for line in lines])[..., : 3 * RANKS]
+    begun, _, ended = np.moveaxis(times.reshape(len(rounds), iterations, RANKS, 3), 3, 0)
+    assert np.median(ended - begun, axis=0).argmax(axis=0).tolist() == simulated.tolist()
 
 
 @pytest.mark.thorough
