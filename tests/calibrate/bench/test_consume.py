@@ -54,10 +54,11 @@ def test_what_waits_for_nothing_starts_early(started: tuple[Launcher, Built], tm
     for approach, transport in (("single", 1), ("many-joined", 4)):
         out = tmp_path / approach
         out.mkdir()
-        point = {"approach": approach, "transport": transport}
-        assert performed(started, replace(plan, ready=ready), out, [point]).failures == {}
-        (line,) = read(out / "raw.jsonl").points.values()
-        begun, _, ended = np.array(line["record"]["lists"]["ranks_s"])[0, : 3 * RANKS].reshape(RANKS, 3)[1]
-        took[approach] = ended - begun
+        # The median of some rounds: another program may keep rank 1 from its core for as long.
+        rounds = [{"approach": approach, "transport": transport, "round": n} for n in range(5)]
+        assert performed(started, replace(plan, ready=ready), out, rounds).failures == {}
+        times = [line["record"]["lists"]["ranks_s"][0] for line in read(out / "raw.jsonl").points.values()]
+        begun, _, ended = np.array(times)[:, 3:6].T  # rank 1's
+        took[approach] = np.median(ended - begun)
     assert took["single"] >= late + 4 * work
     assert late + 2 * work <= took["many-joined"] < took["single"] - work

@@ -367,11 +367,13 @@ def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_pat
     plan = exchange_plan(what, 1, seed=0)
     ready = np.zeros(plan.ready.shape)
     ready[1, 0, 0, late] = late_s
-    point = {"approach": "per-thread", "transport": 1}
-    assert performed(started, replace(plan, ready=ready), tmp_path, [point]).failures == {}
-    (line,) = read(tmp_path / "raw.jsonl").points.values()
-    begun, _, ended = np.moveaxis(np.array(line["record"]["lists"]["ranks_s"]).reshape(RANKS, 3), 1, 0)
-    waited = ended - begun > late_s / 2
+    # The median of some rounds: another program may keep a rank from its core for as long.
+    rounds = [{"approach": "per-thread", "transport": 1, "round": n} for n in range(5)]
+    assert performed(started, replace(plan, ready=ready), tmp_path, rounds).failures == {}
+    lines = read(tmp_path / "raw.jsonl").points.values()
+    times = np.array([line["record"]["lists"]["ranks_s"] for line in lines]).reshape(len(rounds), RANKS, 3)
+    begun, _, ended = np.moveaxis(times, 2, 0)
+    waited = np.median(ended - begun, axis=0) > late_s / 2
     assert waited.tolist() == [late == 0, True, late == 1, False]
 
 
