@@ -14,7 +14,7 @@ from pready.model.engine.from_rest import FromRest
 from pready.model.engine.plan import ByRow, Draws, Placed, Priced, listed_price, without_spread
 from pready.model.engine.rows import Drawn, Saving, blocks_of, drawn_like, exchange_s, row, saving
 from pready.model.engine.simulate import Job, means_s
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.simulation import LATE, Simulation
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
@@ -241,7 +241,7 @@ class Evaluation(FromRest):
     def late(self, approach: Approach) -> float:
         """Seconds of the mean communication time that a rank waits for late neighbours."""
         out = self.nominal(approach)
-        return 0.0 if self.rest else float(out.causes_s["late_neighbour"].mean()) / out.exchanges
+        return 0.0 if self.rest else float(out.causes_s[LATE].mean()) / out.exchanges
 
     def predict(self, approach: Approach) -> ApproachPrediction:
         """Time, η and metrics of one approach, with 95 % intervals."""

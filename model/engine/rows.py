@@ -13,7 +13,7 @@ import numpy as np
 
 from pready.model.common.arrays import Array
 from pready.model.common.normal import student95
-from pready.model.engine.simulation import CONSUME, Simulation
+from pready.model.engine.simulation import CONSUME, LATE, Simulation
 from pready.model.equations import metrics
 from pready.model.result.interval import interval
 from pready.model.result.prediction import ApproachPrediction
@@ -69,6 +69,7 @@ def row(
     # From the first MPI_Pready on; a rank never ends before its threads have joined.
     t_part = time + spread if splits else time - barrier
     before_join = spread + to_join if splits else 0.0
+    late, work = (float(run.causes_s[c][:done].mean()) if c in run.causes_s else 0.0 for c in (LATE, CONSUME))
     return ApproachPrediction(
         approach=run.approach,
         messages=round(run.messages / run.iterations / run.exchanges / run.ranks),
@@ -90,7 +91,8 @@ def row(
         begin_s=float(begins[0].flat[0]),
         begin_per_iteration_s=float(begins[0].flat[0] / workload.iterations),
         needs=run.approach.interface.needs,
-        work_left_s=float(run.causes_s[CONSUME][:done].mean()) / run.exchanges if CONSUME in run.causes_s else 0.0,
+        work_left_s=work / run.exchanges,
+        transfer_s=time * run.exchanges - late - work,
     )
 
 

@@ -16,7 +16,8 @@ from pready.model.engine.plan import Plan
 if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome
 
-CAUSES = ("compute", "late_neighbour", "issue", "nic", "wire", "receive")
+LATE = "late_neighbour"
+CAUSES = ("compute", LATE, "issue", "nic", "wire", "receive")
 """Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""
 CONSUME = "consume"
 """One more of a receiver that is consuming: what its threads work when everything is there."""

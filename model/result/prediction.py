@@ -60,6 +60,8 @@ class ApproachPrediction:
     """What would have to exist for it; empty: available."""
     work_left_s: float = 0.0
     """What a receiver that is consuming still has to work on when everything is there; part of `time_s`."""
+    transfer_s: float = 0.0
+    """Of an iteration: its exchanges, without waiting for late neighbours and the work of a receiver."""
 
     @property
     def gain(self) -> float:
@@ -139,8 +141,8 @@ class Advice:
     because: str
     warnings: list[str] = field(default_factory=list)
     certainty: Certainty = ""
-    """Of "port" and "do not port": likely if an input that nobody measured or published turns it; empty: not asked for,
-    or undecided."""
+    """Of "port" and "do not port": likely if an input that nobody measured or published turns it, or the model's own
+    error; empty: not asked for, or undecided."""
     probability: float | None = None
     """That a port saves enough: share of the draws of the machine's values; None: not asked for."""
     rests_on: dict[str, int] = field(default_factory=dict)

@@ -13,6 +13,7 @@ import machines
 import pytest
 from claimed import claimed
 
+from pready.model.advice.certainty import MODEL_ERROR
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.machine.machine import Machine
@@ -289,6 +290,7 @@ def test_documents_say_what_it_says_today(path: str) -> None:
     assert {str(found[n]) for n in ("off", "inside_percent")} <= set(not_agrees)
     if path != "README.md":
         assert {str(found[n]) for n in ("model_error_percent", "inside_with_error_percent")} <= set(not_agrees)
+        assert round(100 * MODEL_ERROR, 1) == found["model_error_percent"]
 
 
 def test_no_figure_is_of_a_size_that_machines_are_fitted_on() -> None:
