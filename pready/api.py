@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from pready.model.advice import explanation
 from pready.model.advice import predict as predicting
 from pready.model.advice.approach_by_name import approach_named
-from pready.model.advice.explanation import Explanation
 from pready.model.advice.predict import Engine
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library as library_profile
@@ -35,6 +33,9 @@ from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work
 from pready.whatif.sweep import product, tabulate
 from pready.whatif.table import Table
+
+if TYPE_CHECKING:
+    from pready.model.advice.explanation import Explanation
 
 MachineOrName = Machine | str | Path
 WorkloadOrFile = Workload | str | Path
@@ -105,6 +106,8 @@ def explain(
     approach
         The approach beside bulk, such as "many:8"; default: what `predict` advises.
     """
+    from pready.model.advice import explanation  # SymPy takes as long to load as all else here
+
     what = as_workload(workload)
     return explanation.explain(
         as_machine(machine),

@@ -171,11 +171,9 @@ def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
     assert first["L"]["source"] in ("measured", "literature", "assumed")
 
 
-def loaded_by(arguments: list[str], modules: set[str]) -> str:
-    """Which of `modules` a command has imported when it is done."""
-    code = (
-        f"import sys; from pready.cli import main; main({arguments!r}); print(sorted({modules!r} & set(sys.modules)))"
-    )
+def loaded_by(code: str, modules: set[str]) -> str:
+    """Which of `modules` have been imported when `code` is done."""
+    code += f"; import sys; print(sorted({modules!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1]
 
@@ -194,8 +192,11 @@ def test_memory_is_not_searched_at_the_end() -> None:
 @pytest.mark.thorough
 def test_start_up_imports_only_what_is_needed() -> None:
     for arguments in (["--version"], ["--help"]):
-        assert loaded_by(arguments, {"numpy", "pydantic", "pint", "sympy", "rich", "pready.commands"}) == "[]"
-    assert loaded_by(["predict", HALO, "--csv"], {"sympy", "scipy.special", "matplotlib", "pyarrow"}) == "[]"
+        code = f"from pready.cli import main; main({arguments!r})"
+        assert loaded_by(code, {"numpy", "pydantic", "pint", "sympy", "rich", "pready.commands"}) == "[]"
+    large = {"sympy", "scipy.special", "matplotlib", "pyarrow"}
+    assert loaded_by(f"from pready.cli import main; main({['predict', HALO, '--csv']!r})", large) == "[]"
+    assert loaded_by(f"import pready; pready.predict('meluxina', {str(HALO)!r}, draws=0)", large) == "[]"
 
 
 @pytest.mark.thorough
