@@ -10,6 +10,10 @@ namespace {
 inline V first_to_go(const Plan& p, const Scratch& s, const Senders& g, std::int64_t n) {
     V first = wide(kInf);
     for (std::int64_t i = 0; i < n; ++i) {
+        if (p.everywhere) {
+            first = smaller(s.key[i], first);
+            continue;
+        }
         for (int l = 0; l < W; ++l) {
             const std::int32_t d = p.message_direction[p.mapped ? s.id[i][l] : i];
             if (present(p, g.profile[l], d)) first[l] = s.key[i][l] < first[l] ? s.key[i][l] : first[l];
@@ -105,10 +109,10 @@ inline void leave(const Plan& p, Scratch& s, const Senders& g, Exchange& y) {
         double times[W];
         std::memcpy(times, &noted, sizeof times);
         for (int l = 0; l < W; ++l) {
-            if (!way.there[l]) continue;
+            if (!same && !way.there[l]) continue;
             double*& next = s.next[directions[l] * W + l];
-            if (!way.own[l]) *list[l]++ = static_cast<double>(next - g.record[l]);
-            *next++ = tagged(p, numbers[l], times[l]);
+            if (p.lists_leaving && !way.own[l]) *list[l]++ = static_cast<double>(next - g.record[l]);
+            *next++ = p.tags ? tagged(p, numbers[l], times[l]) : times[l];
         }
     }
     for (int l = 0; p.lists_leaving && l < W; ++l) {
