@@ -138,6 +138,11 @@ class Placed:
         return _made(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
 
     @cached_property
+    def _arrivals(self) -> dict[int, Arrivals]:
+        """By seed, for all approaches."""
+        return {}
+
+    @cached_property
     def sends(self) -> tuple[float, ...]:
         """Bytes for each peer."""
         return self.workload.sends
@@ -170,7 +175,9 @@ class Placed:
         if approach not in self.made:
             self.made[approach] = self.priced(approach, price, Draws([0], [seed]))
         seed = exchange_seed(seed, self.number)
-        return Priced(with_arrivals(self.made[approach].plan, self.workload, self.setting, seed), {}, (seed,))
+        if seed not in self._arrivals:
+            self._arrivals[seed] = Arrivals.of(self.workload, self.setting, seed)
+        return Priced(self._arrivals[seed].given_to(self.made[approach].plan), {}, (seed,))
 
     def beside(self, made: Priced, draws: Draws) -> Priced:
         """An approach as it is made, of another number of exchanges from rest side by side."""
@@ -277,17 +284,34 @@ def _check_relays(approach: Approach) -> None:
 def without_spread(made: Plan, machine: Machine) -> Plan:
     """A plan with all partitions ready at the same time, on the machine that it was made for."""
     workload = made.workload.model_copy(update={"arrivals": NoArrivals()})
-    return with_arrivals(made, workload, setting_of(machine, workload), made.seed)
+    return Arrivals.of(workload, setting_of(machine, workload), made.seed).given_to(made)
 
 
-def with_arrivals(made: Plan, workload: Workload, setting: Setting, seed: int) -> Plan:
-    """A plan with the times of another workload, of which all else is the same, and its seed."""
-    ready = ready_numbers(workload, seed)
-    if ready["arrivals"] == TABLE:
-        x = Exchange(workload, made.sent, made.pattern, setting, list(made.costs), made.members, made.mapping, 1)
-        ready["table"] = tables(x, ready)
-    numbers = made.numbers | {n: _row(n, value) for n, value in ready.items()}
-    return replace(made, workload=workload, seed=seed, numbers=numbers)
+@dataclass(frozen=True)
+class Arrivals:
+    """When the partitions of a workload are ready, for any of its approaches."""
+
+    workload: Workload
+    setting: Setting
+    seed: int
+    ready: dict[str, object]
+    numbers: Numbers
+    """The same for the kernel, but for a table, in which approaches differ."""
+
+    @classmethod
+    def of(cls, workload: Workload, setting: Setting, seed: int) -> Arrivals:
+        """Of a workload's exchange with this seed."""
+        ready = ready_numbers(workload, seed)
+        return cls(workload, setting, seed, ready, {n: _row(n, value) for n, value in ready.items()})
+
+    def given_to(self, made: Plan) -> Plan:
+        """A plan with these times and this seed; all else of its workload is the same."""
+        own = self.numbers
+        if self.ready["arrivals"] == TABLE:
+            costs = list(made.costs)
+            x = Exchange(self.workload, made.sent, made.pattern, self.setting, costs, made.members, made.mapping, 1)
+            own = own | {"table": _row("table", tables(x, self.ready))}
+        return replace(made, workload=self.workload, seed=self.seed, numbers=made.numbers | own)
 
 
 def _row(name: str, value: object) -> Row:
