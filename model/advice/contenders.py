@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -122,15 +123,17 @@ class Times:
     once: Array
     """Shape (approaches,)."""
 
-    def mean(self, i: int) -> float:
-        """Of one approach."""
-        return float(self.each[i].mean() + self.once[i])
+    @cached_property
+    def mean(self) -> list[float]:
+        """Of each approach."""
+        means: list[float] = (self.each.mean(axis=1) + self.once).tolist()
+        return means
 
     def longer(self, one: int, other: int) -> tuple[float, float]:
         """By how much one takes longer than another over all iterations: at least, and at most."""
         off = self.each[one] - self.each[other]
         unsure = max(ERRORS * float(off.std(ddof=1)) / math.sqrt(len(off)), SHARE * abs(float(off.mean())))
-        middle = self.mean(one) - self.mean(other)
+        middle = self.mean[one] - self.mean[other]
         return middle - unsure, middle + unsure
 
 
@@ -157,7 +160,7 @@ class Look:
     def leading(self, usable: Sequence[int], baseline: int, min_gain: float) -> set[int]:
         """Those that `best_port` may choose."""
         best = self.shortest(usable, self.run, INDISTINCT)
-        least = min_gain * self.run.mean(baseline)
+        least = min_gain * self.run.mean[baseline]
         saved = [self.run.longer(baseline, i) for i in best]
         if all(low >= least for low, _ in saved):
             return best
@@ -169,12 +172,12 @@ class Look:
 
     def first(self, some: Sequence[int]) -> int:
         """That with the shortest run."""
-        return min(some, key=self.run.mean)
+        return min(some, key=self.run.mean.__getitem__)
 
     def shortest(self, some: Sequence[int], times: Times, tie: float) -> set[int]:
         """Those that may be the simplest among those within a share `tie` of the shortest of some."""
-        first = min(some, key=times.mean)
-        close = tie * times.mean(first)
+        first = min(some, key=times.mean.__getitem__)
+        close = tie * times.mean[first]
         kept = [i for i in some if times.longer(i, first)[0] <= close]
         easiest = min(kept, key=lambda i: trouble(self.able[i]))
         if all(times.longer(easiest, i)[1] <= close for i in kept):
@@ -185,7 +188,7 @@ class Look:
         """Those that may pay from the fewest iterations on, and whether one does for sure."""
         now, first, last = self._stands(baseline, 0.0), dict[int, int](), math.inf
         for i in usable:
-            middle = self.run.mean(i) - self.run.mean(baseline)
+            middle = self.run.mean[i] - self.run.mean[baseline]
             early, late = (
                 from_iterations(self._stands(i, end - middle), now, min_gain) for end in self.run.longer(i, baseline)
             )

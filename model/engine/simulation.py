@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +93,7 @@ class Simulation:
     def after(self, first: int) -> Simulation:
         """Without the first iterations, in which ranks that started together are pulled apart."""
         kept: dict[str, Any] = {
-            f.name: value[first:] for f in fields(self) if isinstance(value := getattr(self, f.name), np.ndarray)
+            name: value[first:] for name, value in vars(self).items() if isinstance(value, np.ndarray)
         }
         left = self.iterations - first
         return replace(
