@@ -18,7 +18,7 @@ from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.runs import widened
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.summary import lines_of
-from pready.calibrate.importers.windows import without_answers
+from pready.calibrate.importers.windows import as_bounds, with_both_ways, without_answers
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.estimates import with_fields
 from pready.calibrate.machine.merge import Merged, merged
@@ -58,11 +58,13 @@ class FromFiles:
 
 
 class Fitted(NamedTuple):
-    """A machine from the messages alone, where its rendezvous begins, and notes."""
+    """A machine from the messages alone, where its rendezvous begins, notes, and how streams are known."""
 
     machine: Machine
     border: Border
     notes: list[str]
+    bounded: bool
+    """Whether g and G_link are those of messages of both ways, which bound those of one."""
 
 
 def from_files(
@@ -112,8 +114,9 @@ def from_files(
     summary: tuple[str, ...] = ()
     if imported is not None and timed:
         row = transport(profile, fabric)
-        machine, border, told = fitted(imported, files, name, seed, _day(used), row)
+        machine, border, told, bounded = fitted(imported, files, name, seed, _day(used), row)
         machine = with_fields(with_overheads_of_streams(machine), fabric=fabric)
+        machine = as_bounds(machine) if bounded else machine
         machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None))
         notes += told
         parts += [MESSAGES, "progress", "sender_progress"]
@@ -123,7 +126,7 @@ def from_files(
     else:
         format = "--intra alone" if imported is None else imported.provenance.format
         raise ImportFormatError(
-            f"{format} does not say how long one message takes between two nodes",
+            "; ".join([f"{format} does not say how long one message takes between two nodes", *notes]),
             valid="osu_latency's or PingPong's output beside it, or --merge MACHINE.toml to add to a machine",
             source=files,
         )
@@ -160,7 +163,12 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     notes: list[str] = []
     observed, note = without_answers(imported.observations, imported.window)
     notes += [note] if note else []
-    lines = without_negative_lines(fit(observed, np.random.default_rng(seed)), notes)
+    found, both_ways = fit(observed, np.random.default_rng(seed)), imported.beside.both_ways
+    bounded = None if both_ways is None else with_both_ways(observed, both_ways, found)
+    if bounded is not None:
+        found = fit(bounded, np.random.default_rng(seed))
+        notes.append("no stream of one way: messages among many take at most as long as osu_bibw's; osu_bw says it")
+    lines = without_negative_lines(found, notes)
     lines, border = with_rendezvous(lines, row)
     origin = imported.provenance
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
@@ -168,7 +176,7 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     machine = with_border(described.machine, border)
     machine = with_fields(machine, progress=row.receiver, sender_progress=row.sender)
     machine = widened(machine, imported.observations.ping_pong)
-    return Fitted(machine, border, [*origin.notes, *notes, *described.notes])
+    return Fitted(machine, border, [*origin.notes, *notes, *described.notes], bounded is not None)
 
 
 def _within(paths: Sequence[Path], name: str, seed: int) -> NetworkPath:
