@@ -61,6 +61,8 @@ def import_benchmark(path: str | Path) -> Imported:
             return parse(data, source)
     if as_osu(found)[1]:
         return parse_osu(data, source)
+    if any(line.text.startswith("# Benchmarking ") for line in found):
+        return parse_imb(data, source)
     if any("o_s=" in line.text and "o_r=" in line.text for line in found):
         problem, valid = "is what Netgauge printed, not its results", "the file that its option -o names"
         raise ImportFormatError(problem, valid=valid, source=source)

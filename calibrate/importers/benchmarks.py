@@ -67,6 +67,8 @@ class Imported:
         Why the two ranks must have been on one node; empty if nothing says so.
     window
         Messages of the windows that `observations.stream` is of, each with an answer; 0: it has none.
+    memory
+        Where the buffers were: "CUDA" and the like; empty: the hosts' memory.
     """
 
     observations: Observations
@@ -74,6 +76,7 @@ class Imported:
     beside: Beside = field(default_factory=Beside)
     one_node: str = ""
     window: int = 0
+    memory: str = ""
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -89,7 +92,7 @@ def combine(first: Imported, *others: Imported) -> Imported:
     Raises
     ------
     ImportFormatError
-        PRTT trains in more than one file: their n and d need not agree.
+        PRTT trains in more than one file: their n and d need not agree. Buffers in hosts' memory and in GPUs'.
     """
     return reduce(_combined, others, first)
 
@@ -97,6 +100,9 @@ def combine(first: Imported, *others: Imported) -> Imported:
 def _combined(one: Imported, other: Imported) -> Imported:
     p, q = one.provenance, other.provenance
     sources = p.source, q.source
+    if one.memory != other.memory:
+        memory, before = (f"in the memory of {x.memory} GPUs" if x.memory else "on the hosts" for x in (other, one))
+        raise ImportFormatError(f"buffers were {memory}", valid=f"{before}, as in {sources[0]}", source=sources[1])
     observations = _joined(one.observations, other.observations, sources)
     formats = ", ".join(dict.fromkeys([*p.format.split(", "), *q.format.split(", ")]))
     versions = ", ".join(dict.fromkeys(v for v in (p.version, q.version) if v))
@@ -107,6 +113,7 @@ def _combined(one: Imported, other: Imported) -> Imported:
         _joined(one.beside, other.beside, sources),
         one.one_node or other.one_node,
         max(one.window, other.window),
+        one.memory,
     )
 
 

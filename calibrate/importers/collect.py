@@ -47,6 +47,7 @@ def collected(paths: Sequence[Path], *, one_node: bool = False) -> tuple[Importe
 def _folder(folder: Path, one_node: bool) -> tuple[list[tuple[Path, Imported]], list[str]]:
     found: list[tuple[Path, Imported]] = []
     left: list[str] = []
+    reads: list[tuple[Path, Imported]] = []
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
@@ -57,11 +58,15 @@ def _folder(folder: Path, one_node: bool) -> tuple[list[tuple[Path, Imported]], 
             read = import_benchmark(path)
             if read.one_node and not one_node:
                 raise ImportFormatError("two ranks on one node; --intra takes it")
-            if found:
-                combine(*(r for _, r in found), read)
         except PreadyError as error:
-            reason = error.problem if len(error.problem) <= REASON else f"{error.problem[: REASON - 1]}…"
-            left.append(f"{path.name} ({reason})")
+            left.append(_left(path, error))
+        else:
+            reads.append((path, read))
+    for path, read in sorted(reads, key=lambda each: bool(each[1].memory)):  # the hosts' memory before GPUs'
+        try:
+            combine(*(r for _, r in found), read)
+        except PreadyError as error:
+            left.append(_left(path, error))
         else:
             found.append((path, read))
     if not found:
@@ -71,3 +76,8 @@ def _folder(folder: Path, one_node: bool) -> tuple[list[tuple[Path, Imported]], 
             source=str(folder),
         )
     return found, [f"not used: {name}" for name in left]
+
+
+def _left(path: Path, error: PreadyError) -> str:
+    reason = error.problem if len(error.problem) <= REASON else f"{error.problem[: REASON - 1]}…"
+    return f"{path.name} ({reason})"

@@ -16,7 +16,7 @@ import re
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import one_node
 from pready.calibrate.importers.benchmarks import Imported, explain
-from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, whole
+from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, row_after, whole
 from pready.model.common.errors import shown
 
 _START = re.compile(r"#\s*Benchmarking\s+(\S+)", re.IGNORECASE)
@@ -36,7 +36,7 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
     version = ""
     all_lines = lines(data, source)
     skipped: list[str] = []
-    inside = False
+    inside = over = False
     title: Line | None = None
     columns: list[str] = []  # of the PingPong being read
     header: list[str] = []  # of all of them
@@ -46,12 +46,12 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
         if match := _VERSION.match(text):
             version = match.group(1).rstrip(".")
         elif match := _START.match(text):
-            inside = match.group(1).lower() == "pingpong"
+            inside, over = match.group(1).lower() == "pingpong", False
             if not inside:
                 skipped.append(match.group(1))
             title = line if inside else title
             columns = []
-        elif not inside or not text:
+        elif not inside:
             continue
         elif match := _PROCESSES.match(text):
             if int(match.group(1)) != 2:
@@ -61,6 +61,8 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
             header = header or columns
             if columns != header:
                 raise line.error(f"columns = {shown(', '.join(columns))}", ", ".join(header) + " as before")
+        elif not text or not (text[0].isdigit() or text[0] in "+-.") or not row_after(line, over):
+            over = over or bool(rows and columns)
         elif text[0].isdigit():
             if not columns:
                 raise line.error("a row comes before its '#bytes …' header", "the header that IMB prints")
@@ -68,8 +70,11 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
             if len(row) < len(columns):
                 raise line.error(f"row {shown(text)} has {len(row)} of {len(columns)} columns", ", ".join(columns))
             rows.append((line, row))
-        elif text[0] in "+-.":
+        else:
             raise line.error(f"#bytes = {shown(text.split()[0])}", "a whole number, at least 0")
+    if title is None and skipped:
+        tests = ", ".join(dict.fromkeys(skipped))
+        raise ImportFormatError(f"test = {shown(tests)} is not supported", valid="PingPong", source=source)
     if title is None:
         raise ImportFormatError("has no PingPong", valid="a line '# Benchmarking PingPong'", source=source)
     if not rows:

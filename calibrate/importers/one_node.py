@@ -23,9 +23,16 @@ def said(lines: Sequence[Line]) -> str:
     for line in lines:
         if match := _WAITING.match(line.text):
             return f"{match.group(1)} more processes waited, so ranks 0 and 1 lay side by side"
-        if _COMMAND.search(line.text) and _ONE_NODE.search(line.text):
-            return f"its command line asks for one node: {line.text[:60]}"
+        if command := of_command(line):
+            return command
     return ""
+
+
+def of_command(line: Line) -> str | None:
+    """What a command line says of it: empty if not one node, None if the line is no command."""
+    if not _COMMAND.search(line.text):
+        return None
+    return f"its command line asks for one node: {line.text[:60]}" if _ONE_NODE.search(line.text) else ""
 
 
 def of_times(ping_pong: Curve | None, hint: str) -> str:

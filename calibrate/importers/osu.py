@@ -25,12 +25,22 @@ from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import one_node
 from pready.calibrate.importers.benchmarks import Beside, Imported, explain
 from pready.calibrate.importers.pasted_tables import as_osu
-from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, refuse_cut, whole
+from pready.calibrate.importers.text import (
+    ImportFormatError,
+    Line,
+    Provenance,
+    lines,
+    number,
+    refuse_cut,
+    row_after,
+    whole,
+)
 from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.model.common.errors import shown
 
 TITLE = re.compile(
-    r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-\w+)?\s+(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
+    r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-(?P<device>\w+))?\s+"
+    r"(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
     re.IGNORECASE,
 )
 TESTS = {
@@ -60,6 +70,7 @@ _MEDIAN = re.compile(r"P50 Tail (Lat ?\(us\)|BW ?\(MB/s\))", re.IGNORECASE)
 _PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S+)\s*\]", re.IGNORECASE)
 _THREADS = re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.IGNORECASE)
 _SYNCHRONISATION = re.compile(r"#\s*Synchronization:\s*(\S+)\s*$", re.IGNORECASE)
+_BUFFERS = re.compile(r"#\s*(?:Send Buffer|Rank 0 Memory) on (\w+).* (?:Buffer|Memory) on (\w+)", re.IGNORECASE)
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$", re.IGNORECASE)
 _Kind = tuple[str, Hashable]
 STREAM: _Kind = ("stream", None)
@@ -82,6 +93,12 @@ class _Section:
     threads: tuple[int, int] = (1, 2)
     """Sending and receiving; the defaults of versions that do not print them."""
     datatype: str = ""
+    memory: str = ""
+    """Of the buffers: "CUDA" and the like; empty: the host's."""
+    one_node: str = ""
+    """What the command line before its title says of it, if that asks for one node."""
+    over: bool = False
+    """Whether other lines have followed its rows."""
     rows: list[tuple[Line, list[str]]] = field(default_factory=list)
 
     def with_threads(self, said: Mapping[str, int]) -> None:
@@ -105,7 +122,6 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
         No title of a supported test, no rows, or a row that is not as its header says.
     """
     plain = lines(data, source)
-    hint = one_node.said(plain)
     all_lines, pasted = as_osu(plain)
     sections, notes = _sections(all_lines)
     if pasted:
@@ -139,8 +155,11 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
     notes.extend(explain(observations, tests))
     provenance = Provenance(source, tests, sections[0].version, tuple(notes))
     window = max((s.window for s in sections if _kind(s) == STREAM), default=0)
-    one = one_node.of_times(observations.ping_pong, hint)
-    return Imported(observations, provenance, Beside(**fields), one, window)
+    hints = [s.one_node for s in sections if s.rows and (s.one_node or s.test == "osu_latency")]
+    waited = one_node.said([line for line in plain if one_node.of_command(line) is None])
+    one = one_node.of_times(observations.ping_pong, waited or next(iter(hints), ""))
+    memory = next((s.memory for s in sections if s.rows and s.memory), "")
+    return Imported(observations, provenance, Beside(**fields), one, window, memory)
 
 
 def _in_si(section: _Section, line: Line, size: float, value: float) -> float:
@@ -173,28 +192,31 @@ def _sections(all_lines: list[Line]) -> tuple[list[_Section], list[str]]:
     sections: list[_Section] = []
     skipped = 0
     threads = dict[str, int]()
+    command = ""
     for line in all_lines:
         text = line.text
+        said = one_node.of_command(line)
+        command = command if said is None else said
         if title := TITLE.search(text):
-            sections.append(_opened(title, line, threads))
+            sections.append(replace(_opened(title, line, threads), one_node=command))
             threads = {}
         elif match := _THREADS.match(text):  # before its title in OMB 7
             threads[match.group(1).lower()] = int(match.group(2))
             if sections and not sections[-1].rows:
                 sections[-1].with_threads(threads)
-        elif not sections or not text:
+        elif not sections:
             continue
         elif text.startswith("#"):
             sections.extend(_told(sections[-1], line))
-        elif text[0].isdigit():
-            if sections[-1].test:
-                sections[-1].rows.append((line, text.split()))
-        elif text[0] in "+-." and sections[-1].test:
-            raise line.error(f"size = {shown(text.split()[0])}", "a whole number, at least 0")
+        elif text and (text[0].isdigit() or text[0] in "+-.") and row_after(line, sections[-1].over):
+            if sections[-1].test and not text[0].isdigit():
+                raise line.error(f"size = {shown(text.split()[0])}", "a whole number, at least 0")
+            sections[-1].rows.append((line, text.split()))
         else:
-            skipped += 1
+            sections[-1].over = bool(sections[-1].rows)
+            skipped += bool(text)
     notes = [f"{skipped} lines that are no rows were skipped"] if skipped else []
-    return _one_type(sections, notes), notes
+    return _two_nodes(_one_memory(_one_type(sections, notes), notes), notes), notes
 
 
 def _told(section: _Section, line: Line) -> list[_Section]:
@@ -205,6 +227,9 @@ def _told(section: _Section, line: Line) -> list[_Section]:
         section.window = int(match.group(2)) if match.group(2).isdigit() else DEFAULT_WINDOW
     elif match := _SYNCHRONISATION.match(text):
         section.synchronisation = match.group(1)
+    elif match := _BUFFERS.match(text):
+        on_host = all(side.upper() == "HOST" for side in match.groups())
+        section.memory = "" if on_host else section.memory or "GPU"
     elif match := _DATATYPE.match(text):
         if section.datatype:
             return [replace(section, title=line, datatype=match.group(1), rows=[])]
@@ -217,7 +242,8 @@ def _told(section: _Section, line: Line) -> list[_Section]:
 def _opened(title: re.Match[str], line: Line, threads: Mapping[str, int]) -> _Section:
     said = " ".join(filter(None, [title.group("call"), title.group("test")]))
     name = " ".join(said.lower().split())
-    section = _Section(TESTS.get(name, ""), title.group("version") or "", line, said)
+    memory = (title.group("device") or "").upper()
+    section = _Section(TESTS.get(name, ""), title.group("version") or "", line, said, memory=memory)
     section.with_threads(threads)
     return section
 
@@ -241,6 +267,28 @@ def _one_type(sections: list[_Section], notes: list[str]) -> list[_Section]:
         return sections
     notes.append(f"only {types[0]} was used, not {', '.join(types[1:])}")
     return [s for s in sections if s.datatype in ("", types[0])]
+
+
+def _one_memory(sections: list[_Section], notes: list[str]) -> list[_Section]:
+    """Of messages between hosts' and between GPUs' memory only those between hosts', if there are any."""
+    used = [s for s in sections if s.test and s.rows]
+    devices = list(dict.fromkeys(s.memory for s in used if s.memory))
+    if not devices:
+        return sections
+    if all(s.memory for s in used):
+        notes.append(f"buffers were in the memory of GPUs ({', '.join(devices)}): a machine of messages between GPUs")
+        return sections
+    notes.append(f"only buffers in the hosts' memory were used, not those of GPUs ({', '.join(devices)})")
+    return [s for s in sections if not s.memory]
+
+
+def _two_nodes(sections: list[_Section], notes: list[str]) -> list[_Section]:
+    """Of runs on one node, by their command lines, and on others only the others."""
+    used = [s for s in sections if s.test and s.rows]
+    if all(s.one_node for s in used) or not any(s.one_node for s in used):
+        return sections
+    notes.append("only runs between two nodes were used, not those whose command lines ask for one node")
+    return [s for s in sections if not s.one_node]
 
 
 def _values(section: _Section, notes: list[str]) -> list[tuple[Line, float, float]]:

@@ -22,6 +22,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _PLAIN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_COUNT = re.compile(r"[+-]?[0-9][0-9,]*[A-Za-z]*")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 
 
@@ -138,6 +139,18 @@ def whole(token: str, field: str, line: Line, *, largest: int = 1 << 50, least: 
     if not (text.isascii() and text.isdigit()) or len(text) > 20 or not least <= int(text) <= largest:
         raise line.error(f"{field} = {shown(token)}", valid)
     return int(text)
+
+
+def row_after(line: Line, table_over: bool) -> bool:
+    """Whether a line that begins like a number is a row, or text such as a list's "1. UCX" or a rule's "---".
+
+    Within a table every such line is one, so that a damaged row is refused; where other lines have come after the
+    table's rows, only one that begins with two numbers, the first without a point.
+    """
+    fields = line.text.split()
+    if line.text[0] in "+-." and not line.text[1:2].isdigit():
+        return False
+    return not table_over or bool(_COUNT.fullmatch(fields[0]) and len(fields) > 1 and _PLAIN.fullmatch(fields[1]))
 
 
 def refuse_cut(line: Line, before: Line | None) -> None:

@@ -30,6 +30,8 @@ FIRST_AS_IMPORTED = with_fields(
     o_r=with_fields(FIRST.o_r, value=SI(400e-9), interval=None, source="assumed"),
     L=with_fields(FIRST.L, value=SI(FIRST.L.value + FIRST.o_r.value - 400e-9), interval=None),
 )
+ON_HOSTS = "# Rank 0 Memory on HOST (H) and Rank 1 Memory on HOST (H)"
+"""What a build for GPUs prints."""
 ALONE = FIRST.o_s.value + FIRST.L.value + FIRST.o_r.value
 
 
@@ -53,7 +55,7 @@ def test_puts_and_their_synchronisation() -> None:
         beside(
             printed("_Put Bandwidth", stream, said=("# Synchronization: MPI_Win_flush",), column="Bandwidth (MB/s)"),
             printed("_Put Latency", [(8, 1e6 * waits)], said=("# Synchronization: MPI_Win_flush",)),
-            printed("_Put-CUDA Latency", [(8, 99.0)], said=("# Synchronization: MPI_Win_fence",)),
+            printed("_Put-CUDA Latency", [(8, 99.0)], said=(ON_HOSTS, "# Synchronization: MPI_Win_fence")),
             printed(
                 "_Put Latency",
                 [(8, 1e6 * (put + FIRST.L.value + epoch))],

@@ -1,0 +1,129 @@
+"""Results as documents keep them: among text, and beside runs on GPUs or within a node. The figures are ours."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pready.calibrate.importers import ImportFormatError, combine, import_benchmark, parse_imb, parse_osu
+from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.to_machine import from_files
+
+ON_HOSTS = "# Send Buffer on HOST (H) and Receive Buffer on HOST (H)"
+ON_GPUS = "# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)"
+
+
+def latency(slower: float = 1.0, build: str = "", buffers: str = "") -> str:
+    """1 us and 0.1 ns/B, or `slower` times as long."""
+    rows = [f"{s:<10d}{slower * (1.0 + 1e-4 * s):>18.2f}" for s in (8, 1024, 65536)]
+    said = [buffers] if buffers else []
+    return "\n".join([f"# OSU MPI{build} Latency Test v7.3", *said, "# Size          Latency (us)", *rows, ""])
+
+
+def times(text: str) -> list[float]:
+    found = parse_osu(text.encode()).observations.ping_pong
+    assert found is not None
+    return [round(1e6 * t, 2) for t in found.medians.values()]
+
+
+ALONE = times(latency())
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "```\n\n1. Load these modules:\n2. 4 processes run\n- and these\n---\n",
+        "\nCurrently Loaded Modules:\n  1) GCC/12.3.0   2) UCX/1.14.1\n 10) 4 more\n",
+        "\n2026-11-20 10:11:12 job finished\n12:01 42 s\n",
+        "\n3.5 2.5 are no size and time\n",
+    ],
+)
+def test_text_after_a_table_is_no_row(after: str) -> None:
+    assert times(latency() + after) == ALONE
+    assert times(f"# A report\n1. 4 nodes\n{latency()}{after}\n{latency()}") == ALONE
+
+
+@pytest.mark.parametrize(
+    "damaged", ["1K                  4.00\n", "-5                  4.00\n", "20,48               4.00\n"]
+)
+def test_a_damaged_row_is_refused_within_a_table(damaged: str) -> None:
+    with pytest.raises(ImportFormatError, match=re.escape(damaged.split(maxsplit=1)[0])):
+        parse_osu((latency() + damaged).encode())
+
+
+def test_rows_after_a_launchers_message_are_rows() -> None:
+    """A damaged size there is refused, too."""
+    whole = latency().splitlines()
+    assert times("\n".join([*whole[:3], "", "mpirun: a warning", *whole[3:], ""])) == ALONE
+    with pytest.raises(ImportFormatError, match="'1K'"):
+        parse_osu((latency() + "\nmpirun: a warning\n1K                  4.00\n").encode())
+
+
+def test_text_after_imbs_table_is_no_row() -> None:
+    table = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n1000 1000 2.00 500.00\n"
+    found = parse_imb((table + "\n1. Submit the job:\n2. 4 nodes\n- or this\n" + table).encode())
+    assert found.observations.ping_pong is not None
+    assert found.observations.ping_pong.medians == {1000: pytest.approx(2e-6)}
+    with pytest.raises(ImportFormatError, match=r"#bytes = '1\.'"):
+        parse_imb((table + "1. Submit the job:\n").encode())
+
+
+def test_buffers_of_gpus_are_not_mixed_with_those_of_hosts() -> None:
+    """Whichever comes first; a build for GPUs that says that its buffers are on hosts counts as these."""
+    on_gpus = latency(9.0, "-CUDA")
+    for text in (
+        latency() + on_gpus,
+        on_gpus + latency(),
+        latency(9.0, "-CUDA", ON_GPUS) + latency(1, "-CUDA", ON_HOSTS),
+    ):
+        found = parse_osu(text.encode())
+        assert times(text) == ALONE
+        assert "only buffers in the hosts' memory were used, not those of GPUs (CUDA)" in found.provenance.notes
+        assert not found.memory
+    assert times(on_gpus) == pytest.approx([9 * t for t in ALONE], abs=0.05)
+    alone = parse_osu(on_gpus.encode())
+    assert any(note.startswith("buffers were in the memory of GPUs (CUDA)") for note in alone.provenance.notes)
+
+
+def test_files_of_gpus_and_of_hosts_do_not_combine(tmp_path: Path) -> None:
+    """Of a folder the hosts' are taken."""
+    (tmp_path / "a.txt").write_text(latency(9.0, "-ROCM"))
+    (tmp_path / "b.txt").write_text(latency())
+    with pytest.raises(
+        ImportFormatError, match=r"b\.txt: buffers were on the hosts; valid: in the memory of ROCM GPUs"
+    ):
+        combine(*(import_benchmark(tmp_path / name) for name in ("a.txt", "b.txt")))
+    _, notes, used = collected([tmp_path])
+    assert [path.name for path in used] == ["b.txt"]
+    assert notes == ["not used: a.txt (buffers were in the memory of ROCM GPUs)"]
+
+
+def test_the_command_line_before_a_run_says_where_it_ran() -> None:
+    """A run on one node is left out beside one on two; another program's command line says nothing."""
+    two, one = f"$ srun -N 2 -n 2 ./osu_latency\n{latency()}", f"$ srun -N1 -n2 ./osu_latency\n{latency(1.5)}"
+    for text in (two + one, one + two):
+        found = parse_osu(text.encode())
+        assert times(text) == ALONE
+        assert not found.one_node
+        assert "only runs between two nodes were used, not those whose command lines ask for one node" in (
+            found.provenance.notes
+        )
+    assert not parse_osu(f"$ srun -N1 -n4 ./hello\n{two}".encode()).one_node
+    assert "asks for one node" in parse_osu(one.encode()).one_node
+
+
+def test_a_benchmark_of_imb_that_is_not_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "uniband.txt"
+    path.write_text("# Benchmarking Uniband\n# #processes = 2\n#bytes #repetitions Mbytes/sec Msg/sec\n1 9 1.0 1e6\n")
+    with pytest.raises(ImportFormatError, match="test = 'Uniband' is not supported; valid: PingPong"):
+        import_benchmark(path)
+
+
+def test_why_a_folders_ping_pong_was_left_out_is_said(tmp_path: Path) -> None:
+    """Two ranks on one node took 0.3 us, so the bandwidth has no ping-pong beside it."""
+    (tmp_path / "bw.txt").write_text("# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n8      8.00\n")
+    (tmp_path / "latency.txt").write_text(latency(0.3))
+    with pytest.raises(ImportFormatError, match=r"not used: latency\.txt \(two ranks on one node; --intra takes it\)"):
+        from_files([tmp_path], name="m")
