@@ -16,7 +16,16 @@ import re
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import one_node
 from pready.calibrate.importers.benchmarks import Imported, explain
-from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, row_after, whole
+from pready.calibrate.importers.text import (
+    ImportFormatError,
+    Line,
+    Provenance,
+    lines,
+    number,
+    row_after,
+    whole,
+    without_prefix,
+)
 from pready.model.common.errors import shown
 
 _START = re.compile(r"#\s*Benchmarking\s+(\S+)", re.IGNORECASE)
@@ -34,7 +43,7 @@ def parse_imb(data: bytes, source: str = "input") -> Imported:
         No PingPong of two processes, no rows, or a row that is not as its header says.
     """
     version = ""
-    all_lines = lines(data, source)
+    all_lines = without_prefix(lines(data, source), _START)
     skipped: list[str] = []
     inside = over = False
     title: Line | None = None

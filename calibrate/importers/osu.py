@@ -34,6 +34,7 @@ from pready.calibrate.importers.text import (
     refuse_cut,
     row_after,
     whole,
+    without_prefix,
 )
 from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.model.common.errors import shown
@@ -121,7 +122,7 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
     ImportFormatError
         No title of a supported test, no rows, or a row that is not as its header says.
     """
-    plain = lines(data, source)
+    plain = without_prefix(lines(data, source), TITLE)
     all_lines, pasted = as_osu(plain)
     sections, notes = _sections(all_lines)
     if pasted:

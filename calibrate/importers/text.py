@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pready.model.common.errors import PreadyError, shown
 
@@ -97,6 +97,23 @@ def lines(data: bytes, source: str) -> list[Line]:
     *ended, last = re.split(r"\r\n|\n|\r", text)
     found = [Line(part.strip(), number, source) for number, part in enumerate(ended, start=1)]
     return [*found, Line(last.strip(), len(found) + 1, source, cut=True)] if last else found
+
+
+def without_prefix(all_lines: list[Line], title: re.Pattern[str]) -> list[Line]:
+    """The lines without what a launcher or a log puts before each, as it stands before the titles: a rank, a time.
+
+        [1,0]<stdout>:# OSU MPI Latency Test v7.3          09:52:05 0: # OSU MPI Latency Test v7.3
+        [1,0]<stdout>:8                    1.55            09:52:06 0: 8                    1.55
+
+    Its digits may differ; lines that do not begin so stay as they are.
+    """
+    before = [line.text[: match.start()] for line in all_lines if (match := title.search(line.text))]
+    shapes = dict.fromkeys(re.sub(r"\d+", r"\\d+", re.escape(text.strip())) for text in before)
+    if not any(shapes):
+        return all_lines
+    prefix = re.compile("|".join(sorted(filter(None, shapes), key=len, reverse=True)))
+    return [replace(line, text=line.text[match.end() :].strip() if (match := prefix.match(line.text)) else line.text)
+            for line in all_lines]  # fmt: skip
 
 
 def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:

@@ -127,3 +127,35 @@ def test_why_a_folders_ping_pong_was_left_out_is_said(tmp_path: Path) -> None:
     (tmp_path / "latency.txt").write_text(latency(0.3))
     with pytest.raises(ImportFormatError, match=r"not used: latency\.txt \(two ranks on one node; --intra takes it\)"):
         from_files([tmp_path], name="m")
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "{n}: ",
+        "[{n}] ",
+        "[1,{n}]<stdout>:",
+        "Sun Dec 24 09:52:{n}5 2017[1,0]<stdout>:",
+        "00:55:2{n}  ",
+        "> ",
+        "&gt;&gt; ",
+    ],
+)
+def test_what_a_launcher_puts_before_each_line_is_taken_off(prefix: str) -> None:
+    """srun -l, mpiexec -l, mpirun --tag-output, logs with times, quoted mail; digits may differ from line to line."""
+    lines = latency().splitlines()
+    found = "\n".join(prefix.format(n=k % 3) + line for k, line in enumerate(lines))
+    assert times(f"{found}\nDone.\n") == ALONE
+    imb = [
+        "# Benchmarking PingPong",
+        "# #processes = 2",
+        "#bytes #repetitions t[usec] Mbytes/sec",
+        "1000 9 2.00 500.00",
+    ]
+    pong = parse_imb("".join(f"{prefix.format(n=0)}{line}\n" for line in imb).encode()).observations.ping_pong
+    assert pong is not None
+    assert pong.medians == {1000: pytest.approx(2e-6)}
+
+
+def test_words_before_a_title_are_no_prefix_of_rows() -> None:
+    assert times("Output of 2 nodes: " + latency()) == ALONE
