@@ -19,6 +19,8 @@ UNSEEN = 0.1
 """A slope that changes the time by less than this fraction across a segment cannot be told from zero."""
 TOO_FAST = 0.5
 """A segment that begins below this fraction of the previous segment's time begins too early."""
+SLOWER = 1.25
+"""A stream whose bytes take longer than a single message's by more than this factor is named: no term has it."""
 A_CALL = 0.5
 """An overhead above this fraction of a segment's smallest message contains waiting for the link."""
 
@@ -62,6 +64,9 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
     latency = _latency(total, o_s, o_r)
     per_byte = _per_byte(fit, k, notes)
     in_row = s.G_stream if 0 < s.G_stream.value < per_byte.value else per_byte
+    if not s.G_stream.assumed and s.G_stream.value > SLOWER * per_byte.value:
+        factor = s.G_stream.value / per_byte.value
+        notes.append(f"a stream {at} takes {factor:.2g}x as long per byte as one message; predicted as one message")
     high = min(max(in_row.high, in_row.value), per_byte.high)
     link = Estimate(in_row.value, min(in_row.low, in_row.value), high, s.G_stream.assumed)
     why, shake = f"{by}: the line's intercept less o_s and o_r", None
