@@ -40,7 +40,7 @@ from pready.calibrate.importers.windows import DEFAULT_WINDOW
 from pready.model.common.errors import shown
 
 TITLE = re.compile(
-    r"#\s*OSU MPI(?:_(?P<call>Put))?(?:-(?P<device>\w+))?\s+"
+    r"#\s*OSU (?P<api>[A-Z+]+)(?:_(?P<call>\w+))?(?:-(?P<device>\w+))?\s+"
     r"(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
     re.IGNORECASE,
 )
@@ -242,7 +242,7 @@ def _told(section: _Section, line: Line) -> list[_Section]:
 
 def _opened(title: re.Match[str], line: Line, threads: Mapping[str, int]) -> _Section:
     said = " ".join(filter(None, [title.group("call"), title.group("test")]))
-    name = " ".join(said.lower().split())
+    name = " ".join(said.lower().split()) if title.group("api").upper() == "MPI" else ""
     memory = (title.group("device") or "").upper()
     section = _Section(TESTS.get(name, ""), title.group("version") or "", line, said, memory=memory)
     section.with_threads(threads)

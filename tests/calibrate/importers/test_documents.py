@@ -159,3 +159,14 @@ def test_what_a_launcher_puts_before_each_line_is_taken_off(prefix: str) -> None
 
 def test_words_before_a_title_are_no_prefix_of_rows() -> None:
     assert times("Output of 2 nodes: " + latency()) == ALONE
+
+
+@pytest.mark.parametrize(
+    "title", ["MPI_Get latency", "MPI_Fetch_and_op latency", "MPI_Get-CUDA Bandwidth", "NCCL Latency"]
+)
+def test_rows_of_another_operation_are_not_those_of_the_run_before(title: str) -> None:
+    """osu_get_latency, osu_fop_latency and NCCL's tests have titles of their own, whose rows are not used."""
+    other = f"# OSU {title} Test v7.3\n# Size          Latency (us)\n8                      99.00\n1024    99.00\n"
+    found = parse_osu((latency() + other).encode())
+    assert times(latency() + other) == ALONE
+    assert any(note.startswith("not used: ") for note in found.provenance.notes)
