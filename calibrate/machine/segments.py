@@ -20,7 +20,7 @@ UNSEEN = 0.1
 TOO_FAST = 0.5
 """A segment that begins below this fraction of the previous segment's time begins too early."""
 SLOWER = 1.25
-"""A stream whose bytes take longer than a single message's by more than this factor is named: no term has it."""
+"""Streams that take longer by more than this factor than the machine has it are named."""
 A_CALL = 0.5
 """An overhead above this fraction of a segment's smallest message contains waiting for the link."""
 
@@ -64,9 +64,11 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
     latency = _latency(total, o_s, o_r)
     per_byte = _per_byte(fit, k, notes)
     in_row = s.G_stream if 0 < s.G_stream.value < per_byte.value else per_byte
-    if not s.G_stream.assumed and s.G_stream.value > SLOWER * per_byte.value:
-        factor = s.G_stream.value / per_byte.value
-        notes.append(f"a stream {at} takes {factor:.2g}x as long per byte as one message; predicted as one message")
+    largest = float(_own_sizes(fit, k).max())
+    gap = s.g.value + s.G_stream.value * largest
+    if not s.G_stream.assumed and gap > SLOWER * (known := max(s.g.value, 0.0) + in_row.value * largest):
+        reason = "its bytes are slower than one message's, which no term has"
+        notes.append(f"a stream of {largest:g} B takes {gap / known:.2g}x as long as predicted: {reason}")
     high = min(max(in_row.high, in_row.value), per_byte.high)
     link = Estimate(in_row.value, min(in_row.low, in_row.value), high, s.G_stream.assumed)
     why, shake = f"{by}: the line's intercept less o_s and o_r", None
