@@ -111,6 +111,8 @@ class _Reader:
     def __init__(self, otf2: Any, trace: Any) -> None:
         self.otf2, self.trace = otf2, trace
         clock = trace.definitions.clock_properties
+        if not clock.timer_resolution:
+            raise ValueError("its clock has 0 ticks per second")
         self.offset, self.tick = clock.global_offset, 1e9 / clock.timer_resolution
         self.threads: dict[Any, _Thread] = {}
         self.last = 0
@@ -295,7 +297,7 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
             reader = _Reader(otf2, trace)
             reader.read()
             processes = _processes(reader, path)
-    except (otf2.error.Error, of_c.Error, KeyError, IndexError, ValueError, UnicodeError) as error:
+    except (otf2.error.Error, of_c.Error, LookupError, ValueError, OverflowError) as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise PreadyError(f"cannot be read: {why}", valid="a complete OTF2 trace", source=source) from None
     said = []

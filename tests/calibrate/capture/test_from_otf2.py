@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is not installed")
 
+import otf2_trace
 from otf2 import CollectiveOp, RegionRole
 from otf2_trace import START, Trace, write
 
@@ -243,3 +244,19 @@ def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: pytest.CaptureF
         said = capfd.readouterr().err
         assert "Traceback" not in said
         assert "cannot be read: " in said
+
+
+@pytest.mark.parametrize(
+    ("ticks", "late", "why"),
+    [(0, 0, "its clock has 0 ticks per second"), (1, 10**11, "Python int too large to convert")],
+)
+def test_a_damaged_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ticks: int, late: int, why: str
+) -> None:
+    """10^11 s are 10^20 ns, more than 63 bits."""
+    monkeypatch.setattr(otf2_trace, "TICKS", ticks)
+    anchor = write(tmp_path / "scorep", 1, 1, lambda trace, rank: trace.call(rank, "MPI_Init", 0, late))
+    assert main(["workload", "--from-otf2", str(anchor)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"pready: error: {anchor}: cannot be read: {why}")
+    assert said.endswith("; valid: a complete OTF2 trace\n")
