@@ -13,7 +13,7 @@ from pready.model.machine.machine import load
 CASES = 60
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_intervals_hold_the_truth_and_certain_verdicts_are_right() -> None:
     held, half, wrong = 0, 0, list[int]()
     for number in range(CASES):
