@@ -41,6 +41,9 @@ def test_the_headline_says_verdict_way_saving_and_interval(made: Prediction) -> 
     assert headline(with_saving(made, 0.67, 0.96, 1.23, "undecided")) == (
         f"{name}: an iteration gets 0.96 % shorter (0.67 to 1.2), and a port has to save 1 %."
     )
+    assert headline(with_saving(made, -9.01, -4.3, 2, "undecided")) == (
+        f"{name}: an iteration gets 4.3 % longer (-2.0 to 9.0), and a port has to make it 1 % shorter."
+    )
     assert headline(with_saving(made, 0.1, 0.2, 0.3, "do not port")) == (
         f"the best way, {name}, makes an iteration 0.2 % shorter (0.1 to 0.3), less than 1 %."
     )

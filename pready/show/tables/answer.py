@@ -44,6 +44,10 @@ def headline(prediction: Prediction) -> str:
     way = _ways(prediction)
     if advice.verdict == "port":
         return f"{way}: {step} gets {saved} % shorter{span}: {times}."
+    if advice.verdict == "undecided" and best.speedup_percent <= -0.005:
+        longer = bare(-best.speedup_percent)
+        span = interval(-best.speedup_high_percent, -best.speedup_low_percent, longer)
+        return f"{way}: {step} gets {longer} % longer{span}, and a port has to make it {least} shorter."
     if advice.verdict == "undecided":
         return f"{way}: {step} gets {saved} % shorter{span}, and a port has to save {least}."
     if best is now or bare(best.speedup_percent) == "0":
