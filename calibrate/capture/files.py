@@ -216,6 +216,9 @@ def parse_process(data: bytes, path: Path) -> Process:
         if head[name] >= len(names):
             raise PreadyError(f"{name} = {head[name]}", valid=f"below {len(names)}", source=source)
     records, thread = _records(data, first_chunk, source)
+    peers = records["who"][np.isin(records["kind"], numbers(*SENDS, *RECEIVES, "pstart_send", "pstart_recv"))]
+    if 0 < ranks <= (peer := int(peers.max(initial=-1))):
+        raise PreadyError(f"holds a message with rank {peer}", valid=f"0 to {ranks - 1}", source=source)
     started = int(head["started_ns"])
     last = int(records["end"].max()) if len(records) else 0
     duration = int(head["ended_ns"]) - started if head["ended_ns"] else last

@@ -20,7 +20,7 @@ from pready.model.common.errors import PreadyError
 TWO_THREADS: list[tuple[int, list[Row]]] = [
     (0, [
         (1000, 1400, "share", 1, 7, share(0)), (1500, 1800, "share", 1, 7, share(0, 1)),
-        (900, 2100, "region", 1, 7, 2), (2200, 2300, "isend", 0, 3, 64),
+        (900, 2100, "region", 1, 7, 2), (2200, 2300, "isend", 0, 0, 64),
     ]),
     (1, [(1100, 1500, "share", 1, 7, share(1)), (1505, 2000, "share", 1, 7, share(1, 1))]),
 ]  # fmt: skip
@@ -81,6 +81,7 @@ def test_two_runs_in_a_folder_are_refused(tmp_path: Path) -> None:
         (capture_file([], openmp=9), "openmp = 9"),
         (capture_file([(0, [(5, 4, "isend", 0, 0, 0)])]), "from 5 to 4 ns"),
         (capture_file([(0, [(5, 6, "isend", 2000, 0, 0)])]), "place 2000"),
+        (capture_file([(0, [(5, 6, "irecv", 0, 2, 0)])], ranks=2), "message with rank 2; valid: 0 to 1"),
         (capture_file([]) + b"\1".ljust(65536, b"\0"), "has no chunk"),
         (capture_file([], started_ns=10, ended_ns=5), "ends -5 ns"),
     ],
