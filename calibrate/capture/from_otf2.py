@@ -143,6 +143,8 @@ class _Reader:
 
     def enter(self, thread: _Thread, at: int, event: Any) -> None:
         region, paradigm, role = event.region, self.otf2.Paradigm, self.otf2.RegionRole
+        if region is None:
+            raise ValueError("it enters a region that it does not define")
         around = printable(str(thread.stack[-1].name if thread.stack else region.name))
         thread.stack.append(region)
         thread.entered = True

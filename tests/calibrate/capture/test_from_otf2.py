@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,12 @@ from otf2 import CollectiveOp, RegionRole
 from otf2_trace import START, Trace, write
 
 from pready.calibrate.capture.files import kinds
-from pready.calibrate.capture.from_otf2 import read_otf2
+from pready.calibrate.capture.from_otf2 import _Reader, read_otf2
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
 from pready.cli import main
 from pready.files import extra
+from pready.model.common.errors import PreadyError
 from pready.model.workload import draws, workload
 from pready.model.workload.workload import Workload
 
@@ -47,6 +49,14 @@ def halo(tmp_path: Path) -> Workload:
     path = tmp_path / "halo.toml"
     path.write_text(HALO, encoding="utf-8")
     return workload.load(path)
+
+
+def test_a_region_without_a_definition(tmp_path: Path, halo: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter = _Reader.enter
+    undefined = SimpleNamespace(region=None)  # what the reader makes of it
+    monkeypatch.setattr(_Reader, "enter", lambda self, thread, at, event: enter(self, thread, at, undefined))
+    with pytest.raises(PreadyError, match="cannot be read: it enters a region that it does not define; valid: "):
+        read_otf2(traced(tmp_path / "scorep", halo))
 
 
 def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
