@@ -188,6 +188,11 @@ class Workload(Fields):
                 raise PreadyError(f"{name} = {size:g} B", valid="whole bytes")
         if self.edge is not None and self.edges is not None:
             raise PreadyError("edge beside edges", valid="edge, of all, or edges, along x, y, z")
+        if self._all_listed and self.buffer != self._largest:
+            raise PreadyError(
+                f"buffer = {self.buffer:g} B beside a neighbour_list with a size for every neighbour",
+                valid="the sizes in neighbour_list alone",
+            )
         if self.faces is None:
             return
         if self.buffer != max(self.faces):
@@ -253,6 +258,11 @@ class Workload(Fields):
         return max(self.faces or listed)
 
     @property
+    def _all_listed(self) -> bool:
+        """Does `neighbour_list` give every neighbour a size, so that none gets `buffer`?"""
+        return self._listed_sizes and all(size is not None for row in self._lists.sizes for size in row)
+
+    @property
     def parts(self) -> tuple[Workload, ...]:
         """The exchanges of a step in order, each as a workload of one."""
         return (self,) if self.exchanges is None else tuple(map(self._part, range(len(self.exchanges))))
@@ -291,7 +301,7 @@ class Workload(Fields):
             As `load`.
         """
         data = dotted.written(self)
-        if self.faces is not None or self.exchanges is not None:
+        if self.faces is not None or self.exchanges is not None or self._all_listed:
             data.pop("buffer", None)  # follows from them
         if self.faces is not None and "buffer" in fields and "faces" not in fields:
             size = units.parse(fields.pop("buffer"), units.Unit.SIZE, "buffer")

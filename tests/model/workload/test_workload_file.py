@@ -93,6 +93,18 @@ def test_sizes_in_a_list(tmp_path: Path) -> None:
     assert w.at_buffer(131072.0).neighbour_sizes == ((131072, 131072), (16,), ())
 
 
+def test_a_buffer_that_no_neighbour_gets_is_no_change(tmp_path: Path) -> None:
+    """Else a sweep over `buffer` would show the same messages at each size."""
+    w = loaded(tmp_path, LISTED + 'neighbour_list = [[{ to = 1, size = "64 KiB" }], [{ to = 0, size = "8 B" }]]\n')
+    with pytest.raises(PreadyError, match="buffer = 131072 B beside a neighbour_list with a size for every neighbour"):
+        w.changed(buffer="128 KiB")
+    assert w.changed(threads=4).neighbour_sizes == w.neighbour_sizes
+    other = w.changed(neighbour_list=[[{"to": 1, "size": "1 KiB"}], [{"to": 0, "size": "2 KiB"}]])
+    assert (other.buffer, other.neighbour_sizes) == (2048, ((1024,), (2048,)))
+    mixed = loaded(tmp_path, LISTED + 'buffer = "8 B"\nneighbour_list = [[{ to = 1, size = "64 KiB" }, 2], [0], []]\n')
+    assert mixed.changed(buffer="16 B").neighbour_sizes == ((65536, 16), (16,), ())
+
+
 def test_what_a_rank_sends(tmp_path: Path) -> None:
     w = loaded(tmp_path, HALO + FACES)
     assert w.sends == (2 * 2**20,) * 2 + (2**19,) * 2 + (8,) * 2
@@ -177,6 +189,10 @@ def test_nodes(tmp_path: Path) -> None:
         (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),
         (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: an integer"),
         (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
+        (
+            LISTED + 'buffer = "8 B"\nneighbour_list = [[{ to = 1, size = "64 KiB" }], [{ to = 0, size = "8 B" }]]',
+            "buffer = 8 B beside a neighbour_list with a size for every neighbour; valid: the sizes in neighbour_list",
+        ),
         ("threads = 8", "buffer is missing; valid: size of the buffer per peer"),
         (HALO + "[[exchanges]]", "exchanges[0].buffer is missing; valid: size of the buffer per peer"),
         ("format = 3\nthreads = 8", "format = 3; valid: 2"),
