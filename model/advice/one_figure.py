@@ -10,6 +10,7 @@ from pready.model.common.units import format_time
 from pready.model.equations import ploggp
 from pready.model.equations.closed_form import closed_form
 from pready.model.machine.machine import Machine
+from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 
@@ -63,8 +64,8 @@ class Figures:
 
     counts: float
     """Waiting for late neighbours included: what `predict` shows."""
-    alone: float
-    """One exchange alone, of two ranks that are in step."""
+    alone: float | None
+    """One exchange alone, of two ranks that are in step; None if the timeline does not simulate the workload."""
     bandwidth: float
     """Bandwidth alone: the closed form, Eq. 4."""
     loggp: LogGp
@@ -76,7 +77,7 @@ class Figures:
     def text(self) -> str:
         """In a line."""
         first = "one exchange of two ranks" if not self.neighbours else "waiting for late neighbours included"
-        alone = f"one exchange alone {self.alone:.2f}×; " if self.neighbours else ""
+        alone = f"one exchange alone {self.alone:.2f}×; " if self.neighbours and self.alone is not None else ""
         without = f"LogGP {self.loggp.eta:.2f}× (PLogGP); bandwidth alone {self.bandwidth:.3g}× (Eq. 4)"
         return f"η: {self.counts:.2f}×, {first} (this counts); {alone}{without}"
 
@@ -94,11 +95,15 @@ def figures_of(
     `delay` is D of the closed form and of PLogGP, in seconds: absent, the mean of what `predict` draws.
     """
     by_default = evaluator(machine, workload, seed, None if engine == "timeline" else engine, draws=0)[0]
-    as_one = by_default.rest or workload.pattern == "bcast"  # which has no exchange of two ranks in it
-    alone = by_default if as_one else evaluator(machine, workload, seed, "timeline", draws=0)[0]
+    alone = None
+    if by_default.rest:
+        alone = by_default
+    elif supported_by.beyond(workload, "timeline") is None:
+        alone = evaluator(machine, workload, seed, "timeline", draws=0)[0]
     late = by_default.delay if delay is None else delay
     rate = late / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, by_default.bandwidth)
-    both = [of.gains([approach])[0].eta for of in (by_default, alone)]
+    counts = by_default.gains([approach])[0].eta
+    by_itself = None if alone is None else alone.gains([approach])[0].eta
     beside = loggp_of(machine, workload, approach, late)
-    return Figures(both[0], both[1], form.eta, beside, neighbours=not by_default.rest)
+    return Figures(counts, by_itself, form.eta, beside, neighbours=not by_default.rest)

@@ -68,6 +68,24 @@ def test_it_says_what_predict_says(file: str) -> None:
     assert filled["bulk_time"].value / filled["pipelined_time"].value == pytest.approx(prediction.closed_form["eta"])
 
 
+LISTED = [[{"to": 1, "size": "64 KiB"}], [{"to": 0, "size": "32 KiB"}]]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"both_ways": True, "ranks_per_node": 2}, {"pattern": "neighbours", "buffer": None, "neighbour_list": LISTED}],
+    ids=["a node's ranks", "unequal lists"],
+)
+def test_what_the_timeline_does_not_simulate_is_explained(fields: dict[str, object]) -> None:
+    """As a capture on one node writes it: there is no figure of one exchange alone, all others are there."""
+    on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD).changed(iterations=20, **fields)
+    explained = explain(on, what, Approach(MANY, 4), seed=1)
+    assert explained.figures.alone is None
+    assert "one exchange alone" not in explained.figures.text
+    assert explained.eta == pytest.approx(explained.figures.counts, rel=1e-12)
+    assert not any("--engine timeline" in d for d in explained.departures)
+
+
 def test_the_last_message_waits_for_three_others() -> None:
     """1 MiB each at 25 GB/s, g = 10 ns; the last is D = 100 us/MB · 1 MiB late.
 

@@ -14,6 +14,7 @@ from pready.files.writing import check_writable, write_text, write_with
 from pready.model.engine.simulation import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
+from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.tables.whatif import title
 from pready.whatif.table import Table
@@ -76,13 +77,18 @@ def draw_table(path: Path, table: Table, min_gain: float, *, as_map: bool = Fals
 def prediction_pictures(
     machine: Machine, workload: Workload, prediction: Prediction, kind: str | None = None
 ) -> list[tuple[str, str]]:
-    """The pictures of a prediction for a page, that of `kind` among them: title and SVG; none without Matplotlib."""
+    """The pictures of a prediction for a page, that of `kind` among them: title and SVG; none without Matplotlib.
+
+    One exchange alone is drawn if the timeline simulates the workload.
+    """
     if find_spec("matplotlib") is None:
         return []
     from pready.show.figures import prediction as of_prediction
     from pready.show.figures.svg import svg
 
     titles = TITLES | {k: title for k, title in ON_DEMAND.items() if k == kind}
+    if supported_by.beyond(workload, "timeline") is not None:
+        del titles["exchange"]
     drawn = ((title, of_prediction.figure(k, machine, workload, prediction)) for k, title in titles.items())
     return [(title, svg(figure, alone=False)) for title, figure in drawn]
 

@@ -16,6 +16,7 @@ from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import RELEASED
+from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures.colours import in_the_dark
 from pready.show.figures.files import prediction_pictures
@@ -77,6 +78,7 @@ def write(
         library=library(prediction.library),
         machine=machine,
         values=value_rows(machine),
+        beyond=supported_by.beyond(workload, "timeline"),
         pictures=[(title, Markup(svg)) for title, svg in pictures],
         sensitivity=[sensitivity_row(lever) for lever in prediction.sensitivity],
         files=files,

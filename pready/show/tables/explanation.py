@@ -58,7 +58,7 @@ def _question(e: Explanation) -> str:
     """Which of the figures the steps make."""
     if not e.figures.neighbours:
         return "one exchange of two ranks, step by step"
-    if abs(e.eta - e.figures.counts) < abs(e.eta - e.figures.alone):
+    if e.figures.alone is None or abs(e.eta - e.figures.counts) < abs(e.eta - e.figures.alone):
         return "waiting for late neighbours included, cause by cause"
     return "one exchange alone, step by step"
 
