@@ -131,7 +131,8 @@ def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Reco
                 found = _halo(sent, name, steps, grid, boundaries)
                 if found is not None:
                     return found
-    return Recognised("neighbours", lists=lists)
+    most = max((count for s in sent for _, count in s.values()), default=1)
+    return Recognised("neighbours", messages=most, lists=lists)
 
 
 def recognise_step(exchanges: Sequence[Sequence[Sent]]) -> list[Recognised]:

@@ -163,6 +163,8 @@ def test_pairs_and_rings() -> None:
     assert (many.name, many.messages, many.faces[0]) == ("pt2pt", 2, 64)
     assert recognise([{1: (64, 1)}, {0: (64, 1)}]).name == "pt2pt"
     assert recognise([{1: (64, 1)}, {0: (65, 1)}]).name == "neighbours"
+    assert recognise([{1: (64, 1)}, {0: (65, 3)}]).messages == 3
+    assert recognise([{rank ^ 2: (64, 2)} for rank in range(4)]).messages == 2
     ring = recognise([{(r + 1) % 4: (64, 1)} for r in range(4)])
     assert (ring.name, ring.said) == ("neighbours", "ring, one way, of 4 ranks")
     assert "list of neighbours" in Recognised("neighbours", lists=(((1, 8), (2, 8)), ((0, 8),), ())).said
