@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -42,8 +43,28 @@ the list needs neither NumPy nor pydantic.
 """
 
 
+class _ReaderGone(Exception):
+    """Nobody reads the output any more: click would end with 1, which `pready prove` has another meaning for."""
+
+
+@contextmanager
+def _noticing_the_reader() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _ReaderGone from error
+
+
 class _Commands(click.Group):
     """The commands, imported when called."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _noticing_the_reader():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _noticing_the_reader():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -135,8 +156,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 2
     except KeyboardInterrupt as stopped:
         return _interrupted(stopped)
-    except BrokenPipeError:  # the reader of a pipe went away
-        sys.stderr.close()
+    except (_ReaderGone, BrokenPipeError):
+        for stream in (sys.stdout, sys.stderr):  # the rest of the output goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return 141
 
 

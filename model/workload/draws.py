@@ -146,7 +146,7 @@ def _replay(times: Array, workload: Workload, model: Measured, iterations: NDArr
         return _per_partition(rows, workload.partitions_per_thread, model.partitions)
     raise PreadyError(
         f"arrivals.file has {times.shape[1]} columns",
-        valid=f"{n} (one per thread) or {n_part} (one per partition)",
+        valid=f"{n} (one per thread)" + f" or {n_part} (one per partition)" * (n_part != n),
         source=str(Path(workload.folder) / model.file),
     )
 

@@ -38,6 +38,32 @@ def test_a_file_is_named_without_what_would_move_the_cursor(capsys: pytest.Captu
     assert "\x1b" not in said
 
 
+@pytest.mark.parametrize("arguments", [["libraries"], ["predict", "--help"], ["predict", LAGGARD, "--json"]])
+def test_a_reader_that_went_away_is_no_contradiction(arguments: list[str]) -> None:
+    """1 is what `pready prove` ends with if the measurement contradicts the prediction; a shell says 128 + SIGPIPE."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as nobody:
+        command = [sys.executable, "-m", "pready", *arguments]
+        done = subprocess.run(command, check=False, stdout=nobody, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_error_after_work_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "times.csv").write_text("1,2\n2,1\n")
+    file = tmp_path / "w.toml"
+    file.write_text(
+        'threads = 2\nbuffer = "8 KiB"\npattern = "halo3d"\ngrid = [2, 2, 1]\niterations = 4\n'
+        'compute = {time = "1 ms"}\n'
+        'arrivals = {model = "trace", file = "times.csv", unit = "ms"}\n'
+    )
+    command = [sys.executable, "-m", "pready", "sweep", str(file), "--set", "threads=2,4"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "arrivals.file has 2 columns; valid: 4 (one per thread)\n" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "eta"),
     [

@@ -288,6 +288,7 @@ nb::list simulate_all(const nb::list& of, int cores, KeptTimes* kept) {
 
 NB_MODULE(_kernel, m) {
     m.doc() = "The engine's kernel, see pready.model.engine.";
+    nb::set_leak_warnings(false);  // what an error's frames hold at exit is no leak, as pready freezes the collector
     m.attr("FIELDS") = described();
     nb::dict head;  // places in a record
     head["start"] = int{kStart}, head["join"] = int{kJoin}, head["done"] = int{kDone}, head["messages"] = int{kHead};
