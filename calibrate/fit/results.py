@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -148,9 +148,17 @@ class Fit:
 
     def time(self, sizes: Array) -> Array:
         """One-way time of messages of `sizes` bytes, seconds."""
+        return self._at(sizes, [s.line for s in self.segments])
+
+    def gap(self, sizes: Array) -> Array:
+        """Time from one message of `sizes` bytes to the next in a stream, seconds."""
+        return self._at(sizes, [(s.g.value, s.G_stream.value) for s in self.segments])
+
+    def _at(self, sizes: Array, lines: Sequence[tuple[float, float]]) -> Array:
+        """By size, from a constant and a slope for each segment."""
         starts = [segment.from_bytes for segment in self.segments]
         which = np.searchsorted(starts, sizes, side="right") - 1
-        fixed, per_byte = np.array([s.line for s in self.segments]).T
+        fixed, per_byte = np.array(lines).T
         return np.asarray(fixed[which] + per_byte[which] * sizes)
 
 

@@ -20,11 +20,14 @@ _ONE_NODE = re.compile(r"(?:\s-N\s*1\b|--nodes[= ]1\b)(?!.*(?:\s-n\s*1\b))")
 
 def said(lines: Sequence[Line]) -> str:
     """What a file says of it: waiting processes, a command line for one node; empty if nothing."""
+    return waiting(lines) or next(filter(None, map(of_command, lines)), "")
+
+
+def waiting(lines: Sequence[Line]) -> str:
+    """What processes that waited say of it; empty if there were none."""
     for line in lines:
         if match := _WAITING.match(line.text):
             return f"{match.group(1)} more processes waited, so ranks 0 and 1 lay side by side"
-        if command := of_command(line):
-            return command
     return ""
 
 

@@ -156,11 +156,9 @@ def parse_osu(data: bytes, source: str = "input") -> Imported:
     notes.extend(explain(observations, tests))
     provenance = Provenance(source, tests, sections[0].version, tuple(notes))
     window = max((s.window for s in sections if _kind(s) == STREAM), default=0)
-    hints = [s.one_node for s in sections if s.rows and (s.one_node or s.test == "osu_latency")]
-    waited = one_node.said([line for line in plain if one_node.of_command(line) is None])
-    one = one_node.of_times(observations.ping_pong, waited or next(iter(hints), ""))
-    memory = next((s.memory for s in sections if s.rows and s.memory), "")
-    return Imported(observations, provenance, Beside(**fields), one, window, memory)
+    of_all = next(s for s in sections if s.rows)  # nodes and memory are those of the others, too
+    one = one_node.of_times(observations.ping_pong, one_node.waiting(plain) or of_all.one_node)
+    return Imported(observations, provenance, Beside(**fields), one, window, of_all.memory)
 
 
 def _in_si(section: _Section, line: Line, size: float, value: float) -> float:

@@ -111,9 +111,8 @@ def without_prefix(all_lines: list[Line], title: re.Pattern[str]) -> list[Line]:
     shapes = dict.fromkeys(re.sub(r"\d+", r"\\d+", re.escape(text.strip())) for text in before)
     if not any(shapes):
         return all_lines
-    prefix = re.compile("|".join(sorted(filter(None, shapes), key=len, reverse=True)))
-    return [replace(line, text=line.text[match.end() :].strip() if (match := prefix.match(line.text)) else line.text)
-            for line in all_lines]  # fmt: skip
+    prefix = re.compile("^(?:" + "|".join(sorted(filter(None, shapes), key=len, reverse=True)) + ")")
+    return [replace(line, text=prefix.sub("", line.text, count=1).strip()) for line in all_lines]
 
 
 def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:

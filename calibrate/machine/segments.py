@@ -9,7 +9,7 @@ import numpy as np
 from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.machine.estimates import NARROWEST, PER_BYTE, SHORTEST_S, SIGNED_TIME, TIME, positive, value
 from pready.model.common.arrays import Array
-from pready.model.common.units import SI
+from pready.model.common.units import SI, format_size
 from pready.model.machine.path import Segment
 from pready.model.toml.provenance import Value
 
@@ -68,7 +68,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
     gap = s.g.value + s.G_stream.value * largest
     if not s.G_stream.assumed and gap > SLOWER * (known := max(s.g.value, 0.0) + in_row.value * largest):
         reason = "its bytes are slower than one message's, which no term has"
-        notes.append(f"a stream of {largest:g} B takes {gap / known:.2g}x as long as predicted: {reason}")
+        notes.append(f"a stream of {format_size(largest)} takes {gap / known:.2g}× as long as predicted: {reason}")
     high = min(max(in_row.high, in_row.value), per_byte.high)
     link = Estimate(in_row.value, min(in_row.low, in_row.value), high, s.G_stream.assumed)
     why, shake = f"{by}: the line's intercept less o_s and o_r", None

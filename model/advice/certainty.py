@@ -26,7 +26,7 @@ def with_certainty(prediction: Prediction, study: Study, rivals: Sequence[Ways])
     percents = [p for x in unknown for p in x.speedup_percent]
     best, undecided = advice.best, verdict_of(advice.best, advice.min_gain) == "undecided"
     off = [] if undecided else _model_off(best, prediction.bulk, advice)
-    likely = off != [] or any(x.turns and x.source in ("assumed", "not given") for x in unknown)
+    likely = bool(off) or any(x.turns and x.source in ("assumed", "not given") for x in unknown)
     sure = replace(
         advice,
         certainty="" if undecided else "likely" if likely else "certain",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import combine, parse_osu
-from pready.calibrate.importers.to_machine import FromFiles, from_files
 from pready.calibrate.importers.windows import DEFAULT_WINDOW, without_answers
 
 SIZES = [1 << k for k in range(20)]
@@ -93,58 +89,3 @@ def test_osu_says_the_window_or_has_the_default() -> None:
     rates = combine(latency, parse_osu(f"{head}# Size MB/s Messages/s\n{pair}".encode()))
     found, _ = without_answers(rates.observations, rates.window)
     assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)
-
-
-# --- messages of both ways bound those of one ---------------------------------------------------------
-
-
-def both_ways(tmp_path: Path, per_message: float, per_byte: float) -> FromFiles:
-    """One message alone takes 4 us + 0.4 ns/B; among those of both ways `per_message` + `per_byte` s."""
-    sizes = [1 << k for k in range(23)]
-    (tmp_path / "latency.txt").write_text(
-        "\n".join(
-            ["# OSU MPI Latency Test v7.3", "# Size Latency (us)", *(f"{s} {4 + 4e-4 * s:.4f}" for s in sizes), ""]
-        )
-    )
-    rates = (f"{s} {2 * s / (per_message + per_byte * s) / 1e6:.4f}" for s in sizes)
-    (tmp_path / "bibw.txt").write_text(
-        "\n".join(["# OSU MPI Bi-Directional Bandwidth Test v7.3", "# Size Bandwidth (MB/s)", *rates, ""])
-    )
-    return from_files([tmp_path / "latency.txt", tmp_path / "bibw.txt"], name="m", library="openmpi-4", fabric="efa")
-
-
-def test_messages_of_both_ways_bound_those_of_one(tmp_path: Path) -> None:
-    """A rank that receives one each 0.5 us + 0.1 ns/B as it sends one has o_s <= 0.5 us, where a quarter of 4 us was
-    assumed, and a link of at least 10 GB/s, where one message alone reaches 2.5; of one way alone it may have 20."""
-    made = both_ways(tmp_path, 0.5e-6, 1e-10)
-    first, link = made.machine.inter.segments[0], made.machine.inter.link_bandwidth
-    assert link.value == pytest.approx(10e9, rel=0.02)
-    assert link.interval == pytest.approx((10e9, 20e9), rel=0.02)
-    assert made.machine.bandwidth == pytest.approx(2.5e9, rel=0.02)
-    for value in (first.g, first.o_s):
-        assert value.value == pytest.approx(0.5e-6, rel=0.05)
-        assert value.interval == pytest.approx((0.25e-6, 0.5e-6), rel=0.05)
-        assert value.source == "assumed"
-    assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(4e-6, rel=0.01)
-    assert any("no stream of one way" in note for note in made.notes)
-
-
-def test_slow_messages_of_both_ways_bound_nothing(tmp_path: Path) -> None:
-    """They take longer than what is assumed of one way: 1 us + 0.4 ns/B."""
-    made = both_ways(tmp_path, 3e-6, 8e-10)
-    (tmp_path / "bibw.txt").unlink()
-    alone = from_files([tmp_path / "latency.txt"], name="m", library="openmpi-4", fabric="efa")
-    for own, other in zip(made.machine.inter.segments, alone.machine.inter.segments, strict=True):
-        assert (own.g.value, own.o_s.value, own.G_link) == (other.g.value, other.o_s.value, other.G_link)
-    assert made.machine.inter.link_bandwidth.value == alone.machine.inter.link_bandwidth.value
-    assert not any("no stream of one way" in note for note in made.notes)
-
-
-def test_a_stream_slower_than_one_message_is_named(tmp_path: Path) -> None:
-    """One message alone takes 0.4 ns/B; among others 0.8 ns/B, as where TCP loses packets. No term has that."""
-    made = both_ways(tmp_path, 1e-6, 4e-10)
-    assert not any("no term has" in note for note in made.notes)
-    rates = "".join(f"{1 << k} {(1 << k) / (1 + 8e-4 * (1 << k)):.4f}\n" for k in range(23))
-    (tmp_path / "bw.txt").write_text(f"# OSU MPI Bandwidth Test v7.3\n# Size Bandwidth (MB/s)\n{rates}")
-    made = from_files([tmp_path / "latency.txt", tmp_path / "bw.txt"], name="m", library="openmpi-4", fabric="tcp")
-    assert any(re.match(r"a stream of 4.1943e\+06 B takes 2x as long as predicted", note) for note in made.notes)
