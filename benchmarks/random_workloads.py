@@ -108,11 +108,13 @@ def workload(rng: random.Random, pattern: str, intra: bool) -> Table:
         what |= {"grid": rng.choice([[2, 2], [4, 3], [6, 1], [8, 8]]), "blocks": rng.choice((1, 2, 5))}
     if base == "list":
         ranks = rng.choice((8, 12, 16, 24)) if pattern in NODES else rng.randint(6, 24)
-        what["neighbour_list"] = neighbour_list(rng, ranks, pattern == "list-uneven")
+        lists = what["neighbour_list"] = neighbour_list(rng, ranks, pattern == "list-uneven")
+        if all(isinstance(to, dict) for row in lists for to in row):  # no neighbour is left for it
+            del what["buffer"]
     if pattern in NODES:
         what |= {"node_grid": [2, 2, 1]} if "grid" in what and rng.random() < 0.5 else {"ranks_per_node": 4}
     if base == "step":
-        del what["buffer"]
+        what.pop("buffer", None)
         what["exchanges"] = [{"buffer": size(rng, n), **computing(rng, threads)} for _ in range(rng.choice((2, 3)))]
     return what
 
