@@ -16,9 +16,9 @@ from pready.calibrate.importers import Beside, Imported, ImportFormatError
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.both_ways import as_bounds, with_both_ways
 from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.import_report import lines_of
 from pready.calibrate.importers.runs import widened
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
-from pready.calibrate.importers.summary import lines_of
 from pready.calibrate.importers.windows import without_answers
 from pready.calibrate.machine.describe import describe
 from pready.calibrate.machine.estimates import with_fields

@@ -13,7 +13,7 @@ from typing import Any
 from pready.model.advice.gpu_parameters import DIRECT, PCIE, SYNCHRONISE, TRIGGERS, Assumed, Trigger
 from pready.model.common.errors import PreadyError
 from pready.model.equations import metrics
-from pready.model.equations.gpu import sent_after_kernel, sent_by_wave, through_host
+from pready.model.equations.gpu_bound import sent_after_kernel, sent_by_wave, through_host
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Certainty, Verdict
 from pready.model.result.verdict import MIN_GAIN, verdict

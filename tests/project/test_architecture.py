@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,3 +73,10 @@ def test_targets_of_make_are_there(document: Path) -> None:
 
 def test_the_map_stays_small() -> None:
     assert len(DOCUMENTS[0].read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_no_file_name_of_the_model_or_of_calibration_is_there_twice() -> None:
+    files = [p for room in ("model", "calibrate") for p in Path(room).rglob("*") if p.suffix in (".py", ".c", ".h")]
+    names = Counter(p.name for p in files if p.name != "__init__.py")
+    assert len(names) > 150
+    assert [name for name, n in names.items() if n > 1] == []

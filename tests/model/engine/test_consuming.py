@@ -18,7 +18,7 @@ from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import CAUSES, CONSUME
-from pready.model.equations import consume
+from pready.model.equations import receiver_work
 from pready.model.machine.machine import Machine, load
 from pready.model.workload.exchange import Consume
 from pready.model.workload.workload import Workload
@@ -144,17 +144,17 @@ def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, 
         approach = BY_KEY[key].into(w.n_partitions)
         exchange = of.exchange(approach, 1)
         came = [m.arrived for m in exchange.messages]
-        expected = consume.as_they_come(came, k, work)
+        expected = receiver_work.as_they_come(came, k, work)
         if key == "single":
-            expected = consume.after_the_end(came[0], w.n_partitions, k, work)
+            expected = receiver_work.after_the_end(came[0], w.n_partitions, k, work)
         assert exchange.end == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
 def test_the_closed_form_of_bulk_is_its_time_and_the_work_shared() -> None:
-    assert consume.after_the_end(1e-3, 64, 8, 2e-6) == pytest.approx(1e-3 + 64 * 2e-6 / 8)
-    assert consume.as_they_come([3e-3, 1e-3, 2e-3], 2, 0.0) == 3e-3
+    assert receiver_work.after_the_end(1e-3, 64, 8, 2e-6) == pytest.approx(1e-3 + 64 * 2e-6 / 8)
+    assert receiver_work.as_they_come([3e-3, 1e-3, 2e-3], 2, 0.0) == 3e-3
     with pytest.raises(PreadyError, match="valid: at least one arrival"):
-        consume.as_they_come([], 1, 1.0)
+        receiver_work.as_they_come([], 1, 1.0)
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pready.model.common.errors import PreadyError
-from pready.model.equations.gpu import sent_after_kernel, sent_by_wave, through_host
+from pready.model.equations.gpu_bound import sent_after_kernel, sent_by_wave, through_host
 
 
 def fifo(size: float, bandwidth: float, waves: int, wave_time: float) -> float:
