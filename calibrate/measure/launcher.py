@@ -16,7 +16,7 @@ class Launcher:
     """Starts a program on some ranks.
 
     `prefix` and one entry of `parts` go before the program. One part is the usual form ("srun -N 2 -n 2"); several
-    are MPMD, joined by ":", which is how each rank gets a network namespace of its own on the rig.
+    are MPMD, joined by ":", each rank with a prefix of its own.
     """
 
     prefix: tuple[str, ...]

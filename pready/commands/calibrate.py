@@ -17,12 +17,10 @@ from pready.calibrate.machine.calibrate import calibrate as fit_file
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.machine.merge import merged
 from pready.calibrate.measure.catalogue import MEASUREMENTS
-from pready.calibrate.measure.compile import Built, built_for
+from pready.calibrate.measure.compile import build, find_mpicc
 from pready.calibrate.measure.job_script import Job
-from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
-from pready.calibrate.rig.two_ranks import two_ranks
 from pready.commands import options
 from pready.commands.doctor import tried_first
 from pready.files.writing import check_writable, write_text
@@ -70,9 +68,6 @@ MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'p
 def calibrate(
     context: click.Context,
     launcher: str | None,
-    rig: str | None,
-    nodes: int | None,
-    prefix: Path | None,
     mpicc: str | None,
     output: Path | None,
     raw: Path | None,
@@ -105,32 +100,33 @@ def calibrate(
         text, key = within_node.base(output, "--ranks-per-node"), None
         raw = raw or output.with_suffix(".ranks.jsonl")
         if not fit_only:
-            started = two_ranks(launcher, rig, prefix, crowded=True, nodes=nodes, per_node=per_node)
-            with started as (ranks, home):
-                built = built_for(home, mpicc)
-                key = _served(ranks, built, raw, per_node, budget_s, seed, placed=rig is not None, pin=not no_pin)
+            key = _served(launcher, mpicc, raw, per_node, budget_s, seed, pin=not no_pin)
         _write_adapter(output, text, raw, key)
         return
     raw = raw or output.with_suffix(".intra.jsonl" if intra else ".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if intra:
-        _check_intra(output, rig, name)
+        if name is not None:
+            raise PreadyError("--name with --intra", valid="one of them: the machine in the file keeps its name")
+        within_node.base(output)
         chosen = chosen or list(within_node.MEASUREMENTS)
     if job is not None:
         nodes, each = (1, 2) if intra else (2, 1)
         options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher, pin=not no_pin)
         return
     if not fit_only:
-        _measure(launcher, rig, nodes, prefix, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
+        _measure(launcher, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
     _write_machine(raw, output, name or output.stem, seed, intra=intra)
 
 
 def _served(
-    ranks: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, placed: bool, pin: bool
+    launcher: str | None, mpicc: str | None, raw: Path, per_node: int, budget_s: float, seed: int, *, pin: bool
 ) -> str:
     """Measure, and return the key of the environment."""
+    ranks = options.launcher_of(launcher, f"srun -N 2 -n {2 * per_node} -m block")
+    built = build(find_mpicc(mpicc, ranks.prefix))
     with options.keeping(_kept(raw)), status("measuring"):
-        outcome = shared_adapter.run(ranks, built, raw, per_node, budget_s, seed, placed=placed, pin=pin)
+        outcome = shared_adapter.run(ranks, built, raw, per_node, budget_s, seed, pin=pin)
     _say_measured(outcome, raw)
     return outcome.environment
 
@@ -150,20 +146,8 @@ def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
     click.echo(f"wrote {output}: [adapter], and these lines in its head", err=True)
 
 
-def _check_intra(output: Path, rig: str | None, name: str | None) -> None:
-    """Refuse contradictions before measuring."""
-    if rig is not None:
-        raise PreadyError("--intra with --rig", valid='--launcher with two ranks on one node, such as "srun -N 1 -n 2"')
-    if name is not None:
-        raise PreadyError("--name with --intra", valid="one of them: the machine in the file keeps its name")
-    within_node.base(output)
-
-
 def _measure(
     launcher: str | None,
-    rig: str | None,
-    nodes: int | None,
-    prefix: Path | None,
     mpicc: str | None,
     raw: Path,
     budget_s: float,
@@ -173,22 +157,21 @@ def _measure(
     *,
     pin: bool,
 ) -> None:
-    with two_ranks(launcher, rig, prefix, nodes=nodes) as (ranks, home):
-        built = built_for(home, mpicc)
-        if launcher is not None:
-            tried_first(ranks, built.compiler)
-        with options.counted() as told, options.keeping(_kept(raw)):
-            outcome = run_measurements(
-                ranks,
-                built,
-                raw,
-                threads=threads,
-                budget_s=budget_s,
-                only=only,
-                seed=seed,
-                on_point=lambda p: told(p.point.measurement, p.done, p.total, p.left_s),
-                pin=pin,
-            )
+    ranks = options.launcher_of(launcher, "srun -N 2 -n 2 -c 8")
+    built = build(find_mpicc(mpicc, ranks.prefix))
+    tried_first(ranks, built.compiler)
+    with options.counted() as told, options.keeping(_kept(raw)):
+        outcome = run_measurements(
+            ranks,
+            built,
+            raw,
+            threads=threads,
+            budget_s=budget_s,
+            only=only,
+            seed=seed,
+            on_point=lambda p: told(p.point.measurement, p.done, p.total, p.left_s),
+            pin=pin,
+        )
     _say_measured(outcome, raw)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from pready.calibrate.doctor.diagnosis import diagnose, quick
-from pready.calibrate.doctor.probe_build import compiler_for
+from pready.calibrate.measure.compile import find_mpicc
 from pready.calibrate.measure.launcher import Launcher
 from pready.commands import options
 from pready.show.tables.doctor import diagnosis_view
@@ -22,7 +22,7 @@ from pready.show.terminal.terminal import console, print_json, status
     metavar="WORDS",
     help='How two ranks or more are started: "srun -N 2 -n 2 -c 8", "mpiexec -n 2".',
 )
-@click.option("--mpicc", metavar="WORDS", help="MPI C compiler.  [default: the one beside the launcher, MPICC, PATH]")
+@click.option("--mpicc", metavar="WORDS", help="MPI C compiler.  [default: MPICC, the one beside the launcher, PATH]")
 @options.as_json("The findings as JSON.")
 def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
     """Try an MPI library in less than a minute: early sends, known bugs, thread level, binding.
@@ -31,7 +31,7 @@ def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
     """
     ranks = Launcher.parse(launcher)
     with status("trying the MPI library"):
-        found = diagnose(ranks, compiler_for(ranks.prefix, mpicc))
+        found = diagnose(ranks, find_mpicc(mpicc, ranks.prefix))
     if as_json:
         print_json(asdict(found))
     else:

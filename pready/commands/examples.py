@@ -8,7 +8,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate": (
         'pready calibrate --launcher "srun -N 2 -n 2 -c 8" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
-        "pready calibrate --rig 100Mbit --mpi .venv-mpich --nodes 2 -o rig.toml",
         "pready calibrate --launcher 'srun -n 2 -c 8' --job slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 --no-pin -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
@@ -78,8 +77,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready prove halo.toml --launcher "srun -N 8 -n 64 -c 8" --ranks 4,4,4 --machine mymachine.toml -o p/',
         'pready prove halo.toml --launcher "mpiexec -n 8" --ranks 2,2,2 --mpicc mpicc --budget 5min -o p/',
         'pready prove halo.toml --launcher "srun -N 2 -n 8" --ranks-per-node 4 --machine alps -o p/',
-        "pready prove halo.toml --rig 50Mbit --nodes 4 --mpi .venv-mpich --approach many:8 --rounds 8 -o proof/",
-        "pready prove halo.toml --rig 100Mbit --library mpich-release --seed 1 --min-gain '5 %' --json -o proof/",
+        'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --approach many:8 --rounds 8 -o proof/',
+        "pready prove halo.toml --launcher 'mpiexec -n 8' --library mpich-release --seed 1 --min-gain 5% --json -o p/",
         "pready prove halo.toml --approach many:8 --source ported/ --language fortran",
         "pready prove halo.toml --job pbs job.sh --machine mymachine.toml -o proof/",
         'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --machine mymachine.toml --metrics -o proof/',

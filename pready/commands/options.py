@@ -14,6 +14,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without_option
+from pready.calibrate.measure.launcher import Launcher
 from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
@@ -110,29 +111,21 @@ def approach(default: str = "what 'predict' advises") -> Option:
 
 
 def launched(how: str) -> Option:
-    """Where ranks are started: ``--launcher`` or ``--rig`` with ``--nodes``, ``--mpi`` and ``--mpicc``."""
-    rig = "Instead: emulated nodes on this machine, such as 100Mbit (needs root)."
-    mpicc = "MPI C compiler; MPICC, PATH and PREFIX/bin are searched if absent."
-    in_order = (
-        click.option("--launcher", metavar="WORDS", help=how),
-        click.option("--rig", metavar="BANDWIDTH", help=rig),
-        nodes(),
-        click.option(
-            "--mpi",
-            "prefix",
-            type=click.Path(path_type=Path),
-            metavar="PREFIX",
-            help="The MPI's prefix, with bin/mpiexec and bin/mpicc.",
-        ),
-        click.option("--mpicc", metavar="WORDS", help=mpicc),
-    )
+    """Where ranks are started, ``--launcher``, and with which compiler's MPI, ``--mpicc``."""
+    mpicc = "MPI C compiler.  [default: MPICC, the one beside the launcher, PATH]"
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(in_order):
-            command = option(command)
-        return command
+        command = click.option("--mpicc", metavar="WORDS", help=mpicc)(command)
+        return click.option("--launcher", metavar="WORDS", help=how)(command)
 
     return decorated
+
+
+def launcher_of(words: str | None, example: str) -> Launcher:
+    """The launcher of ``--launcher``; errors as of `Launcher.parse`, and if it is absent."""
+    if words is None:
+        raise PreadyError("--launcher is missing", valid=f'how ranks are started, such as --launcher "{example}"')
+    return Launcher.parse(words)
 
 
 def budget(default: str) -> Option:

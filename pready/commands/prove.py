@@ -6,17 +6,13 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from pready.calibrate.measure.compile import built_for
+from pready.calibrate.measure.compile import build, find_mpicc
 from pready.calibrate.measure.job_script import Job
-from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.rig.two_ranks import check_nodes, two_ranks
 from pready.commands import options
 from pready.commands.doctor import tried_first
 from pready.files.writing import make_folder, write_text
@@ -39,7 +35,6 @@ from pready.show.terminal.terminal import console, print_json
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.decision_page import html
 from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
-from pready.validate.prove.placement import nodes_of
 from pready.validate.prove.session import prove as proved
 from pready.validate.prove.session import ranks_of
 from pready.validate.prove.source import LANGUAGES, has_program, program
@@ -103,9 +98,6 @@ def prove(
     machine: str | None,
     library: str | None,
     launcher: str | None,
-    rig: str | None,
-    nodes: int | None,
-    prefix: Path | None,
     mpicc: str | None,
     named: tuple[str, ...],
     ranks: tuple[int, ...] | None,
@@ -147,26 +139,25 @@ def prove(
             job, Job("pready-prove", ranks_of(what) // each, each, what.threads, budget_s + 600), launcher
         )
         return
+    started = options.launcher_of(launcher, f"mpiexec -n {ranks_of(what)}")
     make_folder(output, (PAGE, DATA))
-    with _launched(what, launcher, rig, nodes, prefix) as (started, home):
-        built = built_for(home, mpicc)
-        if launcher is not None:
-            tried_first(started, built.compiler)
-        with options.counted() as told:
-            done = proved(
-                what,
-                on,
-                Site("here", started, built, placed=rig is not None),
-                output / RAW,
-                budget_s=budget_s,
-                seed=seed,
-                library=library,
-                approaches=approaches,
-                min_gain=min_gain,
-                rounds=rounds,
-                on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
-                on_note=lambda note: click.echo(f"note: {note}", err=True),
-            )
+    built = build(find_mpicc(mpicc, started.prefix))
+    tried_first(started, built.compiler)
+    with options.counted() as told:
+        done = proved(
+            what,
+            on,
+            Site("here", started, built),
+            output / RAW,
+            budget_s=budget_s,
+            seed=seed,
+            library=library,
+            approaches=approaches,
+            min_gain=min_gain,
+            rounds=rounds,
+            on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
+            on_note=lambda note: click.echo(f"note: {note}", err=True),
+        )
     report = Report(VERSION, seed, _about(), comparisons=(done.comparison,))
     write_text(output / PAGE, html(done, report.about))
     data = {"decision": done.decision, "judged": asdict(done.judged), **report_data(report)}
@@ -226,38 +217,6 @@ def _advised(prediction: Prediction, workload: Workload, language: str) -> Ways:
         f"advised is one interface for each exchange ({advised}); the program has the best one for all", err=True
     )
     return tuple(r.approach for r in best)
-
-
-@contextmanager
-def _launched(
-    workload: Workload, launcher: str | None, rig: str | None, nodes: int | None, prefix: Path | None
-) -> Iterator[tuple[Launcher, Path | None]]:
-    """The launcher of all ranks, and the MPI's prefix if known."""
-    check_nodes(nodes, rig)
-    count, each = ranks_of(workload), workload.ranks_of_a_node or 1
-    on_nodes: dict[str, int] = {}
-    if rig is not None and launcher is None:
-        if each >= count:
-            raise PreadyError(
-                f"--rig for a workload whose {count} ranks share a node (ranks_per_node = {each}): it joins nodes",
-                valid=f'--launcher "mpiexec -n {count}" on this machine, or a workload without ranks_per_node',
-            )
-        if nodes not in (None, count // each):
-            raise PreadyError(
-                f"--nodes {nodes} for a workload of {count} ranks, {each} per node",
-                valid=f"{count // each}; or --ranks",
-            )
-        if [*(nodes_of(workload) or range(count))] != [rank // each for rank in range(count)]:
-            raise PreadyError("node_grid: the rig fills its nodes rank by rank", valid="ranks_per_node alone")
-        on_nodes = {"nodes": count // each, "per_node": each, "ranks": count}
-    with two_ranks(launcher, rig, prefix, crowded=count > 2, **on_nodes) as (started, home):
-        yield started, home or home_of(started)
-
-
-def home_of(launcher: Launcher) -> Path | None:
-    """The MPI's home, if the launcher is named by its path and the compiler lies beside it."""
-    first = Path(launcher.prefix[0])
-    return first.parent.parent if "/" in launcher.prefix[0] and (first.parent / "mpicc").exists() else None
 
 
 def _about() -> dict[str, str]:

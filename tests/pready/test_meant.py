@@ -126,19 +126,17 @@ def test_every_error_is_printable(problem: str, source: str) -> None:
 def test_an_interrupted_calibration_says_where_its_points_are(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from contextlib import nullcontext
-
     from pready.calibrate.measure.compile import Built
     from pready.commands import calibrate as command
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "two_ranks", lambda *_, **__: nullcontext((None, None)))
-    monkeypatch.setattr(command, "built_for", lambda *_: Built(tmp_path, ("cc",), "", ""))
+    monkeypatch.setattr(command, "find_mpicc", lambda *_: ["cc"])
+    monkeypatch.setattr(command, "build", lambda *_: Built(tmp_path, ("cc",), "", ""))
     monkeypatch.setattr(command, "tried_first", lambda *_: None)
     monkeypatch.setattr(command, "run_measurements", stop)
-    assert main(["calibrate", "--launcher", "x", "-o", str(tmp_path / "m.toml")]) == 130
+    assert main(["calibrate", "--launcher", "true", "-o", str(tmp_path / "m.toml")]) == 130
     said = capsys.readouterr().err
     assert f"measurements are kept in {tmp_path / 'm.jsonl'}; the same command resumes" in said
 

@@ -43,7 +43,7 @@ def predicted(example: str) -> tuple[workloads.Workload, Prediction]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["size", "messages", "exchange"])
-@pytest.mark.parametrize("example", ["halo3d", "laggard", "rig"])
+@pytest.mark.parametrize("example", ["halo3d", "laggard", "slow-link"])
 def test_every_examples_pictures_can_be_read(kind: str, example: str) -> None:
     figure = of_prediction.figure(kind, MELUXINA, *predicted(example))
     check_readable(figure)
@@ -243,7 +243,7 @@ def test_colours_differ_from_the_ground() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("example", ["laggard", "rig"])
+@pytest.mark.parametrize("example", ["laggard", "slow-link"])
 def test_the_strip_is_that_of_the_advice(example: str) -> None:
     what = workloads.load(f"examples/{example}.toml")
     prediction = predict(MELUXINA, what)

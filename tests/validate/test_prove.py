@@ -23,7 +23,6 @@ from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point
 from pready.calibrate.measure.session import Outcome
 from pready.cli import main
-from pready.commands.prove import home_of
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, PART_AM, Approach
 from pready.model.approach.libraries import LIBRARIES as LIBRARY_PROFILES
 from pready.model.common.arrays import Array
@@ -351,10 +350,7 @@ def file_of(folder: Path, **fields: str) -> Path:
     ("options", "said"),
     [
         ([], "-o is missing"),
-        (["-o", "proof"], "neither --launcher nor --rig given"),
-        (["-o", "proof", "--rig", "100Mbit", "--launcher", "mpiexec -n 4"], "both --launcher and --rig given"),
-        (["-o", "proof", "--rig", "100Mbit", "--nodes", "3"], "--nodes 3 for a workload of 4 ranks"),
-        (["-o", "proof", "--launcher", "true", "--nodes", "4"], "--nodes 4 without --rig"),
+        (["-o", "proof"], "--launcher is missing"),
         (["-o", "proof", "--launcher", "true", "--approach", "most"], "--approach = 'most'"),
         (["-o", "proof", "--launcher", "true", "--rounds", "3"], "--rounds 3; valid: at least"),
     ],
@@ -366,24 +362,6 @@ def test_bad_words_are_one_line(
     assert main(["prove", str(file_of(tmp_path)), *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
-
-
-def test_the_rig_joins_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = file_of(tmp_path, ranks_per_node="4")
-    assert main(["prove", str(file), "--rig", "100Mbit", "-o", str(tmp_path / "p")]) == 2
-    said = capsys.readouterr().err
-    assert "--rig for a workload whose 4 ranks share a node (ranks_per_node = 4): it joins nodes" in said
-    assert 'valid: --launcher "mpiexec -n 4" on this machine' in said
-
-
-def test_the_compiler_lies_beside_the_launcher(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    for name in ("mpiexec", "mpicc"):
-        (tmp_path / "bin" / name).touch(mode=0o755)
-    assert home_of(Launcher.parse(f"{tmp_path}/bin/mpiexec -n 4")) == tmp_path
-    assert home_of(Launcher.parse("true -n 4")) is None
-    (tmp_path / "bin" / "mpicc").unlink()
-    assert home_of(Launcher.parse(f"{tmp_path}/bin/mpiexec -n 4")) is None
 
 
 def launched(name: str, request: pytest.FixtureRequest) -> list[str]:

@@ -365,21 +365,25 @@ def test_compiler_is_looked_for_in_order(tmp_path: Path) -> None:
         path.chmod(0o755)
         return str(path)
 
-    given, named, found = compiler("given"), compiler("named"), compiler("found")
+    given, named, beside, found = compiler("given"), compiler("named"), compiler("beside"), compiler("found")
+    for launcher in ("mpiexec", "srun"):
+        (tmp_path / "beside" / launcher).touch(0o755)
+    mpiexec, srun = ([str(tmp_path / "beside" / name), "-n", "2"] for name in ("mpiexec", "srun"))
     everything = {"MPICC": f"{named} -cc=clang", "PATH": str(Path(found).parent)}
-    assert find_mpicc(given, everything) == [given]
-    assert find_mpicc(None, everything) == [named, "-cc=clang"]
-    assert find_mpicc(None, {"PATH": everything["PATH"]}) == [found]
+    assert find_mpicc(given, mpiexec, everything) == [given]
+    assert find_mpicc(None, mpiexec, everything) == [named, "-cc=clang"]
+    assert find_mpicc(None, mpiexec, {"PATH": everything["PATH"]}) == [beside]
+    assert find_mpicc(None, srun, {"PATH": everything["PATH"]}) == [found]  # a scheduler's launcher is no MPI's
 
 
 def test_a_missing_compiler_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="no-such-mpicc"):
         find_mpicc("no-such-mpicc")
     with pytest.raises(BuildError, match="MPICC"):
-        find_mpicc(None, {"MPICC": "no-such-mpicc", "PATH": os.environ["PATH"]})
+        find_mpicc(None, (), {"MPICC": "no-such-mpicc", "PATH": os.environ["PATH"]})
     if not (Path(sys.executable).parent / "mpicc").exists():
         with pytest.raises(BuildError, match="pip install"):
-            find_mpicc(None, {"PATH": str(tmp_path)})
+            find_mpicc(None, (), {"PATH": str(tmp_path)})
 
 
 def test_a_failing_build_carries_the_compilers_words(tmp_path: Path) -> None:

@@ -40,14 +40,13 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert isinstance(fitted, Fit)
     check_readable(calibration("title", fitted))
     for arguments, said in (
-        (["--rig", "100Mbit"], "-o is missing"),
-        (["-o", str(out)], "neither --launcher nor --rig given"),
-        (["-o", str(out), "--rig", "100Mbit", "--launcher", "mpiexec"], "both --launcher and --rig given"),
-        (["-o", str(out), "--rig", "1 parsec", "--mpi", str(tmp_path)], "no mpiexec in"),
+        ([], "-o is missing"),
+        (["-o", str(out)], "--launcher is missing"),
+        (["-o", str(out), "--launcher", "true", "--mpicc", "no-such-mpicc"], "'no-such-mpicc' (asked for) is not an"),
         (["-o", str(out), "--fit-only", "--raw", "absent.jsonl"], "absent.jsonl: no such file"),
         (["-o", str(out), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
-        (["-o", str(out), "--budget", "10", "--rig", "100Mbit"], "--budget = '10' has no unit"),
-        (["-o", "machine.txt", "--rig", "100Mbit"], "suffix = '.txt'"),
+        (["-o", str(out), "--budget", "10"], "--budget = '10' has no unit"),
+        (["-o", "machine.txt"], "suffix = '.txt'"),
     ):
         assert main(["calibrate", *arguments]) == 2
         error = capsys.readouterr().err
@@ -70,7 +69,6 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
     assert "[intra]" not in out.read_text()
     for words, said in (
         (["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),
-        (["--raw", str(within), "--rig", "100Mbit"], "--intra with --rig"),
         (["--raw", str(within), "--name", "x"], "--name with --intra"),
     ):
         assert main([*fit, "--intra", *words]) == 2
@@ -147,6 +145,12 @@ def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> N
     done = calibrate(written_to(tmp_path / "whole.jsonl", whole, cores=[8, 8]), name="paper")
     assert done.lacking == ()
     assert done.warnings == ()
+
+
+@pytest.mark.parametrize(("hosts", "said"), [(["a", "a"], True), (["a", "b"], False)])
+def test_ranks_on_one_node_are_no_network(hosts: list[str], said: bool, tmp_path: Path) -> None:
+    done = calibrate(written_to(tmp_path / "placed.jsonl", hosts=hosts), name="paper")
+    assert any("both ranks were on one node (a)" in warning for warning in done.warnings) == said
 
 
 @pytest.mark.parametrize(("control", "said"), [("bbr", True), ("cubic", False), (None, False)])

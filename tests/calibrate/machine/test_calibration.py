@@ -29,12 +29,10 @@ from pready.calibrate.machine import borrowed, observations_of
 from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.measure.raw_file import Records
-from pready.model.advice.predict import effective_library
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import load
-from pready.model.machine.transports import with_puts
 from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -87,17 +85,6 @@ def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> 
     # Eight messages of 1 MB at once: issued every few us, far below the millisecond of each.
     expected = one_way(1e6) + 7 * gap(1e6)
     assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
-
-
-@pytest.mark.parametrize(("launcher", "fabric"), [("rig 1Gbit, Open MPI over tcp", "tcp"), ("srun -n 2", None)])
-def test_on_the_rig_puts_of_open_mpi_are_known_to_be_deferred(
-    launcher: str, fabric: str | None, tmp_path: Path
-) -> None:
-    rig = calibrate(written_to(tmp_path / "rig.jsonl", launcher=launcher), name="rig").described.machine
-    assert rig.fabric == fabric
-    assert rig.one_sided.puts is None  # too little was measured to tell
-    puts = with_puts(rig, effective_library(rig)).one_sided.puts
-    assert (None if puts is None else puts.value) == (None if fabric is None else "deferred")
 
 
 @pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])

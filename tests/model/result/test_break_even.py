@@ -173,7 +173,7 @@ def clear(made: Prediction, *others: float) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("name", [pytest.param("halo3d", marks=pytest.mark.thorough), "laggard", "rig"])
+@pytest.mark.parametrize("name", [pytest.param("halo3d", marks=pytest.mark.thorough), "laggard", "slow-link"])
 def test_an_example_pays_where_its_own_prediction_says_port(name: str) -> None:
     what = workloads.load(f"examples/{name}.toml")
     made = predict(machines.load("meluxina"), what)
