@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pready.model.advice import predict as predicting
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import Engine
+from pready.model.advice.summary import advised
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
@@ -196,8 +197,7 @@ def simulate(
         what = what.changed(grid=tuple(ranks))
     on, profile = predicting.with_library(on, _library(library))
     if approach is None:
-        made = predicting.predict(on, what, library=_library(library), seed=seed, draws=0)
-        chosen = [of.advised.approach for of in made.exchanges or (made,)]
+        chosen = advised(on, what, library=_library(library), seed=seed)
     else:
         chosen = [_approach(approach, part) for part in what.parts]
     count = iterations or min(what.iterations, MOST_ITERATIONS)

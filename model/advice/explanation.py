@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pready.model.advice.one_figure import Figures, figures_of
-from pready.model.advice.predict import Engine, evaluator, predict, with_library
+from pready.model.advice.predict import Engine, evaluator, with_library
+from pready.model.advice.summary import advised
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuing_threads, vci_members
+from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import CONSUME
 from pready.model.equations import gain
@@ -177,9 +179,11 @@ def explain(
     PreadyError
         As `predict`.
     """
+    if workload.exchanges is not None:
+        raise PreadyError("several exchanges per step", valid="a file with one of them, or 'pready predict --all'")
     machine, profile = with_library(machine, library)
     if approach is None:
-        approach = predict(machine, workload, library=library, seed=seed, engine=engine).advised.approach
+        (approach,) = advised(machine, workload, library=library, seed=seed, engine=engine)
     evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)
     way = _way if evaluation.rest else _simulated_way
     return Explanation(

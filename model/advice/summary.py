@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pready.model.advice.advise import decided, over_sizes
 from pready.model.advice.contenders import rows_in_question
 from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
+from pready.model.approach.interfaces import Approach
 from pready.model.machine.machine import Machine
 from pready.model.result.break_even import Range, nearest
 from pready.model.result.prediction import ApproachPrediction, Prediction, Verdict
@@ -79,6 +80,16 @@ def outcome(
         pays=pays,
         here=None if pays is None else nearest(pays, workload.buffer),
     )
+
+
+def advised(
+    machine: Machine, workload: Workload, *, library: str | None = None, seed: int = 0, engine: Engine | None = None
+) -> list[Approach]:
+    """The approach that `predict` advises for each exchange; arguments and errors as there."""
+    if workload.exchanges is None:
+        return [outcome(machine, workload, library=library, seed=seed, engine=engine).best.approach]
+    made = predict_step(machine, workload, library, seed, engine, None, MIN_GAIN, deciding=False, whole=())
+    return [of.advised.approach for of in made.exchanges]
 
 
 def _of_a_step(made: Prediction, workload: Workload, *, every: bool) -> Outcome:

@@ -23,6 +23,7 @@ from pready.model.machine.path import NetworkPath, Progress, Segment, SizeCurve
 from pready.model.machine.threads import TeamTimes
 from pready.model.result.prediction import Source
 from pready.model.toml.provenance import Value
+from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 THRESHOLD = 4.0
@@ -159,8 +160,9 @@ def _on_shared_nodes(here: Case) -> Case | None:
     try:
         parts = tuple(w.changed(ranks_per_node=SHARING) for w in here.parts)
         for w in parts:
+            supported_by.check(w, "engine")
             part(w).pattern(w)
-    except PreadyError:  # they do not fill their nodes
+    except PreadyError:  # they do not fill their nodes, or nobody simulates them on nodes
         return None
     return replace(here, parts=parts)
 

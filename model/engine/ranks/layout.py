@@ -119,6 +119,10 @@ def of_a_step(workload: Workload, each: Callable[[Workload], Layout] = layout) -
             raise PreadyError(
                 f"exchanges[{number}] has {count} ranks, others {math.prod(grid)}", valid="a grid, and lists of as many"
             )
+        if part_.pattern == "pt2pt" and math.prod(grid) % 2:
+            raise PreadyError(
+                f"exchanges[{number}] has pairs, others {math.prod(grid)} ranks", valid="an even number of ranks"
+            )
     wholes = [replace(w, grid=grid) for w in wholes]
     if each is layout or any(p.pattern == "neighbours" for p in parts):
         return wholes  # a list has no part that stands for it
