@@ -1,4 +1,4 @@
-"""Refresh the example's numbers and pictures in README and paper: part of ``make docs``."""
+"""Refresh numbers and pictures in README, paper and docs/trust.md: part of ``make docs``."""
 
 import os
 import re
@@ -10,11 +10,15 @@ from pready.model.advice.predict import predict
 from pready.model.machine import machine
 from pready.model.result.prediction import Prediction
 from pready.model.workload import workload
+from pready.validate import fabrics, papers
+from pready.validate.claims.result import ClaimResult
+from pready.validate.claims.summary import figures
 
 README, PAPER = Path("README.md"), Path("paper/paper.md")
 EXAMPLE = "examples/halo3d.toml"
 PREDICT = [sys.executable, "-m", "pready", "predict", EXAMPLE]
 WAVES = ["simulate", EXAMPLE, "--ranks", "128", "--iterations", "60", "--approach", "many:8:8"]
+TRUST = (README, Path("docs/trust.md"))
 NUMBER = r"<!-- (\w+) -->([\d.]+)<!-- -->"
 
 
@@ -29,6 +33,11 @@ def paper_numbers(prediction: Prediction) -> dict[str, str]:
         "speedup": f"{best.speedup_percent:.1f}",
         "part": f"{part.eta:.2f}",
     }
+
+
+def trust_numbers(kind: str, claims: tuple[ClaimResult, ...]) -> dict[str, str]:
+    """What ``pready validate papers`` or ``fabrics`` counts, by the names that documents give it: ``papers_checked``."""
+    return {f"{kind}_{name}": str(value) for name, value in figures(claims).items()}
 
 
 def with_numbers(text: str, numbers: dict[str, str]) -> str:
@@ -50,3 +59,6 @@ if __name__ == "__main__":
     README.write_text(block.sub(lambda m: m[1] + printed + m[2], text, count=1), encoding="utf-8")
     numbers = paper_numbers(predict(machine.load("meluxina"), workload.load(EXAMPLE)))
     PAPER.write_text(with_numbers(PAPER.read_text(encoding="utf-8"), numbers), encoding="utf-8")
+    trust = trust_numbers("papers", papers.validate()) | trust_numbers("fabrics", fabrics.validate())
+    for document in TRUST:
+        document.write_text(with_numbers(document.read_text(encoding="utf-8"), trust), encoding="utf-8")

@@ -20,11 +20,9 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
-from pready.sst import library
 from pready.sst.results import times
 from pready.sst.simulate import calibrate, setup, simulate_approach
 from pready.validate import sst
-from pready.validate.sst import ITERATIONS, SMALL, Scene, in_step
 
 RECORD = Path("sst-motifs/agreement.json")
 MACHINE = "meluxina"
@@ -109,12 +107,6 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "| the same with 4 % spread |",
         " {apart_low} to {apart_high} %: requests wait in a port's queue behind payloads, too; neither is modelled |",
     ),
-    (
-        "sst-motifs/README.md",
-        "| 192 KiB per peer in 2 messages: η on one router, 8 × 8 torus, fat tree tapered 4:1 |",
-        " {eta_single}, {eta_torus}, {eta_fattree}; "
-        "{iterations} iterations are too few to say which share of the gain is lost |",
-    ),
 )
 """A document, how its line begins, and how it goes on."""
 
@@ -136,8 +128,7 @@ def values(record: dict[str, Any]) -> dict[str, str]:
         "two": f"{100 * max(v for k, v in worst.items() if k.split('_')[0] in ('large', 'small')):.1f}",
         "gamma": f"{record['gamma']['sst']:.3f}",
         "gamma_said": f"{record['gamma']['predict']:.3f}",
-        **{f"eta_{network}": f"{eta:.2f}" for network, eta in record["eta"].items()},
-        **{name: str(record[name]) for name in ("seed", "iterations", "machine")},
+        **{name: str(record[name]) for name in ("seed", "machine")},
         "sst": str(record["sst"]).removeprefix("SST-Core Version ").strip("()"),
     }
 
@@ -155,58 +146,40 @@ def measured(seed: int) -> dict[str, Any]:
     """Run SST and the model; runs that are kept are not run again."""
     machine, folder = load(MACHINE), user_cache_path("pready") / "validate" / "sst"
     fit = calibrate(machine)
-    scenes = [*sst.two_rank_scenes(machine, seed), *sst.halo_scenes()]
     found = sst.validate(machine, folder, seed=seed, on_progress=_told)
     if found.failed:
-        sys.exit(f"{len(found.failed)} runs of SST failed, the first: {found.failed[0].why}")
-    version = library.find().version
-    seen = [sst.simulated(s, machine, seed, fit.firefly, folder, version, None) for s in scenes]
-    rows = [(s, x, sst.predicted(s, machine, seed)) for s, x in zip(scenes, seen, strict=True)]
-    two = [r for r in rows if r[0].workload.pattern == "pt2pt"]
-    halos = [r for r in rows if r not in two and r[0].network == "single"]
+        sys.exit(f"{len(found.failed)} runs of SST failed: {found.failed}")
+    two = [r for r in found.rows if r.scene.workload.pattern == "pt2pt"]
+    halos = [r for r in found.rows if r not in two]
 
-    def worst(by: str, large: bool) -> float:
-        some = [r for r in two if (r[0].approach.message_size(r[0].workload.buffer) >= SMALL) == large]
-        return max(abs(getattr(p, by) / x.time - 1) for _, x, p in some)
+    def worst(by: str, small: bool) -> float:
+        return max(abs(getattr(r.model, by) / r.sst.time - 1) for r in two if r.small == small)
 
     def off(step: bool) -> list[float]:
-        some = [p.time / x.time - 1 for s, x, p in halos if in_step(s) == step]
+        some = [r.off for r in halos if r.in_step == step]
         return [min(some), max(some)]
 
     return {
         "command": f"python docs/refresh_sst.py --seed {seed}",
         "seed": seed,
-        "sst": version,
+        "sst": found.version,
         "machine": machine.name,
-        "iterations": ITERATIONS,
         "worst": {
             "ping": fit.worst,
             **{
-                f"{size}_{of}": worst(by, size == "large")
+                f"{size}_{of}": worst(by, size == "small")
                 for of, by in (("predict", "time"), ("engine", "engine"))
                 for size in ("large", "small")
             },
-            "iteration": max(abs(p.iteration / x.iteration - 1) for _, x, p in halos),
+            "iteration": max(abs(r.model.iteration / r.sst.iteration - 1) for r in halos),
         },
         "halos": {"step": off(True), "apart": off(False)},
-        "eta": _etas(scenes, [x.time for x in seen]),
         "gamma": _gamma(fit.firefly),
     }
 
 
 def _told(number: int, of: int, now: str) -> None:
     print(f"{number} of {of}: {now}", file=sys.stderr, flush=True)
-
-
-def _etas(scenes: list[Scene], seen: list[float]) -> dict[str, float]:
-    """η of 192 KiB in two messages, by network."""
-    size = Workload.model_validate({"threads": 1, "buffer": sst.HALO_SIZES[-1]}).buffer
-    at = {
-        (s.network.split(":")[0], s.approach): x
-        for s, x in zip(scenes, seen, strict=True)
-        if s.workload.pattern == "halo3d" and s.workload.buffer == size and not in_step(s)
-    }
-    return {n: at[n, Approach(SINGLE)] / at[n, Approach(MANY, 2)] for n, way in at if way == Approach(SINGLE)}
 
 
 def _gamma(firefly: Any) -> dict[str, float]:

@@ -33,7 +33,7 @@ COMMANDS = {
     "simulate": "Simulate a workload over a grid of ranks, beside bulk.",
     "sst": "Simulate with SST's packet-level networks.",
     "sweep": "Predict over any fields of a workload, machines and libraries.",
-    "validate": "Compare predictions with the papers, real MPI and SST.",
+    "validate": "Compare predictions with the papers, real machines and SST.",
     "workload": "Make a workload file of a captured run.",
 }
 """The list of commands, with a line for each.

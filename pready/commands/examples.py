@@ -125,10 +125,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready validate fabrics",
         "pready validate papers",
         "pready validate papers --json",
-        'pready validate live --rig 100Mbit --mpi .venv-mpich --budget "400 s" --seed 7 -o report/',
-        "pready validate live --rig 50Mbit --nodes 4 --mpi .venv-mpich -o report/",
-        'pready validate live --launcher "srun -N 2 -n 2 -c 8" --raw raw/ -o report/',
-        "pready validate sst --machine bebop --raw raw/",
+        "pready validate sst --machine bebop --seed 7",
     ),
     "workload": (
         "pready workload run/ -o app.toml",

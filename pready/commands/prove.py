@@ -6,7 +6,6 @@ import json
 import platform
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -28,18 +27,16 @@ from pready.model.version import VERSION
 from pready.model.workload import workload as workloads
 from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
+from pready.show.pages.proof import html
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import metric_lines
-from pready.show.tables.validation import report_data
 from pready.show.terminal.terminal import console, print_json
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.decision_page import html
 from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
 from pready.validate.prove.session import prove as proved
 from pready.validate.prove.session import ranks_of
+from pready.validate.prove.site import Site
 from pready.validate.prove.source import LANGUAGES, has_program, program
-from pready.validate.result import Report
-from pready.validate.site import Site
 
 Ways = tuple[Approach, ...]
 """An approach for each exchange of a workload."""
@@ -158,12 +155,12 @@ def prove(
             on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
             on_note=lambda note: click.echo(f"note: {note}", err=True),
         )
-    report = Report(VERSION, seed, _about(), comparisons=(done.comparison,))
-    write_text(output / PAGE, html(done, report.about))
-    data = {"decision": done.decision, "judged": asdict(done.judged), **report_data(report)}
+    about = {**_about(), **done.about}
+    write_text(output / PAGE, html(done, about))
+    data = {"version": VERSION, "seed": seed, "about": about, **done.to_dict()}
     write_text(output / DATA, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     if as_json:
-        print_json({"failures": dict(done.failures), **data})
+        print_json(data)
     elif metrics:
         click.echo("\n".join(metric_lines(done)))
     else:

@@ -10,13 +10,11 @@ from pready.show.tables.proof_metrics import LINE, metric_lines
 
 
 def case(approach: str, transport: int, measured: float, predicted: float) -> Any:
+    saving = SimpleNamespace(value=-1e-7, low=-0.01, high=0.02)
     return SimpleNamespace(
-        result=SimpleNamespace(
-            approach=approach, transport_partitions=transport, measured_s=measured, eta_measured=1.5
-        ),
+        way=SimpleNamespace(interface=SimpleNamespace(key=approach), most=transport),
+        measured=SimpleNamespace(time_s=measured, eta=1.5, iteration_s=2.31e-3, saving=saving),
         expected=SimpleNamespace(time_s=predicted, iteration_s=2e-3, saving=0.107, eta=1.25),
-        measured_saving=SimpleNamespace(value=-1e-7, low=-0.01, high=0.02),
-        iteration_s=2.31e-3,
     )
 
 

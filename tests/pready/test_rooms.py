@@ -50,7 +50,7 @@ def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
         ("pready.show.figures.style", "pready.show.tables.prediction"),
         ("pready.show.pages.prediction", "pready.show.figures.files"),
         ("pready.commands.options", "pready.show.terminal.terminal"),
-        ("pready.validate.live", "pready.calibrate.machine.calibrate"),
+        ("pready.validate.prove.session", "pready.calibrate.machine.calibrate"),
         ("pready.files.writing", "pready.model.toml.reading"),
         ("pready.sst.run", "pready.calibrate.machine.calibrate"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pready.cli import main
-from pready.validate.result import ClaimResult
+from pready.validate.claims.result import ClaimResult
 
 
 def claimed(document: str, kind: ModuleType) -> dict[str, ClaimResult]:

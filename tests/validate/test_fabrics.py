@@ -12,6 +12,7 @@ from typing import Any
 import machines
 import pytest
 from claimed import claimed
+from refresh import TRUST, trust_numbers, with_numbers
 
 from pready.model.advice.certainty import MODEL_ERROR
 from pready.model.common.errors import PreadyError
@@ -21,13 +22,13 @@ from pready.validate import fabrics
 from pready.validate.claims.checks import answer
 from pready.validate.claims.computed_once import DRAWS, Lab, MachineTable
 from pready.validate.claims.judge import computed, interval, result
+from pready.validate.claims.model_error import Miss, held, held_by_others, left_out, misses, model_error
+from pready.validate.claims.result import ClaimResult
+from pready.validate.claims.summary import figures
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.fabrics import FABRICS, load
 from pready.validate.fabrics.kinds import KINDS
-from pready.validate.fabrics.model_error import Miss, held, held_by_others, left_out, misses, model_error
 from pready.validate.fabrics.series import parsed
-from pready.validate.report.trust import figures
-from pready.validate.result import ClaimResult
 
 POINTS = {"8 B": 3.07, "2 KiB": 4.57}
 SERIES: dict[str, Any] = {"id": "there", "kind": "ping-pong", "file": "a/b.txt", "points": POINTS}
@@ -278,19 +279,13 @@ def test_what_is_asked_of_them() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("path", ["README.md", "docs/trust.md"])
-def test_documents_say_what_it_says_today(path: str) -> None:
-    row = next(
-        x for x in Path(path).read_text(encoding="utf-8").splitlines() if "published measurements on" in x and "|" in x
-    )
-    found = figures(list(results().values()))
-    _, what, agrees, not_agrees = (re.findall(r"(?<!\d)[\d.]+\d|(?<!\d)\d(?!\d)", x) for x in row.split("|")[:4])
-    assert {str(found["checked"]), str(found["sources"])} <= set(what)
-    assert {str(found[n]) for n in ("ok", "error_percent", "can_fail_ok", "can_fail")} <= set(agrees)
-    assert {str(found[n]) for n in ("off", "inside_percent")} <= set(not_agrees)
-    if path != "README.md":
-        assert {str(found[n]) for n in ("model_error_percent", "inside_with_error_percent")} <= set(not_agrees)
-        assert round(100 * MODEL_ERROR, 1) == found["model_error_percent"]
+def test_documents_say_what_it_says_today() -> None:
+    numbers = trust_numbers("fabrics", tuple(results().values()))
+    for document in TRUST:
+        text = document.read_text(encoding="utf-8")
+        assert text.count("<!-- fabrics_") >= 8
+        assert with_numbers(text, numbers) == text
+    assert str(round(100 * MODEL_ERROR, 1)) == numbers["fabrics_model_error_percent"]
 
 
 def test_no_figure_is_of_a_size_that_machines_are_fitted_on() -> None:

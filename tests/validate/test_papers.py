@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 from claimed import claimed
+from refresh import TRUST, trust_numbers, with_numbers
 
 from pready.model.common.arrays import Array
 from pready.model.equations import gain_numpy
 from pready.validate import papers
 from pready.validate.claims.form import Claim
+from pready.validate.claims.result import ClaimResult
+from pready.validate.claims.summary import able_to_fail
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.papers import PAPERS, load, validate
-from pready.validate.report.summary import able_to_fail
-from pready.validate.result import ClaimResult
 
 CLAIMS: dict[str, Claim] = {f"{p}/{c.id}": c for p in PAPERS for c in load(p).claims}
 
@@ -47,6 +48,14 @@ def test_the_command_of_the_readme_says_so(capsys: pytest.CaptureFixture[str]) -
     results.cache_clear()
     ok = sum(r.status == "ok" for r in results().values())
     assert f"{ok} of " in capsys.readouterr().out
+
+
+def test_documents_say_what_it_says_today() -> None:
+    numbers = trust_numbers("papers", tuple(results().values()))
+    for document in TRUST:
+        text = document.read_text(encoding="utf-8")
+        assert text.count("<!-- papers_") >= 5
+        assert with_numbers(text, numbers) == text
 
 
 def test_every_claim_is_answered_once_in_order() -> None:

@@ -13,8 +13,8 @@ from pready.model.toml.reading import read_toml
 from pready.validate.claims.computed_once import DRAWS, Lab
 from pready.validate.claims.form import Source
 from pready.validate.claims.judge import interval, result, turned
+from pready.validate.claims.result import ClaimResult, Kind
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
-from pready.validate.result import ClaimResult, Kind
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pready.model.common.errors import PreadyError, shown
 from pready.validate.claims.checks import Answer, answer
 from pready.validate.claims.computed_once import Lab
 from pready.validate.claims.form import Arguments, Bounds, Claim, Expected, OtherReading, Tolerance, merged
-from pready.validate.result import ClaimResult, Kind, Reading, Shown, Status
+from pready.validate.claims.result import ClaimResult, Kind, Reading, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
 LAST_HIGH = 0.9

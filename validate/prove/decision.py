@@ -69,7 +69,7 @@ def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
     return f"{head}: {measured}; {asked}. {confirmed[judged.finding]}"
 
 
-def why(predicted_s: float, measured_s: float, computing_s: float, communication_s: float, suspect: str) -> str:
+def why(predicted_s: float, measured_s: float, computing_s: float, communication_s: float) -> str:
     """Why an iteration takes another time than predicted; empty where it does not.
 
     Parameters
@@ -78,8 +78,6 @@ def why(predicted_s: float, measured_s: float, computing_s: float, communication
         Of an iteration.
     computing_s, communication_s
         Measured minus predicted, until the last partition is ready and after it.
-    suspect
-        The term of the model that the error points at; empty: none.
     """
     off = measured_s - predicted_s
     if abs(off) < DIFFERS * predicted_s:
@@ -90,5 +88,4 @@ def why(predicted_s: float, measured_s: float, computing_s: float, communication
         for each, what in ((computing_s, "computing"), (communication_s, "communication"))
         if abs(each) > 0.1 * abs(off)
     ]
-    told = f"an iteration is {format_time(abs(off))} {longer} than predicted: {', '.join(parts)}"
-    return f"{told}; {suspect}" if suspect else told
+    return f"an iteration is {format_time(abs(off))} {longer} than predicted: {', '.join(parts)}"

@@ -74,6 +74,11 @@ class Way:
         return "/".join(counts if len(set(counts)) > 1 else counts[:1])
 
     @property
+    def most(self) -> int:
+        """Transport partitions, of the exchange that has most."""
+        return max(a.transport_partitions for a in self.approaches)
+
+    @property
     def vcis(self) -> int:
         """Of the process, as many as any exchange asks for."""
         return max(a.vcis for a in self.approaches)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pready.model.approach.interfaces import Approach, whole
-from pready.model.common.arrays import Replaced
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.layout import layout
 from pready.model.engine.simulate import run_step, simulate
@@ -15,7 +14,6 @@ from pready.model.engine.simulation import Simulation, together
 from pready.model.engine.whole_step import WholeStep, plans
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
-from pready.model.timeline.costs import Costs
 from pready.model.workload.workload import Workload
 
 Ways = tuple[Approach, ...]
@@ -119,14 +117,3 @@ class Expected:
             saving_high=row.speedup_high_percent / 100 + shift,
             exchanges_s=tuple(map(exchange_s, self._counted(approaches))),
         )
-
-    def costs(self, approach: Approach) -> Costs:
-        """Of the messages of the one exchange, parameters at their values."""
-        return self._many.costs(approach)
-
-    def median_time(self, approach: Approach, **replaced: Replaced) -> float:
-        """Its communication, with some costs replaced."""
-        as_it_is = exchange_s(self._whole((approach,)))
-        if not replaced:
-            return as_it_is
-        return as_it_is * self._many.mean_time(approach, **replaced) / self._many.mean_time(approach)

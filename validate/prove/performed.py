@@ -57,15 +57,9 @@ class Performed:
 
     @property
     def communication_s(self) -> Array:
-        """Likewise, the part of an exchange after a rank's last partition is ready."""
+        """Of each round: the median of an exchange after a rank's last partition is ready, of means over the ranks."""
         t = self._counted
         return np.asarray(np.median((t[..., 2] - t[..., 0] - t[..., 1]).mean(axis=2), axis=1)) / self.steps
-
-    @property
-    def mean_communication_s(self) -> float:
-        """Likewise, the mean over all rounds and iterations."""
-        t = self._counted
-        return float((t[..., 2] - t[..., 0] - t[..., 1]).mean()) / self.steps
 
     @property
     def computing_s(self) -> float:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from pready.calibrate.machine.calibrate import provenance
+from pready.calibrate.machine.calibrate import calibrate, provenance, run_measurements
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.raw_file import Content, read
 from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import format_time
 from pready.model.engine.ranks.layout import of_a_step
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
@@ -24,51 +22,26 @@ from pready.model.machine.writing import dumps
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
-from pready.validate.live.suspect import beside_terms, suspect
-from pready.validate.over_rounds import over_rounds
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
-from pready.validate.prove.decision import between, decision, percent, why
+from pready.validate.prove.case import Case, cases_of
+from pready.validate.prove.decision import between, decision, percent
 from pready.validate.prove.design import Way
-from pready.validate.prove.expected import Expectation, Expected
-from pready.validate.prove.judgement import Judgement, Saving, judge, saving_of
-from pready.validate.prove.performed import Performed, performed_in
+from pready.validate.prove.expected import Expected
+from pready.validate.prove.judgement import Judgement, judge
+from pready.validate.prove.performed import performed_in
 from pready.validate.prove.placement import shared_before, shared_cores
-from pready.validate.result import CaseResult, Comparison, ExchangeResult
-from pready.validate.site import CALIBRATING, POINT_BUDGET_S, Site, Told, about, calibrated
+from pready.validate.prove.site import Site, Told, about
 
 PLANS, RAW, RAW_MACHINE = "plans", "exchange.jsonl", "machine.jsonl"
+CALIBRATING = 0.5
+"""Share of the budget for the calibration, where no machine is given."""
+POINT_BUDGET_S = 0.4
+"""Seconds of one of its points: many points, each measured briefly."""
 SLOWER = 3.0
 """A round counts as hanging after ten times its predicted duration, times this factor."""
 VCIS = "MPIR_CVAR_CH4_NUM_VCIS"
 """Gives MPICH so many VCIs; others do not know the variable."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One way, predicted and measured."""
-
-    way: Way
-    expected: Expectation
-    performed: Performed
-    result: CaseResult
-
-    measured_saving: Saving
-    """Of the baseline's iteration."""
-    why: str
-    """Why predicted and measured iteration differ; empty: they do not."""
-
-    @property
-    def words(self) -> str:
-        """The way in words."""
-        vcis = f" on {self.way.vcis} VCIs" if self.way.vcis > 1 else ""
-        several = any(a.transport_partitions > 1 for a in self.way.approaches)
-        return f"{self.way.interface.name}{f' in {self.way.transports}' if several else ''}{vcis}"
-
-    @property
-    def iteration_s(self) -> float:
-        """As measured."""
-        return float(np.median(self.performed.iteration_s))
 
 
 @dataclass(frozen=True)
@@ -87,7 +60,22 @@ class Proof:
     """What else a decision takes into account."""
     failures: Mapping[str, str]
     """Why a way could not be measured, by its name."""
-    comparison: Comparison
+    title: str
+    """The workload, and how its ranks were started."""
+    notes: tuple[str, ...]
+    about: Mapping[str, str]
+    """What was measured where: library, hosts, seed, records."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "decision": self.decision,
+            "judged": asdict(self.judged),
+            "title": self.title,
+            "cases": [c.to_dict() for c in self.cases],
+            "notes": self.notes,
+            "failures": dict(self.failures),
+        }
 
 
 def prove(
@@ -168,7 +156,7 @@ def prove(
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
-    cases = cases_of(workload, Expected(on, workload, seed, first, count), seen, profile.name)
+    cases = cases_of(workload, Expected(on, workload, seed, first, count), seen)
     return _concluded(
         workload, on, advised[:2][-1], cases, failures, site, content, notes, min_gain, seed, folder, budget_s
     )
@@ -201,19 +189,25 @@ def _calibrated(
     if file.exists():
         return machine.load(str(file))
     folder.mkdir(parents=True, exist_ok=True)
-    done = calibrated(
-        site,
+
+    def told(p: Progress) -> None:
+        on_progress(Told("calibrating", p.done, p.total, p.left_s))
+
+    run_measurements(
+        site.launcher,
+        site.built,
         raw,
         threads=max(workload.threads, 2),
         budget_s=budget_s * CALIBRATING,
         seed=seed,
-        on_progress=on_progress,
+        on_point=told,
         point_budget_s=POINT_BUDGET_S,
     )
+    done = calibrate(raw, name=site.library, seed=seed)
     on = done.described.machine
     if len(set(placement.nodes_of(workload) or range(ranks_of(workload)))) == 1:
         on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: two of them measured there
-        file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
+    file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
     return on
 
 
@@ -265,87 +259,6 @@ def _measure(
     return environments, failures
 
 
-def cases_of(workload: Workload, expected: Expected, seen: Mapping[Way, Performed], library: str) -> tuple[Case, ...]:
-    """Each way, predicted and measured; bulk is among `seen`."""
-    bulk = next(p for w, p in seen.items() if w.approach == workload.baseline)
-    cases: list[Case] = []
-    for way, performed in seen.items():
-        here = expected.of(way.approaches)
-        result = CaseResult(
-            id=f"{workload.name}-{way}",
-            library=library,
-            approach=way.interface.key,
-            transport_partitions=max(a.transport_partitions for a in way.approaches),
-            vcis=way.vcis,
-            threads=workload.threads,
-            partitions_per_thread=workload.partitions_per_thread,
-            buffer=int(workload.buffer),
-            arrivals=", ".join(dict.fromkeys(w.arrivals.model for w in workload.parts)),
-            spread=performed.spread,
-            predicted_s=here.time_s,
-            predicted_low_s=here.time_low_s,
-            predicted_high_s=here.time_high_s,
-            eta_predicted=here.eta,
-            eta_predicted_low=here.eta_low,
-            eta_predicted_high=here.eta_high,
-            until_ready_s=performed.computing_s,
-            saving_predicted=here.saving,
-            saving_predicted_low=here.saving_low,
-            saving_predicted_high=here.saving_high,
-            measured_mean_s=performed.mean_communication_s,
-            predicted_mean_s=here.mean_s,
-            exchanges=_exchanges_of(workload, way, here, performed),
-            **over_rounds(performed.communication_s, performed.iteration_s, bulk.communication_s, bulk.iteration_s),
-        )
-        suspected = suspect(expected, way.approach, result) if len(way.each) == 1 else _suspect_in_step(result)
-        spent, steps = float(np.median(performed.iteration_s)), performed.steps
-        late = result.measured_s - here.time_s
-        computing = (spent - steps * result.measured_s) - (here.iteration_s - steps * here.time_s)
-        explained = why(here.iteration_s, spent, computing, steps * late, suspected)
-        saving = saving_of(performed.iteration_s, bulk.iteration_s)
-        cases.append(Case(way, here, performed, replace(result, suspect=suspected), saving, explained))
-    return tuple(cases)
-
-
-def _exchanges_of(
-    workload: Workload, way: Way, expected: Expectation, performed: Performed
-) -> tuple[ExchangeResult, ...]:
-    """Predicted and measured, each with the others in their ways; none where the workload has one alone."""
-    if not performed.exchanges:
-        return ()
-    return tuple(
-        ExchangeResult(
-            name=part.name,
-            approach=approach.interface.key,
-            transport_partitions=approach.transport_partitions,
-            vcis=approach.vcis,
-            partitions_per_thread=part.partitions_per_thread,
-            buffer=int(part.buffer),
-            arrivals=part.arrivals.model,
-            measured_s=float(np.median(seen.communication_s)),
-            measured_low_s=float(seen.communication_s.min()),
-            measured_high_s=float(seen.communication_s.max()),
-            predicted_s=predicted_s,
-            until_ready_s=seen.computing_s,
-        )
-        for part, approach, seen, predicted_s in zip(
-            workload.parts, way.approaches, performed.exchanges, expected.exchanges_s, strict=True
-        )
-    )
-
-
-def _suspect_in_step(case: CaseResult) -> str:
-    """The exchange that is off most in seconds; empty where the step is predicted well enough."""
-    plain = beside_terms(case)
-    if plain is not None:
-        return plain
-    worst = max(case.exchanges, key=lambda e: abs(e.predicted_s - e.measured_s))
-    return (
-        f"exchange '{worst.name}' is off most: {format_time(worst.predicted_s)} predicted, "
-        f"{format_time(worst.measured_s)} measured"
-    )
-
-
 def _concluded(
     workload: Workload,
     on: Machine,
@@ -364,7 +277,7 @@ def _concluded(
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
     e, shared = chosen.expected, shared_cores(c.performed for c in cases)
-    judged = judge((e.saving, e.saving_low, e.saving_high), chosen.measured_saving, min_gain, shared=shared is not None)
+    judged = judge((e.saving, e.saving_low, e.saving_high), chosen.measured.saving, min_gain, shared=shared is not None)
     rounds = judged.saving.rounds
     more = judged.rounds or rounds
     options = f"--rounds {more} --budget '{math.ceil(budget_s * more / rounds)} s'"
@@ -381,14 +294,6 @@ def _concluded(
             f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
             "an adapter of its own (ranks_per_node says otherwise)"
         )
-    comparison = Comparison(
-        source="prove",
-        title=f"{workload.name}: {site.launcher.name}",
-        cases=tuple(c.result for c in cases),
-        checks=(),
-        notes=tuple(noted),
-        about={"machine": on.name, **about(environment, site.launcher, site.built, seed, folder / RAW)},
-    )
     return Proof(
         workload,
         on,
@@ -398,14 +303,16 @@ def _concluded(
         decision(chosen.words, judged, shared, options),
         (*_better(chosen, fine), *([f"{chosen.words}: {chosen.why}"] if chosen.why else [])),
         failures,
-        comparison,
+        f"{workload.name}: {site.launcher.name}",
+        tuple(noted),
+        {"machine": on.name, **about(environment, site.launcher, site.built, seed, folder / RAW)},
     )
 
 
 def _better(chosen: Case, others: Sequence[Case]) -> list[str]:
     """A way that measured clearly better than the advised one."""
-    best = max(others, key=lambda c: c.measured_saving.value)
-    s, advised = best.measured_saving, chosen.measured_saving
+    best = max(others, key=lambda c: c.measured.saving.value)
+    s, advised = best.measured.saving, chosen.measured.saving
     if s.low <= advised.high or s.value - advised.value < INDISTINCT:
         return []
     return [f"measured best: {best.words} saved {percent(s.value)} of an iteration ({between(s.low, s.high)})"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
+from rich.console import Group
+from rich.text import Text
 
 from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable, summarise
 from pready.calibrate.capture.step import Step
-from pready.show.figures import capture as figures
-from pready.show.pages.templates import template
-from pready.validate.report.page import style_sheet
+from pready.show.pages.page import Part, drawn, page
+from pready.show.tables.capture import summary_view
+from pready.show.tables.workload import step_view
 
 
 def html(run: Run, step: Step | None, no_step: str, title: str) -> str:
@@ -20,20 +21,23 @@ def html(run: Run, step: Step | None, no_step: str, title: str) -> str:
     step, no_step
         What repeats, or why nothing was found.
     """
+    from pready.show.figures import capture as figures
+
     summary = summarise(run)
     finishes = most_reclaimable(run)
     run_s = summary.run_s or 1.0
-    return template("capture.html").render(
-        title=title,
-        style=style_sheet(),
-        summary=summary,
-        run_s=run_s,
-        command=next((p.command for p in run.processes), ""),
-        step=step,
-        no_step=no_step,
-        finishes=finishes,
-        heat_map=Markup("") if finishes is None else figures.heat_map(finishes, "heat"),
-        distribution=Markup("") if finishes is None else figures.distribution(finishes, "distribution"),
-        reclaimable=figures.reclaimable(summary.regions, run_s, "reclaimable"),
-        matrix=figures.matrix(communication_matrix(run), "matrix"),
-    )
+    command = next((p.command for p in run.processes), "")
+    parts: list[tuple[str, Part]] = [("", Group(Text(command), summary_view(summary, everything=True)))]
+    if step is not None or no_step:
+        parts.append(("The step", Text(no_step) if step is None else step_view(step, everything=True)))
+    if finishes is not None:
+        times, threads = finishes.every.shape
+        said = f"{finishes.name}, {threads} threads, {times} times in all ranks."
+        parts += [("When threads finish", Text(said)), ("", drawn(figures.heat_map(finishes)))]
+        parts.append(("", drawn(figures.distribution(finishes))))
+    if any(r.reclaimable_s > 0 for r in summary.regions):
+        parts.append(("Reclaimable time", drawn(figures.reclaimable(summary.regions, run_s))))
+    sent = communication_matrix(run)
+    if sent.any():
+        parts.append(("Bytes from rank to rank", drawn(figures.matrix(sent))))
+    return page(title, parts)

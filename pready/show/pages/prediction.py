@@ -5,26 +5,29 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from importlib import resources
 from pathlib import Path
 
 from markupsafe import Markup
+from rich.text import Text
 
 from pready.files.writing import make_folder, write_text
-from pready.model.approach.libraries import library
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
-from pready.model.result.prediction import ApproachPrediction, Prediction
-from pready.model.version import RELEASED
+from pready.model.result.prediction import Prediction
+from pready.model.version import RELEASED, VERSION
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
-from pready.show.figures.colours import in_the_dark
 from pready.show.figures.files import prediction_pictures
-from pready.show.pages.templates import template
-from pready.show.tables.answer import headline, how_sure, where_it_pays
-from pready.show.tables.machine import value_rows
-from pready.show.tables.prediction import best_per_interface, change, sensitivity_row
+from pready.show.pages.page import Part, drawn, page
+from pready.show.tables.machine import machine_view
+from pready.show.tables.prediction import prediction_view
 
+_CITE = (
+    f"Please cite pready {VERSION} (The pready developers, {RELEASED}, BSD-3-Clause; CITATION.cff in its repository), "
+    "and the papers of its models: Gillis et al., ICPP 2023, doi:10.1145/3605573.3605599; Temuçin et al., ICPP 2022, "
+    "doi:10.1145/3545008.3545088; Zambre et al., TPDS 2021, doi:10.1109/TPDS.2021.3075157; Jammer and Bischof, "
+    "ExaMPI 2022, doi:10.1109/ExaMPI56604.2022.00006."
+)
 PAGE, DATA, MACHINE, WORKLOAD = "index.html", "prediction.json", "machine.toml", "workload.toml"
 
 
@@ -63,34 +66,18 @@ def write(
         write_text(folder / WORKLOAD, text)
         files.append(WORKLOAD)
     pictures = prediction_pictures(machine, workload, prediction, picture)
-    rows = best_per_interface(prediction)
-    css = resources.files("pready.validate.report") / "templates" / "report.css"
-    html = template("prediction.html").render(
-        p=prediction,
-        best=prediction.advised,
-        because=prediction.advice.because[:1].upper() + prediction.advice.because[1:],
-        rows=[*(r for r in rows if r.available), *(r for r in rows if not r.available)],
-        eta=_eta,
-        change=change,
-        headline=headline(prediction),
-        how_sure=how_sure(prediction.advice),
-        pays=where_it_pays(prediction),
-        library=library(prediction.library),
-        machine=machine,
-        values=value_rows(machine),
-        beyond=supported_by.beyond(workload, "timeline"),
-        pictures=[(title, Markup(svg)) for title, svg in pictures],
-        sensitivity=[sensitivity_row(lever) for lever in prediction.sensitivity],
-        files=files,
-        workload_text=text,
-        command=shlex.join(["pready", *sys.argv[1:]]),
-        released=RELEASED,
-        css=Markup(css.read_text(encoding="utf-8") + in_the_dark("figure ")),
-    )
+    sections: list[tuple[str, Part]] = [("", prediction_view(prediction, every_row=True, explained=True))]
+    sections += [(title, drawn(svg)) for title, svg in pictures]
+    beyond = supported_by.beyond(workload, "timeline")
+    if not pictures:
+        sections.append(("", Text("No pictures: Matplotlib is not installed (pip install 'pready[plot]').")))
+    elif beyond:
+        sections.append(("", Text(f"No picture of one exchange alone: it would leave out {beyond}.")))
+    sections += [("The workload", Markup("<pre>{}</pre>\n").format(text)), ("The machine", machine_view(machine))]
+    links = ", ".join(f'<a href="{name}">{name}</a>' for name in files)
+    sections.append(("Command, data and citation", Text(f"{shlex.join(['pready', *sys.argv[1:]])}\n\n{_CITE}")))
+    sections.append(("", Markup(f"<p>Data: {links}</p>\n")))
+    html = page(f"{workload.name} on {prediction.machine}: {prediction.advice.verdict}", sections)
     write_text(folder / DATA, data + "\n")
     write_text(folder / MACHINE, dumps(machine))
     write_text(folder / PAGE, html)
-
-
-def _eta(row: ApproachPrediction) -> str:
-    return f"{row.eta:.2f}× ({row.eta_low:.2f}-{row.eta_high:.2f})"

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from pready.model.common.units import format_size, format_time
 from pready.model.workload.workload import Workload
-from pready.validate.prove.session import Case, Proof
-from pready.validate.report.summary import signed
+from pready.validate.prove.case import Case
+from pready.validate.prove.session import Proof
 
 STYLE = {"Port": "bold green", "Do not port": "bold", "Undecided": "bold yellow", "Too noisy to judge": "bold yellow"}
 
@@ -31,8 +31,8 @@ def proof_view(proof: Proof) -> RenderableType:
         _add(table, proof, case)
     told = {line.partition(": ")[2] for line in proof.below}
     notes = [Text(f"{c.words}: {c.why}") for c in proof.cases if c.why and c.why not in told]
-    notes += [Text(f"note: {note}", style="dim") for note in proof.comparison.notes]
-    return Group(*lines, table, *([_of_exchanges(proof)] if proof.cases[0].result.exchanges else []), *notes)
+    notes += [Text(f"note: {note}", style="dim") for note in proof.notes]
+    return Group(*lines, table, *([_of_exchanges(proof)] if proof.cases[0].exchanges else []), *notes)
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
@@ -49,20 +49,20 @@ def _of_exchanges(proof: Proof) -> Table:
     table = _table("each exchange's communication", columns)
     for number, part in enumerate(proof.workload.parts):
         for case in proof.cases:
-            r = case.result.exchanges[number]
+            r = case.exchanges[number]
             table.add_row(
                 part.name if case is proof.cases[0] else "",
                 f"{_mark(proof, case)}{case.way.approaches[number].name}, {r.transport_partitions}",
                 format_time(r.predicted_s),
                 f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
-                signed(r.error),
+                f"{100 * r.error:+.1f} %",
                 end_section=case is proof.cases[-1],
             )
     return table
 
 
 def _add(table: Table, proof: Proof, case: Case) -> None:
-    r, e, baseline = case.result, case.expected, case.way.approach == proof.workload.baseline
+    m, e, baseline = case.measured, case.expected, case.way.approach == proof.workload.baseline
     table.add_row(
         f"{_mark(proof, case)}{case.way.interface.name}\n  {_parts(case)}",
         "predicted",
@@ -73,9 +73,9 @@ def _add(table: Table, proof: Proof, case: Case) -> None:
     table.add_row(
         "",
         "measured",
-        _changed(case.iteration_s, None if baseline else case.measured_saving.value),
-        f"{format_time(r.measured_s)}\n({_range(r.measured_low_s, r.measured_high_s)})",
-        "" if baseline else f"{r.eta_measured:.2f}×\n({r.eta_measured_low:.2f}-{r.eta_measured_high:.2f})",
+        _changed(m.iteration_s, None if baseline else m.saving.value),
+        f"{format_time(m.time_s)}\n({_range(m.time_low_s, m.time_high_s)})",
+        "" if baseline else f"{m.eta:.2f}×\n({m.eta_low:.2f}-{m.eta_high:.2f})",
         style="bold" if case.way == proof.advised else "",
         end_section=True,
     )

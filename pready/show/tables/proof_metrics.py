@@ -12,20 +12,20 @@ def metric_lines(proof: Proof) -> list[str]:
     """Measured and predicted times and savings of each approach, and what the comparison found."""
     lines = []
     for case in proof.cases:
-        r, expected, saving = case.result, case.expected, case.measured_saving
+        m, expected, saving = case.measured, case.expected, case.measured.saving
         figures = (
-            ("communication_measured", r.measured_s * 1e6, "us"),
+            ("communication_measured", m.time_s * 1e6, "us"),
             ("communication_predicted", expected.time_s * 1e6, "us"),
-            ("iteration_measured", case.iteration_s * 1e6, "us"),
+            ("iteration_measured", m.iteration_s * 1e6, "us"),
             ("iteration_predicted", expected.iteration_s * 1e6, "us"),
             ("saving_measured", saving.value * 100, "percent"),
             ("saving_measured_low", saving.low * 100, "percent"),
             ("saving_measured_high", saving.high * 100, "percent"),
             ("saving_predicted", expected.saving * 100, "percent"),
-            ("eta_measured", r.eta_measured, "1"),
+            ("eta_measured", m.eta, "1"),
             ("eta_predicted", expected.eta, "1"),
         )
-        key = "bulk" if case is proof.cases[0] else f"{r.approach}:{r.transport_partitions}"
+        key = "bulk" if case is proof.cases[0] else f"{case.way.interface.key}:{case.way.most}"
         lines += [f"pready.{name}[{_word(key)}] = {value:.9g} {unit}" for name, value, unit in figures]
     return [*lines, f"pready.finding = {proof.judged.finding}"]
 

@@ -1,33 +1,31 @@
-"""A validation in the terminal and as data: claims, checks, controls and the worst cases."""
+"""The tables of ``pready validate``, in the terminal and as data."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.model.common.units import format_size, format_time
+from pready.model.common.units import format_time
 from pready.show.terminal.table import Readable
-from pready.validate.report import summary
-from pready.validate.result import CaseResult, Check, ClaimResult, Comparison, Report
+from pready.validate.claims import summary
+from pready.validate.claims.result import ClaimResult
+from pready.validate.sst import Agreement, Check, Row
 
 STYLES = {"ok": "green", "off": "bold red", "out of scope": "dim"}
 
 
-def report_view(report: Report) -> RenderableType:
-    """The whole report, with the summary last, where a terminal shows it."""
-    parts: list[RenderableType] = [
-        claims_view(source, claims) for source, claims in summary.by_source(report.claims).items()
-    ]
-    parts += [comparison_view(c) for c in report.comparisons]
-    parts += [Text(line) for line in summary.headline(report)]
-    return Group(*parts, Text(f"seed {report.seed}", style="dim"))
+def claims_view(claims: Sequence[ClaimResult], seed: int) -> RenderableType:
+    """A table for each paper or machine, with the summary last, where a terminal shows it."""
+    parts: list[RenderableType] = [_source_view(*of) for of in summary.by_source(claims).items()]
+    return Group(*parts, *map(Text, summary.headline(claims)), Text(f"seed {seed}", style="dim"))
 
 
-def claims_view(source: str, claims: Sequence[ClaimResult]) -> RenderableType:
+def _source_view(source: str, claims: Sequence[ClaimResult]) -> RenderableType:
     """One line per claim of a paper, or per measurement on a machine."""
     found = summary.counts(claims)
     weak = sum(c.weak for c in claims)
@@ -50,70 +48,62 @@ def claims_view(source: str, claims: Sequence[ClaimResult]) -> RenderableType:
     return table
 
 
-def comparison_view(comparison: Comparison) -> RenderableType:
-    """Checks with their limits, negative controls, and the worst cases with the suspected terms."""
-    parts: list[RenderableType] = [checks_view(comparison.title, comparison.checks)]
-    for control in comparison.controls:
-        style = "green" if control.rejected else "bold red"
-        line = Text("rejected" if control.rejected else "NOT rejected", style=style)
-        parts.append(line.append(f"  negative control {control.name}: {control.says}", style="default not bold"))
-    parts += [Text(f"failed {f.id}: {f.why}", style="bold red") for f in comparison.failed]
-    if comparison.cases:
-        parts.append(worst_view(summary.worst(comparison.cases)))
-    parts += [Text(f"note: {note}", style="dim") for note in comparison.notes]
-    return Group(*parts)
+def claims_data(claims: Sequence[ClaimResult]) -> dict[str, Any]:
+    """For JSON: ``summary``, the figures that documents quote, and ``claims``; what is not finite becomes null."""
+    listed = [asdict(c) for c in claims]
+    for claim in listed:
+        claim["got"] = _finite(claim["got"])
+    return {"summary": summary.figures(claims), "claims": listed}
 
 
-def checks_view(title: str, checks: Sequence[Check]) -> RenderableType:
-    """One line per check, failures first."""
-    table = Readable(heading=title)
-    for column in ("", "check", "value", "limit", "cases", "note"):
-        table.add_column(column, justify="right" if column in ("value", "cases") else "left", overflow="fold")
-    for c in sorted(checks, key=lambda c: c.ok):
-        table.add_row(
-            Text("ok", style="green") if c.ok else Text("off", style="bold red"),
-            c.name,
-            summary.check_value(c.value, c.unit),
-            f"{c.sense} {summary.check_value(c.limit, c.unit)}",
-            str(c.cases) if c.cases else "",
-            c.note,
-        )
-    return table
+def agreement_view(found: Agreement, seed: int) -> RenderableType:
+    """A line for each run of SST beside the model, the limits, and whether a wrong machine breaks one."""
+    runs = Readable(heading=f"against SST on one router, {found.machine} ({found.version})")
+    for column in ("run", "SST", "predicted", "off", "because"):
+        value = column not in ("run", "because")
+        runs.add_column(column, justify="right" if value else "left", no_wrap=value, overflow="fold")
+    for row in found.rows:
+        times = format_time(row.sst.time), format_time(row.model.time)
+        runs.add_row(row.scene.id, *times, f"{100 * row.off:+.1f} %", row.cause)
+    limits = Readable(heading="limits")
+    for column in ("", "worst of", "off", "limit", "runs", "because"):
+        value = column in ("off", "limit", "runs")
+        limits.add_column(column, justify="right" if value else "left", no_wrap=value, overflow="fold")
+    for c in found.checks:
+        off = "no run" if math.isnan(c.worst) else f"{100 * c.worst:.1f} %"
+        limits.add_row(_verdict(c.ok), c.name, off, f"{100 * c.limit:g} %", str(c.rows), c.note)
+    rejected = _verdict(found.wrong_is_rejected)
+    return Group(
+        runs,
+        limits,
+        *(Text(f"failed {run}: {why}", style="bold red") for run, why in found.failed.items()),
+        rejected.append("  half the machine's bandwidth in the model breaks a limit, as it must", style="default"),
+        Text(f"seed {seed}", style="dim"),
+    )
 
 
-def worst_view(cases: Sequence[CaseResult]) -> RenderableType:
-    """The cases with the largest errors; below them each suspected term once."""
-    table = Readable(heading=f"the worst {len(cases)} cases")
-    for column in ("", "approach", "messages", "threads", "buffer", "arrivals", "measured", "error", "η", "error"):
-        left = column in ("approach", "arrivals")
-        table.add_column(column, justify="left" if left else "right", no_wrap=not left)
-    suspects: dict[str, list[str]] = {}
-    for number, c in enumerate(cases, 1):
-        suspects.setdefault(c.suspect or "not known", []).append(str(number))
-        table.add_row(
-            str(number),
-            f"{c.approach}, {c.library}",
-            str(c.transport_partitions),
-            f"{c.threads} × {c.partitions_per_thread}",
-            format_size(c.buffer),
-            c.arrivals,
-            format_time(c.measured_s),
-            summary.signed(c.error),
-            f"{c.eta_measured:.2f}×",
-            summary.signed(c.eta_error),
-        )
-    lines = [Text(f"suspected term of {', '.join(numbers)}: {term}") for term, numbers in suspects.items()]
-    return Group(table, *lines)
+def _verdict(ok: bool) -> Text:
+    return Text("ok", style="green") if ok else Text("off", style="bold red")
 
 
-def report_data(report: Report) -> Any:
-    """The report's data for JSON: NaN (no case to judge by) becomes null."""
+def agreement_data(found: Agreement) -> dict[str, Any]:
+    """For JSON: the runs of SST with its times and the model's in seconds, and the limits."""
 
-    def finite(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: finite(v) for name, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [finite(v) for v in value]
-        return None if isinstance(value, float) and not math.isfinite(value) else value
+    def row(of: Row) -> dict[str, Any]:
+        return {"run": of.scene.id, "sst": asdict(of.sst), "model": asdict(of.model), "off": of.off, "cause": of.cause}
 
-    return finite(report.to_dict())
+    def check(of: Check) -> dict[str, Any]:
+        return asdict(of) | {"worst": _finite(of.worst), "ok": of.ok}
+
+    return {
+        "machine": found.machine,
+        "sst": found.version,
+        "runs": [*map(row, found.rows)],
+        "limits": [*map(check, found.checks)],
+        "wrong_is_rejected": found.wrong_is_rejected,
+        "failed": found.failed,
+    }
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -16,14 +16,21 @@ MOST_EXCHANGES = 3
 MOST_NOTES = 1
 
 
-def step_view(step: Step) -> RenderableType:
-    """The step in a dozen lines: the exchanges with the largest possible gain, and what bounds it."""
+def step_view(step: Step, *, everything: bool = False) -> RenderableType:
+    """The step in a dozen lines: the exchanges with the largest possible gain, and what bounds it.
+
+    Parameters
+    ----------
+    everything
+        All exchanges and notes.
+    """
+    most, most_notes = (len(step.exchanges), len(step.notes)) if everything else (MOST_EXCHANGES, MOST_NOTES)
     table = Readable()
     table.add_column("exchange", overflow="fold")
     for column in ("bytes to a rank", "takes", "can gain"):
         table.add_column(column, justify="right", no_wrap=True)
     ranked = sorted(step.exchanges, key=lambda e: -e.most_s)
-    for e in ranked[:MOST_EXCHANGES]:
+    for e in ranked[:most]:
         gain = f"≤ {share(e.most_s / step.step_s)}" if step.step_s > 0 else ""
         table.add_row(e.name, bytes_said(e), format_time(e.exchange_s), gain)
     n = len(ranked)
@@ -34,8 +41,8 @@ def step_view(step: Step) -> RenderableType:
     return Group(
         Text(said),
         table,
-        *(Text(line) for line in [_rest(step, ranked[MOST_EXCHANGES:]), *_bounds(step)] if line),
-        *_notes(step.notes),
+        *(Text(line) for line in [_rest(step, ranked[most:]), *_bounds(step)] if line),
+        *_notes(step.notes, most_notes),
     )
 
 
@@ -72,8 +79,8 @@ def _bounds(step: Step) -> list[str]:
     ]
 
 
-def _notes(notes: Sequence[str]) -> list[Text]:
-    shown = [f"note: {note}" for note in notes[:MOST_NOTES]]
-    if len(notes) > MOST_NOTES:
-        shown[-1] += f" (and {len(notes) - MOST_NOTES} more, in the file's head)"
+def _notes(notes: Sequence[str], most: int) -> list[Text]:
+    shown = [f"note: {note}" for note in notes[:most]]
+    if len(notes) > most:
+        shown[-1] += f" (and {len(notes) - most} more, in the file's head)"
     return [Text(line, style="yellow") for line in shown]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.validate.result import ClaimResult
+from pready.validate.claims.result import ClaimResult
 
 LEVEL = 0.95
 

@@ -1,0 +1,67 @@
+"""A smoke test: predictions beside real MPI, between two nodes emulated on this machine, calibrated just before.
+
+The limits say that nothing is grossly wrong; no constant of the model is tuned to what is measured here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from real_mpi import benchmark
+
+from pready.calibrate.rig.namespaces import Rig, RigUnavailable
+from pready.model.result.verdict import MIN_GAIN
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
+from pready.validate.prove import session
+from pready.validate.prove.case import Case
+from pready.validate.prove.design import FEWEST_ROUNDS
+from pready.validate.prove.session import prove
+from pready.validate.prove.site import Site
+
+ETA_OFF, RIGHT = 0.08, 0.9
+"""Median error of η at most, and share of clear verdicts on the right side at least."""
+STEADY = 0.05
+"""Spread of its rounds below which a way can judge a prediction."""
+WORKLOADS: list[dict[str, Any]] = [
+    {"buffer": "256 KiB", "arrivals": {"model": "laggard", "delay": "15 ms"}},
+    {"buffer": "64 KiB", "arrivals": {"model": "none"}},
+    {"buffer": "128 KiB", "partitions_per_thread": 2, "arrivals": {"model": "laggard", "delay": "8 ms"}},
+]
+
+
+def told(**fields: Any) -> Workload:
+    return validated(Workload, {"threads": 2, "both_ways": True, "compute": {"time": "2 ms"}} | fields, "pair")
+
+
+def clear(case: Case) -> bool:
+    saving = case.measured.saving
+    return not saving.low <= MIN_GAIN <= saving.high
+
+
+@pytest.mark.alone
+@pytest.mark.slow
+def test_pairs_keep_the_limits(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if not os.environ.get("PREADY_MPICH_PREFIX"):
+        pytest.skip("PREADY_MPICH_PREFIX is not set: no MPICH to test with")
+    prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
+    found: list[Case] = []
+    try:
+        with Rig("100 Mbit") as rig:
+            site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request), placed=True)
+            on = session._calibrated(told(**WORKLOADS[0]), site, tmp_path, 20.0, 1, lambda _: None)
+            for number, fields in enumerate(WORKLOADS):
+                folder, options = tmp_path / str(number), {"budget_s": 20.0, "rounds": FEWEST_ROUNDS, "seed": 1}
+                found += prove(told(**fields), on, site, folder, **options).cases[1:]  # type: ignore[arg-type]
+    except RigUnavailable as error:
+        pytest.skip(error.reason)
+    steady = [c for c in found if c.performed.spread < STEADY]
+    if len(steady) < len(found) / 2:
+        pytest.skip(f"{len(steady)} of {len(found)} ways repeat themselves: this machine is too busy to judge by")
+    assert np.median([abs(c.expected.eta / c.measured.eta - 1) for c in steady]) <= ETA_OFF
+    right = [(c.expected.saving >= MIN_GAIN) == (c.measured.saving.value >= MIN_GAIN) for c in steady if clear(c)]
+    assert np.mean(right) >= RIGHT

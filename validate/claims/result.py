@@ -1,0 +1,56 @@
+"""A claim held against the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["ok", "off", "out of scope"]
+Kind = Literal["fabrics", "papers"]
+Shown = float | bool | str | None
+"""A number, a yes or no, or words such as "0.9-1.1"."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another way to read a place where a paper contradicts itself, with what we get for it."""
+
+    says: str
+    expected: Shown
+    got: Shown
+    status: Status
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """One claim of a paper, or one measurement on a real machine, beside the model's value.
+
+    `says` is the claim in our words, `tolerance` and `why` how close we ask to be and for what reason;
+    for a claim out of scope `why` is the reason no model of ours can address it.
+    """
+
+    id: str
+    source: str
+    """The paper's or the machine's name."""
+    where: str
+    says: str
+    quantity: str
+    unit: str
+    expected: Shown
+    got: Shown
+    tolerance: str
+    status: Status
+    why: str = ""
+    configuration: str = ""
+    readings: tuple[Reading, ...] = ()
+    of: Kind = "papers"
+    basis: str = ""
+    """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very
+    place, so that agreement shows the fit, not the model. "independent": neither."""
+    known_off: bool = False
+    """Somebody has looked into why it is off; `why` says it."""
+    low: float | None = None
+    """Of the predicted 95 % interval, as far as the machine's values are uncertain; None: not asked for."""
+    high: float | None = None
+    weak: bool = False
+    """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""

@@ -1,1 +1,0 @@
-"""A validation as one HTML page that needs nothing else: `pready.validate.report.page.html`."""
