@@ -36,7 +36,7 @@ def paper_numbers(prediction: Prediction) -> dict[str, str]:
 
 
 def trust_numbers(kind: str, claims: tuple[ClaimResult, ...]) -> dict[str, str]:
-    """What ``pready validate papers`` or ``fabrics`` counts, by the names that documents give it: ``papers_checked``."""
+    """What ``pready validate papers`` or ``fabrics`` counts, named as in documents: ``papers_checked``."""
     return {f"{kind}_{name}": str(value) for name, value in figures(claims).items()}
 
 

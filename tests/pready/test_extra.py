@@ -28,7 +28,6 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         (("predict", HALO, "--plot", "{tmp}/eta.svg"), "matplotlib"),
         (("simulate", HALO, "--plot", "{tmp}/waves.png"), "matplotlib"),
         (("calibrate", "report", "{tmp}/raw.jsonl", "-o", "{tmp}/fit.png"), "matplotlib"),
-        (("validate", "papers", "-o", "{tmp}/report"), "matplotlib"),
         (("sweep", HALO, "--over", "threads=1", "-o", "{tmp}/s.parquet"), "pyarrow"),
     ],
 )

@@ -44,10 +44,7 @@ def test_one_line_per_claim_what_is_off_first(claims: Callable[..., None], capsy
     assert main(["validate", "papers"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
     assert "gillis2023: 1 off, 2 ok (1 weak)" in shown
-    at = [
-        shown.index(f"{status} {name}")
-        for status, name in (("off", "4.2.1"), ("ok", "4.3-eta"), ("weak", "weak"))
-    ]
+    at = [shown.index(f"{status} {name}") for status, name in (("off", "4.2.1"), ("ok", "4.3-eta"), ("weak", "weak"))]
     assert at == sorted(at)
     assert "2 of 3 checked claims of 2 papers agree, 1 do not; 1 are out of scope." in shown
     assert "Independent and able to fail: ok 1 of 2; 1 more agrees whatever the machine (weak)." in shown

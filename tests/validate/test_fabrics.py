@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import machines
