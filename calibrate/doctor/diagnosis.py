@@ -15,15 +15,15 @@ from platformdirs import user_cache_path
 
 from pready.calibrate.doctor import findings
 from pready.calibrate.doctor.findings import Finding
-from pready.calibrate.doctor.probe_build import build_probes
 from pready.calibrate.doctor.probe_job import START_S, Answers, run_probe
+from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.session import SETTINGS, MeasureError
 
 BUDGET_S = 55.0
 RANK_S = 5
 """Seconds after which a rank of a probe ends itself: ten times what a probe takes."""
-ABOUT_S = 20
+FIRST_S = 20
 """The same for the first, which may have to wait for the launcher."""
 QUICK = ("restart",)
 """The probe that `calibrate` and `prove` need besides the first."""
@@ -43,50 +43,38 @@ class Diagnosis:
 
 
 def diagnose(
-    launcher: Launcher,
-    mpicc: Sequence[str],
-    *,
-    budget_s: float = BUDGET_S,
-    only: Sequence[str] | None = None,
-    cache: Path | None = None,
+    launcher: Launcher, built: Built, *, budget_s: float = BUDGET_S, only: Sequence[str] | None = None
 ) -> Diagnosis:
     """Run the probes, each in a job of its own.
 
     Parameters
     ----------
     only
-        Probes of `findings.PROBES`, and "put"; absent, all.
+        Names of `findings.PROBES`; absent, all.
     budget_s
         Seconds after which no further probe starts; a running one ends by `RANK_S`.
 
     Raises
     ------
-    BuildError
-        The compiler failed.
     MeasureError
         The launcher does not start the ranks, or starts each as a job of its own.
     """
     begun = time.monotonic()
-    program = build_probes(mpicc, cache=cache)
-    about = run_probe(program, "about", launcher, rank_s=ABOUT_S, start_s=5)
-    _check(about, launcher)
+    first = run_probe(built.program, "environment", launcher, rank_s=FIRST_S, start_s=5)
+    _check(first, launcher)
+    about = first.get("environment")
     found = [findings.of_library(about), findings.of_threads(about), findings.of_ranks(about)]
-    one_node = len({r["host"] for r in about.values["rank"]}) == 1
-    enough = about.get("begun") > 1
-    wanted = [*(findings.PROBES if about.get("partitioned") else ()), "put"] if enough else []
-    for probe in wanted:
-        if only is not None and probe not in only:
+    for probe in findings.PROBES if first.get("begun") > 1 else ():
+        if (probe.partitioned and not about["partitioned"]) or (only is not None and probe.name not in only):
             continue
         left = budget_s - (time.monotonic() - begun) - RANK_S
         if left < 0:
             answers = Answers("not run")
         else:
-            answers = run_probe(program, probe, launcher, rank_s=RANK_S, start_s=min(START_S, max(left, 1.0)))
-        if probe == "put":
-            found.append(findings.of_put(answers, one_node=one_node))
-        else:
-            found.append(findings.PROBES[probe](answers))
-    text = str(about.get("library"))
+            start_s = min(START_S, max(left, 1.0))
+            answers = run_probe(built.program, probe.name, launcher, rank_s=RANK_S, start_s=start_s)
+        found.append(findings.of_probe(probe, answers))
+    text = str(about["library"])
     return Diagnosis(
         launcher.name,
         " ".join(text.partition("\n")[0].split()),
@@ -96,36 +84,35 @@ def diagnose(
     )
 
 
-def _check(about: Answers, launcher: Launcher) -> None:
+def _check(first: Answers, launcher: Launcher) -> None:
     """Refuse what cannot be diagnosed."""
-    if about.ending == "not begun" or about.get("library") is None or not about.values.get("rank"):
-        late = "; it gave no sign" if not about.words else "; valid: a launcher of the compiler's MPI (--mpicc)"
-        raise MeasureError(f"'{launcher.name}' starts no MPI program{late}", "\n".join(about.words))
-    alone = len(about.values["begun"])
+    alone = len(first.values.get("begun", ()))
     if alone > 1:
         raise MeasureError(
             f"'{launcher.name}' starts {alone} processes that are each a job of one rank: it belongs to another MPI "
             "than the compiler; valid: --mpicc with the compiler of the launcher's MPI"
         )
+    if first.get("environment") is None:
+        late = "; it gave no sign" if not first.words else "; valid: a launcher of the compiler's MPI (--mpicc)"
+        raise MeasureError(f"'{launcher.name}' starts no MPI program{late}", "\n".join(first.words))
 
 
-def quick(launcher: Launcher, mpicc: Sequence[str], *, cache: Path | None = None) -> Diagnosis:
-    """The part of `diagnose` that measuring needs, kept per compiler, launcher, settings and job.
+def quick(launcher: Launcher, built: Built, *, cache: Path | None = None) -> Diagnosis:
+    """The part of `diagnose` that measuring needs, kept per program, launcher, settings and job.
 
     Errors as of `diagnose`, and `MeasureError` for fewer than two ranks.
     """
     folder = (cache or user_cache_path("pready")) / "doctor"
-    program = build_probes(mpicc, cache=cache)
     settings = {k: v for k, v in os.environ.items() if k.startswith((*SETTINGS, "SLURM_JOB_ID", "PBS_JOBID"))}
-    words = [str(program), launcher.name, *launcher.command([]), platform.node(), json.dumps(settings, sort_keys=True)]
-    kept = folder / f"{hashlib.sha256(chr(0).join(words).encode()).hexdigest()[:20]}.json"
+    words = [str(built.program), launcher.name, *launcher.command([]), platform.node()]
+    key = "\0".join([*words, json.dumps(settings, sort_keys=True)])
+    kept = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
     try:
         data = json.loads(kept.read_text(encoding="utf-8"))
         return Diagnosis(**{**data, "findings": tuple(Finding(**f) for f in data["findings"])})
     except (OSError, ValueError, TypeError, KeyError):
-        found = diagnose(launcher, mpicc, only=QUICK, cache=cache)
-    few = next((f for f in found.findings if f.name == "ranks" and f.says == "one rank"), None)
-    if few is not None:
+        found = diagnose(launcher, built, only=QUICK)
+    if any(f.name == "ranks" and f.says == "one rank" for f in found.findings):
         raise MeasureError(f"'{launcher.name}' starts one rank; valid: two or more, such as 'srun -n 2'")
     folder.mkdir(parents=True, exist_ok=True)
     part = kept.with_suffix(f".{os.getpid()}")

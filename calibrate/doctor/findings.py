@@ -1,20 +1,19 @@
-"""From a probe's answers to one line: what was found, and what to do."""
+"""What a probe's answers mean, and what to do: a row of a table for each probe, a line for each row."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from pready.calibrate.doctor.probe_job import Answers
 from pready.calibrate.machine.library_names import profile_of
 from pready.model.approach.libraries import LibraryProfile, library, version_in
 
-Outcome = Literal["good", "care", "bad", "unknown"]
+Grade = Literal["good", "care", "bad", "unknown"]
 BIND = ("such as srun -c N --cpu-bind=cores, or mpiexec -bind-to core:N", "such as mpiexec --map-by slot:PE=N")
 """N cores for each rank; in words of MPICH's launchers, and of Open MPI's."""
-LEVELS = ("MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE")
 
 
 @dataclass(frozen=True)
@@ -22,57 +21,196 @@ class Finding:
     """One line of the diagnosis."""
 
     name: str
-    outcome: Outcome
+    grade: Grade
     says: str
     do: str = ""
     """What to do about it; empty: nothing."""
 
 
+# ---- probes ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Check:
+    """One answer of a probe: 1 is good, less is `less`, and none is what a crash, a hang or an error leaves."""
+
+    answer: str
+    do: str = ""
+    """What to do where no answer came, or wrong bytes."""
+    what: str = ""
+    """What crashed or hung, if not the probe as a whole."""
+    less: tuple[Grade, str, str] | None = None
+    """Of an answer below 1: its grade, what it says and what to do; None: wrong bytes came."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A row of the table: a probe of `pready-bench`, and its checks, the first that fails being the finding."""
+
+    name: str
+    finding: str
+    good: str
+    checks: tuple[Check, ...]
+    partitioned: bool = True
+
+
+_NO_PARTITIONED = "do not use partitioned calls of this build"
+_NO_SEVERAL = "do not use partitioned calls with several neighbours in this build"
+_EQUAL = "use the same number of partitions at sender and receiver"
+_OPEN = "leave the calls out at an open boundary"
+_NO_RMA = "do not use RMA of this build"
+_PROGRESS = "puts need the target in MPI: a progress thread, or no RMA"
+
+PROBES = (
+    Probe(
+        "early",
+        "MPI_Pready",
+        "sends early",
+        (
+            Check(
+                "later",
+                "use one persistent send per partition (many) instead",
+                less=("care", "sends nothing before the last partition is ready", "use many, not part"),
+            ),
+            Check("first", less=("good", "sends early, not in the first iteration", "")),
+        ),
+    ),
+    Probe(
+        "restart",
+        "restart",
+        "right bytes in every iteration",
+        (
+            Check("right", _NO_PARTITIONED),
+            Check(
+                "incomplete",
+                "call MPI_Wait, not MPI_Test, before all partitions are ready",
+                less=("care", "MPI_Test is true after a second MPI_Start", "use MPI_Wait"),
+            ),
+            Check("done", "call MPI_Wait, not MPI_Test, before all partitions are ready"),
+        ),
+    ),
+    Probe(
+        "startall",
+        "MPI_Startall",
+        "works with several neighbours",
+        (
+            Check("one_by_one", _NO_SEVERAL),
+            Check("together", "start each request with MPI_Start, which works", "with several neighbours"),
+        ),
+    ),
+    Probe(
+        "proc-null",
+        "MPI_PROC_NULL",
+        "works in MPI_Psend_init and MPI_Precv_init",
+        (Check("sent", _OPEN, "in MPI_Psend_init"), Check("received", _OPEN, "in MPI_Precv_init")),
+    ),
+    Probe(
+        "unequal",
+        "unequal partitions",
+        "right bytes with 8 and 4, and with 4 and 8",
+        (
+            Check("fewer_received", _EQUAL, "8 sent, 4 received"),
+            Check("more_received", _EQUAL, "4 sent, 8 received"),
+        ),
+    ),
+    Probe(
+        "unstarted",
+        "free unstarted",
+        "a request may be freed before it was started",
+        (
+            Check(
+                "right",
+                "start and complete a request before MPI_Request_free",
+                "the next request with the tag of one that was freed unstarted",
+            ),
+        ),
+    ),
+    Probe(
+        "put",
+        "MPI_Put",
+        "arrives while the target computes",
+        (
+            Check("large", _NO_RMA, less=("care", "1 MiB does not arrive while the target computes", _PROGRESS)),
+            Check("small", _NO_RMA, less=("care", "64 B do not arrive while the target computes", _PROGRESS)),
+        ),
+        partitioned=False,
+    ),
+)
+"""In the order in which they run."""
+
+
+def of_probe(probe: Probe, answers: Answers) -> Finding:
+    """The finding of a row."""
+    for check in probe.checks:
+        value = answers.get(check.answer)
+        if value is None or (value < 1 and check.less is None):
+            return _broken(probe.finding, answers, check, wrong=value is not None)
+        if value < 1 and check.less is not None:
+            grade, says, do = check.less
+            return Finding(probe.finding, grade, says, do)
+    return Finding(probe.finding, "good", probe.good)
+
+
+def _broken(name: str, answers: Answers, check: Check, *, wrong: bool) -> Finding:
+    if answers.ending == "not run":
+        return Finding(name, "unknown", "not tried: time is up", "run 'pready doctor' again")
+    if wrong:
+        how = "wrong bytes"
+    elif answers.ending == "crashed":
+        how = f"crashes with {signal.Signals(answers.signal).name}"
+    elif answers.ending == "failed":
+        how = f"fails: {answers.words[-1].strip()}" if answers.words else "fails"
+    else:
+        how = {"hung": "hangs", "not begun": "did not start"}.get(answers.ending, "gives no answer")
+    return Finding(name, "unknown" if answers.ending == "not begun" else "bad", f"{how} {check.what}".strip(), check.do)
+
+
+# ---- the environment record -----------------------------------------------------------------------------------------
+
+
 def profile_from(text: str) -> LibraryProfile:
     """The library of a text of ``MPI_Get_library_version``, in its version."""
-    name = profile_of(text)
-    return library(name).at(version_in(text))
+    return library(profile_of(text)).at(version_in(text))
 
 
-def of_library(about: Answers) -> Finding:
-    """Which library it is."""
-    text = str(about.get("library"))
-    profile = profile_from(text)
+def of_library(about: Mapping[str, Any]) -> Finding:
+    """Which library it is, of an environment record."""
+    text = str(about["library"])
     first = " ".join(text.partition("\n")[0].split()).partition(",")[0]
-    if about.get("partitioned"):
-        return Finding("library", "good", f"{first} ('pready libraries {profile.full_name}')")
+    if about["partitioned"]:
+        return Finding("library", "good", f"{first} ('pready libraries {profile_from(text).full_name}')")
     do = "send each partition by MPI_Start or MPI_Isend (many)"
     return Finding("library", "care", f"{first}, without partitioned calls", do)
 
 
-def of_threads(about: Answers) -> Finding:
+def of_threads(about: Mapping[str, Any]) -> Finding:
     """The thread level granted of MPI_THREAD_MULTIPLE."""
-    level = LEVELS[int(about.get("threads"))]
-    if level == LEVELS[-1]:
+    level = f"MPI_THREAD_{str(about['thread_level']).upper()}"
+    if about["thread_level"] == "multiple":
         return Finding("thread level", "good", f"{level} granted")
     do = "threads must not send: use approaches of one thread (single), or a build with thread support"
     return Finding("thread level", "bad", f"only {level} granted", do)
 
 
-def of_ranks(about: Answers) -> Finding:
+def of_ranks(about: Mapping[str, Any]) -> Finding:
     """Where the ranks run, and whether they have cores of their own."""
-    ranks = about.values.get("rank", [])
-    hosts = {r["host"] for r in ranks}
-    cores = [(r["host"], cores_of(r["cores"])) for r in ranks]
-    nodes = f"{len(ranks)} ranks on {len(hosts)} node{'s' * (len(hosts) > 1)}"
-    if len(ranks) < 2:
+    by_host: dict[str, list[set[int]]] = {}
+    for host, cores in zip(about["hosts"], about["allowed"], strict=True):
+        by_host.setdefault(host, []).append(cores_of(cores))
+    every = [cores for ranks in by_host.values() for cores in ranks]
+    nodes = f"{len(every)} ranks on {len(by_host)} node{'s' * (len(by_host) > 1)}"
+    if len(every) < 2:
         return Finding("ranks", "bad", "one rank", "start two or more, such as 'srun -n 2'")
-    least = min(len(c) for _, c in cores)
-    for host in sorted(hosts):
-        here = [c for h, c in cores if h == host]
+    for host, here in sorted(by_host.items()):
         together = set().union(*here)
         if len(together) < len(here):
             says = f"{nodes}; {len(here)} ranks share {len(together)} cores of {host}"
             return Finding("ranks", "bad", says, "start fewer ranks on a node: oversubscribed ranks measure the kernel")
         if sum(map(len, here)) > len(together):
             says = f"{nodes}, not bound: {len(here)} ranks may use the same {len(together)} cores of {host}"
-            do = f"bind them, {BIND[profile_from(str(about.get('library'))).family == 'Open MPI']}"
+            do = f"bind them, {BIND[profile_from(str(about['library'])).family == 'Open MPI']}"
             return Finding("ranks", "care", says, do)
+    least = min(map(len, every))
     says = f"{nodes}, each bound to {least} core{'s' * (least > 1)} of its own"
     if least == 1:
         return Finding("ranks", "care", says, "threads of a rank share its core: give it more (srun -c N)")
@@ -86,104 +224,3 @@ def cores_of(text: str) -> set[int]:
         first, _, last = part.partition("-")
         found |= set(range(int(first), int(last or first) + 1))
     return found
-
-
-def of_early(a: Answers) -> Finding:
-    """Does MPI_Pready send early?"""
-    if a.get("later") is None:
-        return broken("MPI_Pready", a, "use one persistent send per partition (many) instead")
-    if a.get("later") < 0.5:
-        return Finding("MPI_Pready", "care", "sends nothing before the last partition is ready", "use many, not part")
-    first = "" if a.get("first") else ", not in the first iteration"
-    return Finding("MPI_Pready", "good", f"sends early{first}")
-
-
-def of_restart(a: Answers) -> Finding:
-    """Is a persistent partitioned request right each time?"""
-    if a.get("right") is None or a.get("right") < 1:
-        return broken("restart", a, "do not use partitioned calls of this build", wrong=a.get("right") is not None)
-    if a.get("too_soon"):
-        return Finding("restart", "care", "MPI_Test is true after a second MPI_Start", "use MPI_Wait")
-    if a.ending != "done":
-        return broken("restart", a, "call MPI_Wait, not MPI_Test, before all partitions are ready")
-    return Finding("restart", "good", "right bytes in every iteration")
-
-
-def of_startall(a: Answers) -> Finding:
-    """MPI_Startall with several neighbours."""
-    if a.get("one_by_one") is None:
-        return broken("MPI_Startall", a, "do not use partitioned calls with several neighbours in this build")
-    if a.get("together") is None:
-        return broken(
-            "MPI_Startall", a, "start each request with MPI_Start, which works", what="with several neighbours"
-        )
-    return Finding("MPI_Startall", "good", "works with several neighbours")
-
-
-def of_unequal(a: Answers) -> Finding:
-    """Different numbers of partitions at the two sides."""
-    ways = (("fewer_received", "8 sent, 4 received"), ("more_received", "4 sent, 8 received"))
-    for name, what in ways:
-        if a.get(name) is None or a.get(name) < 1:
-            do = "use the same number of partitions at sender and receiver"
-            return broken("unequal partitions", a, do, what=what, wrong=a.get(name) is not None)
-    return Finding("unequal partitions", "good", "right bytes with 8 and 4, and with 4 and 8")
-
-
-def of_proc_null(a: Answers) -> Finding:
-    """MPI_PROC_NULL, as open boundaries use it."""
-    do = "leave the calls out at an open boundary"
-    if a.get("sent") is None:
-        return broken("MPI_PROC_NULL", a, do, what="in MPI_Psend_init")
-    if a.get("received") is None:
-        return broken("MPI_PROC_NULL", a, do, what="in MPI_Precv_init")
-    return Finding("MPI_PROC_NULL", "good", "works in MPI_Psend_init and MPI_Precv_init")
-
-
-def of_unstarted(a: Answers) -> Finding:
-    """A request freed before its first start."""
-    if a.get("right") is None or a.get("right") < 1:
-        do = "start and complete a request before MPI_Request_free"
-        what = "the next request with the tag of one that was freed unstarted"
-        return broken("free unstarted", a, do, what=what, wrong=a.get("right") is not None)
-    return Finding("free unstarted", "good", "a request may be freed before it was started")
-
-
-def of_put(a: Answers, *, one_node: bool) -> Finding:
-    """Does MPI_Put arrive while the target computes?"""
-    where = "on one node" if one_node else "between nodes"
-    if a.get("large") is None:
-        return broken("MPI_Put", a, "do not use RMA of this build")
-    small, large = a.get("small"), a.get("large")
-    if small and large:
-        return Finding("MPI_Put", "good", f"arrives while the target computes ({where})")
-    which = "1 MiB does" if large else "64 B do" if small else "nothing does"
-    do = "puts need the target in MPI: a progress thread, or no RMA"
-    return Finding("MPI_Put", "care", f"of what is put while the target computes, {which} arrive ({where})", do)
-
-
-def broken(name: str, a: Answers, do: str, *, what: str = "", wrong: bool = False) -> Finding:
-    """A probe that did not end well."""
-    if a.ending == "not run":
-        return Finding(name, "unknown", "not tried: time is up", "run 'pready doctor' again")
-    if wrong:
-        how = "wrong bytes"
-    elif a.ending == "crashed":
-        how = f"crashes with {signal.Signals(a.signal).name}"
-    elif a.ending == "failed":
-        how = f"fails: {a.words[-1].strip()}" if a.words else "fails"
-    else:
-        how = {"hung": "hangs", "not begun": "did not start"}.get(a.ending, "gives no answer")
-    outcome: Outcome = "unknown" if a.ending == "not begun" else "bad"
-    return Finding(name, outcome, f"{how} {what}".strip() if what else how, do)
-
-
-PROBES: Mapping[str, Callable[[Answers], Finding]] = {
-    "early": of_early,
-    "restart": of_restart,
-    "startall": of_startall,
-    "proc-null": of_proc_null,
-    "unequal": of_unequal,
-    "unstarted": of_unstarted,
-}
-"""Probes of partitioned calls, in the order in which they run."""

@@ -63,7 +63,7 @@ def run_probe(
         The launcher cannot be started.
     """
     tag = secrets.token_hex(16)
-    command = launcher.command([str(program), probe, str(rank_s)])
+    command = launcher.command([str(program), "probe", probe, str(rank_s)])
     environ = {**os.environ, **launcher.environment, TAG: tag}
     process = started(command, environ, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     late = False

@@ -58,7 +58,7 @@ class Point:
         return digest({"point": [self.measurement, self.parameters], "environment": environment})
 
     def line(self, identity: str) -> str:
-        """The point as a line for `pready-bench points=-`."""
+        """The point as a line for `pready-bench`."""
         return " ".join([self.measurement, f"id={identity}", *self._words])
 
     def get(self, name: str) -> Value | None:

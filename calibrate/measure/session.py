@@ -120,7 +120,7 @@ def measure(
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
     places = [*([] if folder is None else [f"folder={folder}"]), *([] if pin else ["pin=no"])]
-    command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places, "points=-"])
+    command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places])
     environ = {**os.environ, **launcher.environment}
     settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}
     with Records(out) as records:
@@ -170,7 +170,7 @@ def measure(
 def environment_of(launcher: Launcher, built: Built) -> dict[str, Any]:
     """Where the benchmark runs, as it says itself; measures nothing. Errors as of `measure`."""
     environ = {**os.environ, **launcher.environment}
-    session = _Session(launcher.command([str(built.program), "points=-"]), environ)
+    session = _Session(launcher.command([str(built.program)]), environ)
     try:
         return session.ask("environment", START_PATIENCE_S)
     except _Lost as lost:
@@ -198,7 +198,7 @@ class _Lost(Exception):
 
 
 class _Session:
-    """A running `pready-bench points=-`."""
+    """A running `pready-bench`."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._words: deque[str] = deque(maxlen=30)

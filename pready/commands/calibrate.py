@@ -159,7 +159,7 @@ def _measure(
 ) -> None:
     ranks = options.launcher_of(launcher, "srun -N 2 -n 2 -c 8")
     built = build(find_mpicc(mpicc, ranks.prefix))
-    tried_first(ranks, built.compiler)
+    tried_first(ranks, built)
     with options.counted() as told, options.keeping(_kept(raw)):
         outcome = run_measurements(
             ranks,

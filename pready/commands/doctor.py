@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from pready.calibrate.doctor.diagnosis import diagnose, quick
-from pready.calibrate.measure.compile import find_mpicc
+from pready.calibrate.measure.compile import Built, build, find_mpicc
 from pready.calibrate.measure.launcher import Launcher
 from pready.commands import options
 from pready.show.tables.doctor import diagnosis_view
@@ -31,20 +30,20 @@ def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
     """
     ranks = Launcher.parse(launcher)
     with status("trying the MPI library"):
-        found = diagnose(ranks, find_mpicc(mpicc, ranks.prefix))
+        found = diagnose(ranks, build(find_mpicc(mpicc, ranks.prefix)))
     if as_json:
         print_json(asdict(found))
     else:
         console().print(diagnosis_view(found))
 
 
-def tried_first(ranks: Launcher, mpicc: Sequence[str]) -> None:
+def tried_first(ranks: Launcher, built: Built) -> None:
     """Before measuring: refuse a launcher that cannot measure, and say what will disturb.
 
     Errors as of `pready.calibrate.doctor.diagnosis.quick`.
     """
     with status("trying the MPI library"):
-        found = quick(ranks, mpicc)
+        found = quick(ranks, built)
     for f in found.findings:
-        if f.outcome != "good":
+        if f.grade != "good":
             click.echo(f"note: {f.name}: {f.says}; {f.do}" if f.do else f"note: {f.name}: {f.says}", err=True)

@@ -139,7 +139,7 @@ def prove(
     started = options.launcher_of(launcher, f"mpiexec -n {ranks_of(what)}")
     make_folder(output, (PAGE, DATA))
     built = build(find_mpicc(mpicc, started.prefix))
-    tried_first(started, built.compiler)
+    tried_first(started, built)
     with options.counted() as told:
         done = proved(
             what,

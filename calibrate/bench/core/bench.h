@@ -39,6 +39,7 @@ static inline int no_such_call(int first, ...)
 #define NO_THREADS "this MPI library does not provide MPI_THREAD_MULTIPLE"
 
 enum { MAX_QUANTITIES = 4, MAX_PARAMETERS = 32, MAX_DERIVED = 16, MAX_REASON = 256, MAX_FACTORS = 3 };
+enum { WARMUP = 3 }; /* repeats before those that count; the first of them is checked */
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */
 
@@ -60,8 +61,9 @@ typedef struct {
 void binding_open(const Bench *bench, bool wanted);
 /* Pins the calling thread of a team to its core. */
 void binding_take(int thread, int threads);
-/* Cores that the launcher allows this rank; this rank's share of them; all cores of this host's ranks. */
+/* Cores that the launcher allows this rank, and as "0-3,8"; this rank's share; all cores of this host's ranks. */
 int binding_allowed(void);
+void binding_list(char *cores, size_t size);
 int binding_share(void);
 int binding_here(int *ranks);
 bool binding_pins(void);
@@ -120,8 +122,8 @@ typedef struct Run {
 
 typedef struct {
     double *values[MAX_QUANTITIES]; /* samples in the order they were taken */
-    double *warmup[MAX_QUANTITIES];
-    long count, warmup_count;
+    double warmup[MAX_QUANTITIES][WARMUP];
+    long count;
     int quantities;
     int inner;
 } Samples;
@@ -139,7 +141,6 @@ enum {
 /* Most need `repeat` alone. NULL members do nothing. */
 typedef struct Measurement {
     const char *name;
-    const char *summary;
     const Parameter *parameters;
     const char *quantities[MAX_QUANTITIES + 1]; /* the first decides when to stop; seconds */
     unsigned flags;
@@ -198,7 +199,6 @@ typedef enum { SLEEPING, SPINNING, TESTING } Waiting;
 double now_s(void);
 double clock_resolution_s(void);
 double waited_for_core_s(void); /* this thread, so far, able to run while others did; 0 where the kernel does not say */
-Waiting waiting_of(const char *word);
 /* Wait until now_s() >= until. TESTING spins and calls MPI_Iprobe, so the library can make progress. */
 void wait_until(double until, Waiting how, MPI_Comm comm);
 
@@ -221,6 +221,8 @@ void receive_empty(int from, int tag, MPI_Comm comm);
 void answer(const Bench *b, int tag, MPI_Comm comm);
 /* An empty round trip: this rank's message goes first, or its peer's. */
 void ping_empty(bool first, int peer, int tag, MPI_Comm comm);
+/* Collective, before two of more ranks make a partitioned request. */
+void prepare_partitioned(const Bench *all);
 /* A partitioned request of partitions of `bytes` each: to the peer if this rank sends, else from it. */
 void make_partitioned(const Bench *b, char *buffer, int partitions, int bytes, int tag, MPI_Request *request);
 /* `count` messages of `bytes` each, one after the other in `buffer`, with tags from `tag` on: sent to the peer if this
@@ -240,6 +242,5 @@ void record_samples(const Run *run, const Samples *samples);
 int record_refusal(const Run *run, const char *kind, const char *reason);
 void record_bad_line(const Bench *bench, const char *line, const char *reason);
 void record_environment(const Bench *bench);
-void record_list(FILE *out);
 
 #endif

@@ -117,6 +117,24 @@ int binding_allowed(void)
     return CPU_COUNT(&allowed);
 }
 
+void binding_list(char *cores, size_t size)
+{
+    size_t used = 0;
+    cores[0] = '\0';
+    for (int core = 0; core < CPU_SETSIZE && used + 16 < size; core++) {
+        if (CPU_ISSET(core, &allowed)) {
+            int last = core;
+            while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &allowed)) {
+                last++;
+            }
+            const char *comma = used > 0 ? "," : "";
+            used += (size_t)(last > core ? snprintf(cores + used, size - used, "%s%d-%d", comma, core, last)
+                                         : snprintf(cores + used, size - used, "%s%d", comma, core));
+            core = last;
+        }
+    }
+}
+
 int binding_share(void)
 {
     return share > 0 ? share : 1;

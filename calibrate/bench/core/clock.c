@@ -46,14 +46,6 @@ double waited_for_core_s(void)
     return 1e-9 * (double)strtoull(second, NULL, 10);
 }
 
-Waiting waiting_of(const char *word)
-{
-    if (strcmp(word, "sleep") == 0) {
-        return SLEEPING;
-    }
-    return strcmp(word, "spin") == 0 ? SPINNING : TESTING;
-}
-
 void wait_until(double until, Waiting how, MPI_Comm comm)
 {
     if (how == SLEEPING && now_s() < until) { /* a timer in the past is set and waited for all the same: 15 us */

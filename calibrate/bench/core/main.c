@@ -1,22 +1,18 @@
 /* pready-bench: measure points, one JSON record each.
  *
- *   pready-bench list                                    the measurements, their parameters and defaults
- *   pready-bench [SETTINGS] MEASUREMENT [key=value ...]  one point
- *   pready-bench [SETTINGS] environment                  library, hosts, compiler
- *   pready-bench [SETTINGS] points=FILE                  one point per line; "-" is standard input
+ *   pready-bench [SETTINGS] < POINTS      one point a line: MEASUREMENT key=value ..., or "environment"
+ *   pready-bench probe NAME SECONDS       one question to the library (probes/probe.c)
  *
- * SETTINGS: out=FILE (default: standard output), seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans), pin=no
- * (threads are not pinned). Run with two ranks, or more: then "exchange" and "pairs" take them all, any other
- * measurement rank 0 and the first on another host.
+ * SETTINGS: seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans), pin=no (threads are not pinned). Run with two
+ * ranks, or more: then "exchange" and "pairs" take them all, any other measurement rank 0 and the first on another host.
  * A point may carry id=TEXT, which its record repeats. Points are read one at a time, so whoever writes them into a
  * pipe can decide on the next one after seeing a record. The line "end" or the end of the pipe ends the run; so does
  * silence for a minute, because a launcher may keep the pipe open after its own caller has died (Open MPI's does).
  * Exit status: 0, 1 after a payload mismatch, 2 after a point that makes no sense.
  */
 #include "core/bench.h"
+#include "probes/probe.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,28 +61,6 @@ static char *share_line(const Bench *b, const char *line)
         MPI_Recv(copy, length, MPI_CHAR, 0, TAG_LINE, b->control, MPI_STATUS_IGNORE);
     }
     return copy;
-}
-
-/* Open MPI 5.0 prepares partitioned communication with a collective over all ranks, at the first MPI_Psend_init: where
- * only two of them call it, it hangs. One empty round takes everybody through. */
-static void prepare_partitioned(const Bench *all)
-{
-    enum { TAG_FIRST = 76 };
-    if (!PREADY_HAS_PARTITIONED) {
-        return;
-    }
-    char out = 0, in = 0;
-    int to = (all->rank + 1) % all->ranks, from = (all->rank + all->ranks - 1) % all->ranks;
-    MPI_Request requests[2];
-    MPI_Precv_init(&in, 1, 1, MPI_BYTE, from, TAG_FIRST, all->data, MPI_INFO_NULL, &requests[0]);
-    MPI_Psend_init(&out, 1, 1, MPI_BYTE, to, TAG_FIRST, all->data, MPI_INFO_NULL, &requests[1]);
-    MPI_Start(&requests[0]);
-    MPI_Start(&requests[1]);
-    MPI_Pready(0, requests[1]);
-    for (int i = 0; i < 2; i++) {
-        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-        MPI_Request_free(&requests[i]);
-    }
 }
 
 /* Of more than two ranks, the two that measure what takes two; NULL for the others. */
@@ -157,11 +131,11 @@ static int take_line(const Bench *b, const Bench *pair, char *line)
     return status;
 }
 
-/* The next line into *text, grown as needed. False at the end, whatever form it takes. */
-static bool next_line(int in, char **text, size_t *capacity)
+/* The next line of standard input into *text, grown as needed. False at the end, whatever form it takes. */
+static bool next_line(char **text, size_t *capacity)
 {
     enum { PATIENCE_MS = 60000 };
-    struct pollfd waiting = {.fd = in, .events = POLLIN};
+    struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
     for (size_t length = 0;; length++) {
         if (length + 1 >= *capacity) {
             size_t larger = *capacity * 2 + 256;
@@ -173,7 +147,7 @@ static bool next_line(int in, char **text, size_t *capacity)
             *capacity = larger;
         }
         (*text)[length] = '\0';
-        if (poll(&waiting, 1, PATIENCE_MS) <= 0 || read(in, *text + length, 1) <= 0) {
+        if (poll(&waiting, 1, PATIENCE_MS) <= 0 || read(STDIN_FILENO, *text + length, 1) <= 0) {
             return length > 0;
         }
         if ((*text)[length] == '\n') {
@@ -183,21 +157,13 @@ static bool next_line(int in, char **text, size_t *capacity)
     }
 }
 
-static int take_points(const Bench *b, const Bench *pair, const char *path)
+static int take_points(const Bench *b, const Bench *pair)
 {
-    int in = -1;
     char *text = NULL;
     size_t capacity = 0;
     int status = 0;
-    if (b->rank == 0) {
-        in = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY);
-        if (in < 0) {
-            fprintf(stderr, "pready-bench: cannot read points from %s: %s\n", path, strerror(errno));
-            status = 2;
-        }
-    }
     for (;;) {
-        bool more = in >= 0 && next_line(in, &text, &capacity);
+        bool more = b->rank == 0 && next_line(&text, &capacity);
         char *line = share_line(b, more ? text : NULL);
         if (line == NULL) {
             break;
@@ -207,41 +173,7 @@ static int take_points(const Bench *b, const Bench *pair, const char *path)
         free(line);
     }
     free(text);
-    if (in > STDIN_FILENO) {
-        close(in);
-    }
     return status;
-}
-
-static int take_arguments(const Bench *b, const Bench *pair, int count, char **words)
-{
-    size_t length = 1;
-    for (int i = 0; i < count; i++) {
-        length += strlen(words[i]) + 1;
-    }
-    char *line = calloc(length, 1);
-    if (line == NULL) {
-        return 3;
-    }
-    for (int i = 0; i < count; i++) {
-        strcat(strcat(line, words[i]), " ");
-    }
-    if (count == 1) {
-        line[length - 2] = '\0'; /* "environment" stands alone */
-    }
-    int status = take_line(b, pair, line);
-    free(line);
-    return status;
-}
-
-static int usage(int rank)
-{
-    if (rank == 0) {
-        fputs("usage: pready-bench [out=FILE] [seed=N] [tool=VERSION] [folder=FOLDER] [pin=no] MEASUREMENT [key=value ...] |"
-              " points=FILE | environment | list\n",
-              stderr);
-    }
-    return 2;
 }
 
 static const char *after(const char *argument, const char *prefix)
@@ -250,68 +182,62 @@ static const char *after(const char *argument, const char *prefix)
     return strncmp(argument, prefix, length) == 0 ? argument + length : NULL;
 }
 
+/* False for a word that is no setting. */
+static bool take_setting(Bench *b, bool *pin, const char *word)
+{
+    const char *value;
+    if ((value = after(word, "seed=")) != NULL) {
+        b->seed = strtoull(value, NULL, 10);
+    } else if ((value = after(word, "tool=")) != NULL) {
+        b->tool = value;
+    } else if ((value = after(word, "folder=")) != NULL) {
+        b->folder = value;
+    } else if ((value = after(word, "pin=")) != NULL) {
+        *pin = strcmp(value, "no") != 0;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static int measure(Bench *b, int count, char **words)
+{
+    bool pin = true;
+    for (int i = 0; i < count; i++) {
+        if (!take_setting(b, &pin, words[i])) {
+            fprintf(stderr, "pready-bench: '%s' is no setting: seed=N, tool=VERSION, folder=FOLDER, pin=no\n", words[i]);
+            return 2;
+        }
+    }
+    if (b->ranks < 2) {
+        fputs("pready-bench: needs two ranks or more, got 1\n", stderr);
+        return 2;
+    }
+    binding_open(b, pin);
+    const Bench *pair = b->ranks == 2 ? b : pair_of(b);
+    int status = take_points(b, pair);
+    free_pair(b, pair);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "list") == 0) {
-        record_list(stdout);
-        return 0;
-    }
     Bench b = {.seed = 1, .tool = ""};
-    int status;
+    bool probing = argc == 4 && strcmp(argv[1], "probe") == 0;
+    if (probing) {
+        probe_limit(atoi(argv[3]));
+    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &b.thread_level);
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
-    b.peer = b.rank == 0 ? 1 : 0;
-    b.sends = b.rank == 0;
-    const char *out = NULL, *points = NULL, *value;
-    bool pin = true;
-    int at = 1;
-    for (; at < argc; at++) {
-        if ((value = after(argv[at], "out=")) != NULL) {
-            out = value;
-        } else if ((value = after(argv[at], "seed=")) != NULL) {
-            b.seed = strtoull(value, NULL, 10);
-        } else if ((value = after(argv[at], "tool=")) != NULL) {
-            b.tool = value;
-        } else if ((value = after(argv[at], "folder=")) != NULL) {
-            b.folder = value;
-        } else if ((value = after(argv[at], "pin=")) != NULL) {
-            pin = strcmp(value, "no") != 0;
-        } else if ((value = after(argv[at], "points=")) != NULL) {
-            points = value;
-        } else {
-            break;
-        }
-    }
-    if (b.ranks < 2) {
-        fputs("pready-bench: needs exactly 2 ranks, got 1\n", stderr);
-        MPI_Finalize();
-        return 2;
-    }
-    if (b.rank == 0) {
-        b.out = out == NULL ? stdout : fopen(out, "a");
-        if (b.out == NULL) {
-            fprintf(stderr, "pready-bench: cannot write %s: %s\n", out, strerror(errno));
-            MPI_Abort(MPI_COMM_WORLD, 2);
-        }
-    }
     MPI_Comm_dup(MPI_COMM_WORLD, &b.data);
     MPI_Comm_dup(MPI_COMM_WORLD, &b.control);
-    binding_open(&b, pin);
-    const Bench *pair = b.ranks == 2 ? &b : pair_of(&b);
-    if (points != NULL && at == argc) {
-        status = take_points(&b, pair, points);
-    } else if (points == NULL && at < argc) {
-        status = take_arguments(&b, pair, argc - at, argv + at);
-    } else {
-        status = usage(b.rank);
-    }
-    free_pair(&b, pair);
+    b.peer = b.rank == 0 ? 1 : 0;
+    b.sends = b.rank == 0;
+    b.out = b.rank == 0 ? stdout : NULL;
+    int status = probing ? probe_run(&b, argv[2]) : measure(&b, argc - 1, argv + 1);
     MPI_Comm_free(&b.data);
     MPI_Comm_free(&b.control);
-    if (b.out != NULL && b.out != stdout) {
-        fclose(b.out);
-    }
     MPI_Finalize();
     return status;
 }

@@ -7,13 +7,10 @@
 #include <string.h>
 
 const Parameter common_parameters[] = {
-    {"warmup", INTEGER, "3", "1 to 1000"},        /* the first of them is checked */
     {"min_repeats", INTEGER, "10", "1 to 100000"}, /* fewer than 6 have no 95 % interval */
     {"max_repeats", INTEGER, "2000", "1 to 100000"},
     {"budget_s", REAL, "2", "0 to 86400"}, /* for the repeats; warm-up and checks come on top */
-    {"half_width", REAL, "0.05", "0 to 1"}, /* stop when (high - low) / 2 / median is below */
     {"keep", INTEGER, "64", "1 to 100000"}, /* raw samples in the record, evenly spaced over the series */
-    {"pause_s", REAL, "0", "0 to 10"},    /* idle time before each sample, none of which is back to back then */
     {"round", INTEGER, "0", "0 to 1000"}, /* differs where the same point is measured again */
     END_OF_PARAMETERS,
 };
@@ -126,7 +123,7 @@ bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]
     char *name = strtok_r(line, " \t\r\n", &rest);
     run->measurement = name == NULL ? NULL : find(name);
     if (run->measurement == NULL) {
-        snprintf(reason, MAX_REASON, "no measurement '%.64s'; pready-bench list names them", name == NULL ? "" : name);
+        snprintf(reason, MAX_REASON, "no measurement '%.64s'", name == NULL ? "" : name);
         return false;
     }
     declare(run, run->measurement->parameters);

@@ -118,7 +118,7 @@ static void put_quantity(const Run *run, const Samples *s, int q)
     put_member(out, "high_s", summary.high);
     put_member(out, "min_s", summary.min);
     put_member(out, "max_s", summary.max);
-    put_series(out, "warmup_ns", s->warmup[q], s->warmup_count, s->warmup_count);
+    put_series(out, "warmup_ns", s->warmup[q], WARMUP, WARMUP);
     put_series(out, "samples_ns", s->values[q], s->count, run_integer(run, "keep"));
 }
 
@@ -218,10 +218,10 @@ static const char *level_name(int level)
                                             : "multiple";
 }
 
-enum { FIELD = 256 };
+enum { FIELD = 256, FIELDS = 3 };
 
-/* "hosts" and "cpus": a list of one field of every rank. */
-static void put_of_all(FILE *out, const char *name, const char (*all)[2][FIELD], int ranks, int field)
+/* "hosts", "cpus" and "allowed": a list of one field of every rank. */
+static void put_of_all(FILE *out, const char *name, char (*all)[FIELDS][FIELD], int ranks, int field)
 {
     fprintf(out, ",\"%s\":[", name);
     for (int i = 0; i < ranks; i++) {
@@ -234,10 +234,11 @@ static void put_of_all(FILE *out, const char *name, const char (*all)[2][FIELD],
 /* Collective: every rank contributes its host, CPU and cores. */
 void record_environment(const Bench *bench)
 {
-    char mine[2][FIELD] = {"unknown", ""};
+    char mine[FIELDS][FIELD] = {"unknown", "", ""};
     gethostname(mine[0], FIELD - 1);
     cpu_model(mine[1], FIELD);
-    char(*all)[2][FIELD] = allocate((size_t)bench->ranks * sizeof *all);
+    binding_list(mine[2], FIELD);
+    char(*all)[FIELDS][FIELD] = allocate((size_t)bench->ranks * sizeof *all);
     MPI_Gather(mine, (int)sizeof mine, MPI_CHAR, all, (int)sizeof mine, MPI_CHAR, 0, bench->control);
     int share = binding_share(), *shares = allocate((size_t)bench->ranks * sizeof share);
     MPI_Gather(&share, 1, MPI_INT, shares, 1, MPI_INT, 0, bench->control);
@@ -254,8 +255,9 @@ void record_environment(const Bench *bench)
     fputs("{\"measurement\":\"environment\",\"library\":", out);
     put_string(out, library);
     fprintf(out, ",\"mpi_version\":\"%d.%d\"", version, subversion);
-    put_of_all(out, "hosts", (const char(*)[2][FIELD])all, bench->ranks, 0);
-    put_of_all(out, "cpus", (const char(*)[2][FIELD])all, bench->ranks, 1);
+    put_of_all(out, "hosts", all, bench->ranks, 0);
+    put_of_all(out, "cpus", all, bench->ranks, 1);
+    put_of_all(out, "allowed", all, bench->ranks, 2);
     free(all);
     fputs(",\"cores\":[", out);
     for (int i = 0; i < bench->ranks; i++) {
@@ -283,32 +285,4 @@ void record_environment(const Bench *bench)
     put_string(out, bench->tool);
     put_member(out, "clock_resolution_s", clock_resolution_s());
     put_tail(out);
-}
-
-static void put_parameters(FILE *out, const Parameter *list)
-{
-    static const char *const kinds[] = {"integer", "real", "word", "name", "reals"}; /* by Kind */
-    fputc('[', out);
-    for (int i = 0; list[i].name != NULL; i++) {
-        fprintf(out, "%s{\"name\":\"%s\",\"kind\":\"%s\",\"default\":\"%s\",\"valid\":\"%s\"}", i == 0 ? "" : ",",
-                list[i].name, kinds[list[i].kind], list[i].fallback, list[i].domain);
-    }
-    fputc(']', out);
-}
-
-void record_list(FILE *out)
-{
-    for (int i = 0; measurements[i] != NULL; i++) {
-        fprintf(out, "{\"measurement\":\"%s\",\"summary\":", measurements[i]->name);
-        put_string(out, measurements[i]->summary);
-        fputs(",\"quantities\":[", out);
-        for (int q = 0; measurements[i]->quantities[q] != NULL; q++) {
-            fprintf(out, "%s\"%s\"", q == 0 ? "" : ",", measurements[i]->quantities[q]);
-        }
-        fputs("],\"parameters\":", out);
-        put_parameters(out, measurements[i]->parameters);
-        fputs(",\"common\":", out);
-        put_parameters(out, common_parameters);
-        put_tail(out);
-    }
 }

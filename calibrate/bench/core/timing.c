@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum { TAG_GO = 1, TAG_READY = 2, TAG_REPORT = 3 };
+static const double HALF_WIDTH = 0.05; /* enough once (high - low) / 2 / median is below */
 enum { PINGS = 31, PING_WARMUP = 5, MAX_INNER = 1000, LAST_CALL = 10 };
 static const double INNER_TARGET_S = 20e-6; /* 1000 times a typical clock step */
 
@@ -105,10 +106,6 @@ static bool lead(Run *run, bool checking, double values[MAX_QUANTITIES])
 {
     const Bench *b = run->bench;
     Report own = UNKNOWN, report;
-    double pause = run_real(run, "pause_s");
-    if (pause > 0) {
-        wait_until(now_s() + pause, SLEEPING, b->control);
-    }
     run->checking = checking;
     tell_all(run, (Go){.again = 1, .inner = run->inner, .checking = checking});
     prepare(run);
@@ -129,17 +126,16 @@ static bool lead(Run *run, bool checking, double values[MAX_QUANTITIES])
     return right;
 }
 
-static bool tight(const double *samples, long count, double half_width)
+static bool tight(const double *samples, long count)
 {
     Summary s = summarise(samples, count);
-    return s.median > 0 && (s.high - s.low) / 2 <= half_width * s.median; /* false while low and high are NaN */
+    return s.median > 0 && (s.high - s.low) / 2 <= HALF_WIDTH * s.median; /* false while low and high are NaN */
 }
 
 /* How often a repeat of this time is done back to back inside one sample. */
 static int inner_for(const Run *run, double time)
 {
-    bool back_to_back = run->measurement->flags & INNER && run_real(run, "pause_s") == 0;
-    if (!back_to_back || time <= 0 || time >= INNER_TARGET_S) {
+    if (!(run->measurement->flags & INNER) || time <= 0 || time >= INNER_TARGET_S) {
         return 1;
     }
     return (int)fmin(ceil(INNER_TARGET_S / time), MAX_INNER);
@@ -162,22 +158,20 @@ static bool enough(const Run *run, const double *samples, long count, double beg
         return false;
     }
     *next_look = count + count / 10 + 1; /* sorting must not become the work */
-    return tight(samples, count, run_real(run, "half_width"));
+    return tight(samples, count);
 }
 
 static int drive(Run *run)
 {
-    long warmup = run_integer(run, "warmup"), most = run_integer(run, "max_repeats");
-    long next_look = 0;
+    long most = run_integer(run, "max_repeats"), next_look = 0;
     double one[MAX_QUANTITIES] = {0};
-    Samples samples = {.warmup_count = warmup};
+    Samples samples = {.count = 0};
     bool right = true;
     for (; run->measurement->quantities[samples.quantities] != NULL; samples.quantities++) {
         samples.values[samples.quantities] = memory_of(run, (size_t)most * sizeof(double));
-        samples.warmup[samples.quantities] = memory_of(run, (size_t)warmup * sizeof(double));
     }
     run->inner = 1;
-    for (long i = 0; i < warmup; i++) {
+    for (long i = 0; i < WARMUP; i++) {
         right = lead(run, i == 0, one) && right;
         for (int q = 0; q < samples.quantities; q++) {
             samples.warmup[q][i] = one[q];

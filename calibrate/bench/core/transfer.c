@@ -31,6 +31,28 @@ void ping_empty(bool first, int peer, int tag, MPI_Comm comm)
     }
 }
 
+/* Open MPI 5.0 prepares partitioned communication with a collective over all ranks, at the first MPI_Psend_init: where
+ * only two of them call it, it hangs. One empty round takes everybody through. */
+void prepare_partitioned(const Bench *all)
+{
+    enum { TAG_FIRST = 76 };
+    if (!PREADY_HAS_PARTITIONED) {
+        return;
+    }
+    char out = 0, in = 0;
+    int to = (all->rank + 1) % all->ranks, from = (all->rank + all->ranks - 1) % all->ranks;
+    MPI_Request requests[2];
+    MPI_Precv_init(&in, 1, 1, MPI_BYTE, from, TAG_FIRST, all->data, MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(&out, 1, 1, MPI_BYTE, to, TAG_FIRST, all->data, MPI_INFO_NULL, &requests[1]);
+    MPI_Start(&requests[0]);
+    MPI_Start(&requests[1]);
+    MPI_Pready(0, requests[1]);
+    for (int i = 0; i < 2; i++) {
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&requests[i]);
+    }
+}
+
 void make_partitioned(const Bench *b, char *buffer, int partitions, int bytes, int tag, MPI_Request *request)
 {
     if (b->sends) {

@@ -115,7 +115,7 @@ static void setup(Run *run)
 static void list_ready(State *s, double released)
 {
     const Exchange *e = &s->exchange;
-    long row = e->run->iteration - run_integer(e->run, "warmup");
+    long row = e->run->iteration - WARMUP;
     for (int i = 0; row >= 0 && row < s->listed_rows && i < e->partitions; i++) {
         s->listed[row * e->partitions + i] = e->moments[i] + released;
     }
@@ -194,7 +194,6 @@ static void teardown(Run *run)
 
 static const Measurement approach = {
     .name = "approach",
-    .summary = "one buffer from a team of threads by one of the approaches of gillis2023, threads ready at given times",
     .parameters = parameters,
     .quantities = {"time", "total", "delay", "after"},
     .flags = THREADED,

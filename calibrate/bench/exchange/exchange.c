@@ -36,7 +36,6 @@ static const Parameter parameters[] = {
     {"plan", NAME, "", "letters, digits, . _ -"}, /* files NAME.plan and NAME.ready in the folder */
     {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: ways.c */
-    {"compute_by", WORD, "auto", "auto|sleep|spin"},
     {"wait_by", WORD, "auto", "auto|poll|yield|nap"},
     {"fault", WORD, "none", "none|corrupt"}, /* on purpose, to test who notices */
     {"fault_rank", INTEGER, "0", "0 to 1000000"},
@@ -318,7 +317,6 @@ static int whole(Run *run)
 
 static const Measurement exchange = {
     .name = "exchange",
-    .summary = "exchanges among all ranks, iteration after iteration, threads ready when a plan says",
     .parameters = parameters,
     .quantities = {"iteration", "communication"},
     .flags = LOCAL, /* no half round trip */

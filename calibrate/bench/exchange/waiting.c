@@ -84,8 +84,7 @@ void choose_waiting(const Exchanges *all, Run *run)
     mine[1] = cores >= ranks * pollers(all);
     mine[2] = binding_one_group() && pollers(all) == 1;
     MPI_Allreduce(mine, least, 3, MPI_INT, MPI_MIN, e->bench->control);
-    e->computing = run_is(run, "compute_by", "auto") ? (least[0] ? SPINNING : SLEEPING)
-                                                     : waiting_of(run_word(run, "compute_by"));
+    e->computing = least[0] ? SPINNING : SLEEPING;
     e->patience = patience_of(run, least[1], least[2]);
     run_derive(run, "cores", cores);
     run_derive(run, "ranks_here", ranks);

@@ -51,7 +51,6 @@ static void repeat(Run *run, double *values)
 
 static const Measurement completion = {
     .name = "completion",
-    .summary = "when is a send complete, with the receiver in MPI or not?",
     .parameters = parameters,
     .quantities = {"send", "received"},
     .state = sizeof(State),

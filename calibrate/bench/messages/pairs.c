@@ -117,7 +117,6 @@ static int whole(Run *run)
 
 static const Measurement pairs = {
     .name = "pairs",
-    .summary = "time of windows of messages that several ranks of a node send at once, each to a rank of another node",
     .parameters = parameters,
     .quantities = {"window"},
     .state = sizeof(State),

@@ -73,7 +73,6 @@ static void teardown(Run *run)
 
 static const Measurement pingpong = {
     .name = "pingpong",
-    .summary = "half the round trip of one message",
     .parameters = parameters,
     .quantities = {"one_way"},
     .flags = INNER,

@@ -86,7 +86,6 @@ static void repeat(Run *run, double *values)
 
 static const Measurement prtt = {
     .name = "prtt",
-    .summary = "Netgauge's PRTT(n, d, s): n messages with d between them, one answer",
     .parameters = parameters,
     .quantities = {"round_trip"},
     .state = sizeof(State),

@@ -96,7 +96,6 @@ static void teardown(Run *run)
 
 static const Measurement rate = {
     .name = "rate",
-    .summary = "time for every thread to send its window of messages, by how threads are told apart",
     .parameters = parameters,
     .quantities = {"window"},
     .flags = THREADED,

@@ -74,7 +74,6 @@ static void repeat(Run *run, double *values)
 
 static const Measurement delayed_receive = {
     .name = "receive",
-    .summary = "delayed receives: the time to complete a message that has arrived",
     .parameters = parameters,
     .quantities = {"receive"},
     .state = sizeof(State),

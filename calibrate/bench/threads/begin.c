@@ -1,7 +1,7 @@
 /* Set-up costs: of making an object, and the extra time of its first use over the next.
  *
  * what = persistent:   MPI_Send_init and MPI_Recv_init, first MPI_Start
- *        partitioned:  MPI_Psend_init and MPI_Precv_init of `partitions`, first MPI_Start and its handshake
+ *        partitioned:  MPI_Psend_init and MPI_Precv_init of one partition, first MPI_Start and its handshake
  *        window:       MPI_Win_create of `bytes` on each rank, first epoch of MPI_Win_fence with one MPI_Put
  *        communicator: MPI_Comm_dup, first message
  *
@@ -15,7 +15,7 @@ enum { TAG_ANSWER = 1 };
 
 typedef struct {
     char *buffer;
-    int bytes, count, partitions;
+    int bytes, count;
     enum { PERSISTENT, PARTITIONED_REQUEST, WINDOW, COMMUNICATOR } what;
     MPI_Request *requests;
     MPI_Win *windows;
@@ -26,16 +26,11 @@ static const Parameter parameters[] = {
     {"what", WORD, "persistent", "persistent|partitioned|window|communicator"},
     {"bytes", INTEGER, "1024", "1 to 1073741824"},
     {"count", INTEGER, "8", "1 to 256"},
-    {"partitions", INTEGER, "1", "1 to 4096"},
     END_OF_PARAMETERS,
 };
 
 static const char *refuse(const Run *run, char reason[MAX_REASON])
 {
-    if (run_integer(run, "bytes") % run_integer(run, "partitions") != 0) {
-        snprintf(reason, MAX_REASON, "partitions = %d does not divide the bytes", run_integer(run, "partitions"));
-        return REFUSED_ERROR;
-    }
     if (run_is(run, "what", "partitioned") && !PREADY_HAS_PARTITIONED) {
         snprintf(reason, MAX_REASON, "%s", NO_PARTITIONED);
         return REFUSED_UNSUPPORTED;
@@ -60,7 +55,7 @@ static void create(State *s, const Bench *b)
             }
             break;
         case PARTITIONED_REQUEST:
-            make_partitioned(b, part(s, i), s->partitions, s->bytes / s->partitions, i, &s->requests[i]);
+            make_partitioned(b, part(s, i), 1, s->bytes, i, &s->requests[i]);
             break;
         case WINDOW:
             MPI_Win_create(part(s, i), s->bytes, 1, MPI_INFO_NULL, b->data, &s->windows[i]);
@@ -82,8 +77,8 @@ static void use(State *s, const Bench *b)
             break;
         case PARTITIONED_REQUEST:
             MPI_Start(&s->requests[i]);
-            for (int p = 0; b->sends && p < s->partitions; p++) {
-                MPI_Pready(p, s->requests[i]);
+            if (b->sends) {
+                MPI_Pready(0, s->requests[i]);
             }
             break;
         case WINDOW:
@@ -122,7 +117,6 @@ static void setup(Run *run)
     State *s = run->state;
     s->bytes = run_integer(run, "bytes");
     s->count = run_integer(run, "count");
-    s->partitions = run_integer(run, "partitions");
     s->what = run_is(run, "what", "persistent")    ? PERSISTENT
               : run_is(run, "what", "partitioned") ? PARTITIONED_REQUEST
               : run_is(run, "what", "window")      ? WINDOW
@@ -151,7 +145,6 @@ static void repeat(Run *run, double *values)
 
 static const Measurement begin = {
     .name = "begin",
-    .summary = "set-up costs of requests, windows and communicators, and of their first use",
     .parameters = parameters,
     .quantities = {"begin"},
     .state = sizeof(State),

@@ -182,7 +182,6 @@ static void teardown(Run *run)
 
 static const Measurement contention = {
     .name = "contention",
-    .summary = "threads that issue small messages at once while rank 1 sleeps: what waiting for a lock costs",
     .parameters = parameters,
     .quantities = {"issue", "alone"},
     .flags = THREADED,

@@ -13,10 +13,8 @@
 
 static const Parameter parameters[] = {
     {"bytes", INTEGER, "65536", "1 to 1073741824"}, /* the whole buffer */
-    {"partitions", INTEGER, "4", "2 to 4096"},
     {"delay_s", REAL, "0.02", "0 to 10"},
-    /* sleep and spin leave the library alone on rank 0; test calls it, so that it may make progress */
-    {"delay_by", WORD, "sleep", "sleep|spin|test"},
+    {"delay_by", WORD, "sleep", "sleep|test"}, /* test calls the library on rank 0, so that it may make progress */
     END_OF_PARAMETERS,
 };
 
@@ -27,10 +25,10 @@ enum { MISCOUNTS_RESTARTED = 1 };
 #else
 enum { MISCOUNTS_RESTARTED = 0 };
 #endif
-enum { TAG_SHAKE = 8, SHAKES = 5 };
+enum { PARTITIONS = 4, TAG_SHAKE = 8, SHAKES = 5 };
 
 typedef struct {
-    int bytes, partitions;
+    int bytes;
     double delay;
     Waiting waiting;
     MPI_Request request;
@@ -38,12 +36,12 @@ typedef struct {
 
 static const char *refuse(const Run *run, char reason[MAX_REASON])
 {
-    if (run_integer(run, "bytes") % run_integer(run, "partitions") != 0) {
-        snprintf(reason, MAX_REASON, "bytes = %d is not valid: a multiple of partitions = %d",
-                 run_integer(run, "bytes"), run_integer(run, "partitions"));
-        return REFUSED_ERROR;
+    int bytes = run_integer(run, "bytes");
+    if (bytes % PARTITIONS == 0) {
+        return NULL;
     }
-    return NULL;
+    snprintf(reason, MAX_REASON, "bytes = %d is not valid: a multiple of %d", bytes, PARTITIONS);
+    return REFUSED_ERROR;
 }
 
 /* A request that was never started, and its handshake before the clock runs: both ranks are in MPI meanwhile. */
@@ -52,7 +50,7 @@ static void make_anew(Run *run)
     State *s = run->state;
     const Bench *b = run->bench;
     MPI_Request_free(&s->request);
-    make_partitioned(b, run->buffer, s->partitions, s->bytes / s->partitions, 0, &s->request);
+    make_partitioned(b, run->buffer, PARTITIONS, s->bytes / PARTITIONS, 0, &s->request);
     for (int i = 0; i < SHAKES; i++) { /* rank 1 is the last to send: as from the gate, it goes first */
         ping_empty(b->sends, b->peer, TAG_SHAKE, b->control);
     }
@@ -62,10 +60,9 @@ static void setup(Run *run)
 {
     State *s = run->state;
     s->bytes = run_integer(run, "bytes");
-    s->partitions = run_integer(run, "partitions");
     s->delay = run_real(run, "delay_s");
-    s->waiting = waiting_of(run_word(run, "delay_by"));
-    make_partitioned(run->bench, run->buffer, s->partitions, s->bytes / s->partitions, 0, &s->request);
+    s->waiting = run_is(run, "delay_by", "test") ? TESTING : SLEEPING;
+    make_partitioned(run->bench, run->buffer, PARTITIONS, s->bytes / PARTITIONS, 0, &s->request);
 }
 
 static void repeat(Run *run, double *values)
@@ -78,11 +75,11 @@ static void repeat(Run *run, double *values)
     double start = now_s();
     MPI_Start(&s->request);
     if (b->sends) {
-        for (int i = 0; i + 1 < s->partitions; i++) {
+        for (int i = 0; i + 1 < PARTITIONS; i++) {
             MPI_Pready(i, s->request);
         }
         wait_until(start + s->delay, s->waiting, b->data);
-        MPI_Pready(s->partitions - 1, s->request);
+        MPI_Pready(PARTITIONS - 1, s->request);
         MPI_Wait(&s->request, MPI_STATUS_IGNORE);
         return;
     }
@@ -109,7 +106,6 @@ static void teardown(Run *run)
 
 static const Measurement early = {
     .name = "early",
-    .summary = "partitioned transfer with the last partition late: when does partition 0 arrive?",
     .parameters = parameters,
     .quantities = {"lead"},
     .flags = PARTITIONED,

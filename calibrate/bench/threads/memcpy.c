@@ -66,7 +66,6 @@ static bool verify(Run *run)
 
 static const Measurement copy = {
     .name = "memcpy",
-    .summary = "copy of one message, hot or cold in cache",
     .parameters = parameters,
     .quantities = {"copy"},
     .flags = LOCAL | INNER,

@@ -73,7 +73,6 @@ static void teardown(Run *run)
 
 static const Measurement pready = {
     .name = "pready",
-    .summary = "time of one MPI_Pready",
     .parameters = parameters,
     .quantities = {"pready"},
     .flags = PARTITIONED | THREADED,

@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from pready.calibrate.doctor.diagnosis import Diagnosis
-from pready.calibrate.doctor.findings import Outcome
+from pready.calibrate.doctor.findings import Grade
 
-MARKS: dict[Outcome, tuple[str, str]] = {
+MARKS: dict[Grade, tuple[str, str]] = {
     "good": ("ok", "green"),
     "care": ("care", "yellow"),
     "bad": ("BAD", "red"),
@@ -24,7 +24,7 @@ def diagnosis_view(found: Diagnosis) -> RenderableType:
     rows.add_column(no_wrap=True)
     rows.add_column(overflow="fold")
     for f in found.findings:
-        mark, style = MARKS[f.outcome]
+        mark, style = MARKS[f.grade]
         says = f"{f.says}; {f.do}" if f.do else f.says
         rows.add_row(Text(mark, style=style), Text(f.name, style="bold"), Text(says))
     return Group(rows, Text(f"--library {found.profile}; {found.seconds:.0f} s", style="dim"))

@@ -64,7 +64,7 @@ def running(
     command = [str(find_mpiexec(mpicc()))]
     for number, host in enumerate(hosts):
         inside = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
-        command += [*([":"] if number else []), "-n", "1", *inside, str(built.program), *words, "points=-"]
+        command += [*([":"] if number else []), "-n", "1", *inside, str(built.program), *words]
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     with subprocess.Popen(
         command, env={**free, **settings}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

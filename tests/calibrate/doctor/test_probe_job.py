@@ -33,12 +33,12 @@ def program(folder: Path, *lines: str) -> Path:
     ],
 )
 def test_how_a_job_ended(lines: tuple[str, ...], ending: str, tmp_path: Path) -> None:
-    assert run_probe(program(tmp_path, *lines), "about", ENV, rank_s=5).ending == ending
+    assert run_probe(program(tmp_path, *lines), "environment", ENV, rank_s=5).ending == ending
 
 
 def test_answers_come_in_order_whatever_a_launcher_adds(tmp_path: Path) -> None:
     lines = ("echo '0: @pready begun 2'", "echo '@pready rank \"a\"'", "echo '@pready rank \"b\"'", "echo hello >&2")
-    found = run_probe(program(tmp_path, *lines, "echo @pready half {"), "about", ENV, rank_s=5)
+    found = run_probe(program(tmp_path, *lines, "echo @pready half {"), "environment", ENV, rank_s=5)
     assert found.values == {"begun": [2], "rank": ["a", "b"]}
     assert found.words == ("hello", "@pready half {")
     assert found.get("nothing") is None

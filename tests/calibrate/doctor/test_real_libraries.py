@@ -45,10 +45,10 @@ def test_known_bugs_are_found(
     found = diagnosed(["--launcher", words], tmp_path, monkeypatch, capsys)
     if found["profile"] not in KNOWN:
         pytest.skip(f"{found['profile']}: nobody has noted what its bugs are")
-    bad = {f["name"] for f in found["findings"] if f["outcome"] == "bad"}
+    bad = {f["name"] for f in found["findings"] if f["grade"] == "bad"}
     assert bad - {"ranks"} == KNOWN[found["profile"]]
     early = next(f for f in found["findings"] if f["name"] == "MPI_Pready")
-    assert early["outcome"] == ("care" if name == "mpich" else "good")
+    assert early["grade"] == ("care" if name == "mpich" else "good")
     assert found["seconds"] <= BUDGET_S
 
 
