@@ -153,11 +153,6 @@ def make_once(program: Path, make: Callable[[Path], object]) -> None:
         made.replace(program)  # atomic: two processes may build at once
 
 
-def built_for(home: Path | None) -> Built:
-    """`pready-bench`, built with the compiler beside an MPI's launcher."""
-    return build(find_mpicc(None if home is None else str(home / "bin" / "mpicc")))
-
-
 def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path) -> None:
     if not shutil.which("make"):
         raise BuildError("building the benchmarks takes make, and it is not on PATH")

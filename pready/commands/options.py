@@ -135,13 +135,6 @@ def budget(default: str) -> Option:
     )
 
 
-def nodes() -> Option:
-    """``--nodes`` of ``--rig``; None if it is not given."""
-    return click.option(
-        "--nodes", type=click.IntRange(2), metavar="N", help="Nodes of --rig; more than 2 share a switch, 4 at 50Mbit."
-    )
-
-
 def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
     """A grid such as ``--ranks``; None if it is not given."""
 

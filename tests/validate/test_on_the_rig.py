@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from real_mpi import benchmark
+from rig import Rig
 
-from pready.calibrate.rig.namespaces import Rig, RigUnavailable
 from pready.model.result.verdict import MIN_GAIN
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -50,15 +50,12 @@ def test_pairs_keep_the_limits(tmp_path: Path, request: pytest.FixtureRequest) -
         pytest.skip("PREADY_MPICH_PREFIX is not set: no MPICH to test with")
     prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
     found: list[Case] = []
-    try:
-        with Rig("100 Mbit") as rig:
-            site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request), placed=True)
-            on = session._calibrated(told(**WORKLOADS[0]), site, tmp_path, 20.0, 1, lambda _: None)
-            for number, fields in enumerate(WORKLOADS):
-                folder, options = tmp_path / str(number), {"budget_s": 20.0, "rounds": FEWEST_ROUNDS, "seed": 1}
-                found += prove(told(**fields), on, site, folder, **options).cases[1:]  # type: ignore[arg-type]
-    except RigUnavailable as error:
-        pytest.skip(error.reason)
+    with Rig(100) as rig:
+        site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request))
+        on = session._calibrated(told(**WORKLOADS[0]), site, tmp_path, 20.0, 1, lambda _: None)
+        for number, fields in enumerate(WORKLOADS):
+            folder, options = tmp_path / str(number), {"budget_s": 20.0, "rounds": FEWEST_ROUNDS, "seed": 1}
+            found += prove(told(**fields), on, site, folder, **options).cases[1:]  # type: ignore[arg-type]
     steady = [c for c in found if c.performed.spread < STEADY]
     if len(steady) < len(found) / 2:
         pytest.skip(f"{len(steady)} of {len(found)} ways repeat themselves: this machine is too busy to judge by")

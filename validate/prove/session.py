@@ -177,8 +177,7 @@ def _check_nodes(workload: Workload, given: Machine | None, site: Site) -> None:
             "ranks_per_node without --machine: only the path between nodes is calibrated here",
             valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
         )
-    if not site.placed:
-        placement.check(workload, environment_of(site.launcher, site.built)["hosts"])
+    placement.check(workload, environment_of(site.launcher, site.built)["hosts"])
 
 
 def _calibrated(
@@ -289,7 +288,7 @@ def _concluded(
         f"rounds side by side; communication repeats within {100 * max(c.performed.spread for c in cases):.1f} %",
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
-    if not site.placed and placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
+    if placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
         noted.append(
             f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
             "an adapter of its own (ranks_per_node says otherwise)"

@@ -19,8 +19,6 @@ class Site:
     """A short name for files and tables."""
     launcher: Launcher
     built: Built
-    placed: bool = False
-    """Ranks are known to share nodes as the workload says: names of hosts do not tell (on the rig)."""
 
 
 @dataclass(frozen=True)

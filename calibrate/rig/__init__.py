@@ -1,1 +1,0 @@
-"""Two nodes, or more, of network namespaces on one machine."""
