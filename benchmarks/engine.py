@@ -28,7 +28,6 @@ import numpy as np
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
 from pready.model.engine import simulate
-from pready.model.engine.export_goal import export_goal
 from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
@@ -43,6 +42,7 @@ from pready.sst import library
 from pready.sst.simulate import setup, simulate_approach
 
 sys.path.insert(0, "tests/support")
+from goal_text import export_goal
 from machines import ideal
 
 LAGGARD = Laggard(model="laggard", late_by=0.04, late="thread")

@@ -1,6 +1,6 @@
 """Mutated files for every reader of files from elsewhere: none leaves an exception but `PreadyError`.
 
-    python benchmarks/fuzz.py --count 1000000                # of each reader; --only goal,osu
+    python benchmarks/fuzz.py --count 1000000                # of each reader; --only otf2,osu
     python benchmarks/fuzz.py --capture run/ --count 1000000 # and of the files that `pready capture` wrote there
 
 Not in `make test`: a million mutations of each take hours. A case that fails, runs for ten seconds or asks for more
@@ -23,12 +23,10 @@ from functools import cache
 from pathlib import Path
 
 from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
-from pready.calibrate.capture.from_goal import step_of_goal
 from pready.calibrate.capture.from_profiles import text_from_caliper
 from pready.calibrate.capture.step import find
 from pready.calibrate.importers import import_benchmark
 from pready.calibrate.importers.caliper import read_caliper
-from pready.calibrate.importers.goal import read_goal
 from pready.calibrate.importers.mpip import import_mpip
 from pready.calibrate.measure.raw_file import read
 from pready.model.common.errors import PreadyError
@@ -55,26 +53,8 @@ WORDS = [
     b"1 us",
 ]
 
-GOAL = b"""num_ranks 2
-rank 0 {
-l1: calc 1000
-l2: send 8b to 1 tag 0
-l2 requires l1
-l3: recv 8b from 1 tag 0 cpu 0 nic 0
-}
-rank 1 {
-l1: calc 900
-l2: send 8b to 0 tag 0
-l2 irequires l1
-l3: recv 8b from 0 tag 0
-}
-"""
 CALIPER = b"""[{"path": "main/halo", "Sends (max)": 300, "Sends (total)": 2400, "Bytes sent (total)": 78643200.0,
 "Dst ranks (max)": 3, "time (inc)": 1.5}, {"path": "main"}]"""
-
-
-def _goal(path: Path) -> None:
-    step_of_goal(read_goal(path), "goal", threads=2, steps=None, spread="4 %")
 
 
 def _caliper(path: Path) -> None:
@@ -117,7 +97,6 @@ def readers(captured: Path | None) -> dict[str, tuple[Callable[[Path], object], 
     found: dict[str, tuple[Callable[[Path], object], list[bytes]]] = {
         "machine": (machine.load, [p.read_bytes() for p in sorted((HERE / "model/machine/profiles").glob("*.toml"))]),
         "workload": (workload.load, [p.read_bytes() for p in sorted((HERE / "examples").glob("*.toml"))]),
-        "goal": (_goal, [GOAL]),
         "caliper": (_caliper, [CALIPER]),
         "osu": (import_benchmark, of("osu")),
         "imb": (import_benchmark, of("imb")),

@@ -41,6 +41,7 @@ def executed(path: Path, before: str = "") -> nbformat.NotebookNode:
     ).execute()
     if before:
         notebook.cells.pop(0)
+    notebook.metadata.pop("widgets", None)
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook
 

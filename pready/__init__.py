@@ -36,7 +36,6 @@ _HOME = {
     "draw_arrivals": "model.workload.draws:draw",
     "equations": "model.equations.gain:",
     "explain": "api",
-    "explore": "notebook",
     "format_bandwidth": "model.common.units",
     "format_size": "model.common.units",
     "format_time": "model.common.units",

@@ -17,7 +17,6 @@ from pready.model.result.prediction import Prediction
 from pready.model.workload.draws import draw as draw_arrivals
 from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
-from pready.notebook import explore
 from pready.whatif.table import Table
 
 __version__: str
@@ -40,7 +39,6 @@ __all__ = [
     "draw_arrivals",
     "equations",
     "explain",
-    "explore",
     "format_bandwidth",
     "format_size",
     "format_time",

@@ -24,7 +24,6 @@ COMMANDS = {
     "compare": "Workloads, machines, libraries and fields side by side.",
     "doctor": "Try an MPI library: early sends, known bugs, thread level, binding.",
     "explain": "The equations and the steps of an exchange with a workload's numbers.",
-    "explore": "A notebook with sliders over a workload, opened in Jupyter.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
     "libraries": "List the MPI library profiles, or show one.",
     "machines": "List the machine profiles, or show one with all its values.",

@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pready.model.advice import congestion
 from pready.model.advice.advise import advise, best_and_as_good, decided, rivals
 from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
@@ -282,8 +281,7 @@ def _answered(
     )
     if deciding:
         prediction = with_certainty(prediction, OneExchange(drawn, best.approach), rivals(workload, rows, best))
-    said = congestion.warnings(machine, workload, prediction.bulk, prediction.advised)
-    return replace(prediction, advice=replace(prediction.advice, warnings=[*prediction.advice.warnings, *said]))
+    return prediction
 
 
 def predict_step(

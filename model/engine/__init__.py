@@ -6,9 +6,8 @@ Approach into the numbers of the C++ `kernel/`, `evaluate.py` puts approaches si
 its assumptions end: docs/theory/engine.md.
 """
 
-from pready.model.engine.export_goal import export_goal
 from pready.model.engine.ranks.pattern import Pattern, pattern
 from pready.model.engine.simulate import prepared, simulate
 from pready.model.engine.simulation import CAUSES, Simulation
 
-__all__ = ["CAUSES", "Pattern", "Simulation", "export_goal", "pattern", "prepared", "simulate"]
+__all__ = ["CAUSES", "Pattern", "Simulation", "pattern", "prepared", "simulate"]

@@ -9,7 +9,6 @@ message sizes (`machine_path`), plus threads (`machine_threads`), RMA (`machine_
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from datetime import date
 from functools import cache
@@ -80,7 +79,7 @@ class Memory(Strict):
 
 
 class Network(Provenance):
-    """The network between the nodes, for warnings of congestion; ranks fill nodes in order."""
+    """The network between the nodes, which SST simulates; ranks fill nodes in order."""
 
     topology: Literal["torus", "fattree"]
     extents: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=6)] | None = None
@@ -105,28 +104,11 @@ class Network(Provenance):
         return self
 
     @property
-    def nodes(self) -> int | None:
-        """Number of nodes; None: unlimited."""
-        return None if self.extents is None else math.prod(self.extents)
-
-    @property
-    def uplinks(self) -> float:
-        """Cables up from an edge switch of a fat tree, at least one."""
-        return max(1.0, (self.nodes_per_switch or 0) / self.taper)
-
-    @property
     def sst_name(self) -> str:
         """Its name for ``pready sst run --topology``."""
         if self.extents is not None:
             return "torus:" + "x".join(map(str, self.extents))
         return f"fattree:{self.taper:g}:{self.nodes_per_switch}"
-
-    @property
-    def title(self) -> str:
-        """In words."""
-        if self.extents is not None:
-            return f"a {' x '.join(map(str, self.extents))} torus"
-        return f"a fat tree tapered {self.taper:g}:1" if self.taper > 1 else "a full fat tree"
 
 
 class Library(Strict):
@@ -174,7 +156,7 @@ class Machine(Strict):
     begin: Begin | None = None
     """Set-up cost; absent in a file: as in `unmeasured.toml`."""
     network: Network | None = None
-    """The network between the nodes; absent: no warnings of congestion."""
+    """The network between the nodes, for ``pready sst``; absent: one router."""
     active_message: SizeCurve | None = None
     """What ``MPI_Psend`` over active messages costs beyond a send and its copies; absent: nothing."""
     cold: SizeCurve | None = None

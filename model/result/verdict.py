@@ -140,12 +140,3 @@ def verdict(low: float, high: float, least: float = MIN_GAIN) -> Verdict:
     if low >= least:
         return "port"
     return "do not port" if high < least else "undecided"
-
-
-def taken(eta_alone: float, eta_here: float) -> float | None:
-    """The share of a gain η − 1 that is lost, to congestion for instance; None if there was no gain.
-
-    1 where the approach ends below bulk. Negative where congestion slows bulk down more than the approach.
-    """
-    gain = eta_alone - 1
-    return min(1 - (eta_here - 1) / gain, 1.0) if gain > 0 else None

@@ -57,14 +57,11 @@ class ComputeTime(Strict):
     """Threads of the processor, or a kernel of a GPU, for which there is a bound only."""
     waves: Count | None = None
     """Of a GPU: of the kernel's thread blocks, one after the other, each with an equal part of every buffer."""
-    copies: Literal["direct", "host"] | None = None
-    """Of a GPU: the NIC reads its memory, or buffers are copied to the host first; absent: direct."""
 
     @model_validator(mode="after")
     def _of_a_gpu(self) -> ComputeTime:
-        if self.device == "cpu" and (self.waves is not None or self.copies is not None):
-            given = "waves" if self.waves is not None else "copies"
-            raise PreadyError(f"compute: {given} without device = 'gpu'", valid="device = 'gpu' beside it")
+        if self.device == "cpu" and self.waves is not None:
+            raise PreadyError("compute: waves without device = 'gpu'", valid="device = 'gpu' beside it")
         if self.device == "gpu" and self.waves is None:
             raise PreadyError("compute: device = 'gpu' without waves", valid="waves, such as 8")
         return self

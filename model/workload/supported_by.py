@@ -9,12 +9,11 @@ from typing import Literal
 from pready.model.common.errors import PreadyError
 from pready.model.workload.workload import Workload
 
-Simulator = Literal["timeline", "engine", "sst", "goal"]
+Simulator = Literal["timeline", "engine", "sst"]
 ASKED_BY: dict[Simulator, str] = {
     "timeline": "pready predict --engine timeline",
     "engine": "pready predict --engine engine",
     "sst": "pready simulate --engine sst",
-    "goal": "pready simulate --export goal",
 }
 
 
@@ -31,22 +30,15 @@ NEEDS = (
     Need(
         "sizes that differ between neighbours (faces, edges)",
         lambda w: w.faces is not None or w.edges is not None,
-        ("timeline", "engine", "sst", "goal"),
+        ("timeline", "engine", "sst"),
     ),
-    Need("sizes in a neighbour_list that differ from rank to rank", lambda w: not w.in_step, ("engine", "goal")),
-    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("timeline", "engine", "goal")),
-    Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine", "goal")),
-    Need(
-        "a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine", "goal")
-    ),
+    Need("sizes in a neighbour_list that differ from rank to rank", lambda w: not w.in_step, ("engine",)),
+    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("timeline", "engine")),
+    Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine")),
+    Need("a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine")),
     Need(
         "a sweep among several exchanges of a step",
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
-    ),
-    Need(
-        "several threads that work on what comes (consume.threads)",
-        lambda w: w.consume is not None and (w.consume.threads or w.threads) > 1,
-        ("timeline", "engine", "sst"),
     ),
     Need("a GPU that computes (compute.device)", lambda w: w.on_gpu),
     Need("a broadcast", lambda w: w.pattern == "bcast", ("engine",)),
@@ -58,7 +50,7 @@ NEEDS = (
         "a broadcast of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "bcast",
     ),
-    Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine", "goal")),
+    Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine")),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "sweep3d",

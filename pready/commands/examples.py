@@ -50,10 +50,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready explain examples/halo3d.toml --machine bebop --library openmpi-persist",
         "pready explain examples/halo3d.toml --approach many:8 --engine timeline --seed 1",
     ),
-    "explore": (
-        "pready explore examples/halo3d.toml --machine niagara",
-        "pready explore examples/laggard.toml --library openmpi-persist --seed 1 -o sliders.ipynb --no-open",
-    ),
     "gain": (
         'pready gain --threads 8 --theta 8 --bandwidth "25 GB/s" --gamma "1000 us/MB" --explain',
         'pready gain --threads 8 --bandwidth "25 GB/s" --ai 5 --ci 1 --frequency "3.5 GHz" --epsilon 0.04 --delta 0.1 '
@@ -90,8 +86,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate sweep.toml --blocks 4 --csv",
         "pready simulate examples/halo3d.toml --machine archer2 --ranks-per-node 8 --ranks 4,4,4",
         "pready simulate stencil27.toml --edge '8 KiB' --corner '64 B'",
-        "pready simulate graph.toml --neighbours lists.txt --export goal run.goal",
-        "pready simulate examples/halo3d.toml --ranks 2,2,2 --approach many:8 --export trace predicted.json",
+        "pready simulate graph.toml --neighbours lists.txt",
+        "pready simulate examples/halo3d.toml --ranks 2,2,2 --approach many:8 --trace predicted.json",
         "pready simulate examples/halo3d.toml --engine sst --topology fattree:4",
     ),
     "sst": (),
@@ -134,7 +130,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload --compare before/ after/ --machine mymachine.toml --library openmpi-persist",
         "pready workload --compare before/ after/ --machine niagara --approach many:8:8 --min-gain '5 %'",
         "pready workload --from-otf2 scorep/traces.otf2 -o app.toml",
-        "pready workload --from-goal lulesh.goal --threads 8 --spread '4 %' -o lulesh.toml",
         "pready workload --from-caliper p.json --threads 8 --pattern halo3d --iterations 50 --spread '4 %' "
         "--compute '2 ms' -o app.toml",
         "pready workload --from-mpip app.mpiP --threads 8 --pattern halo3d --iterations 100 --spread '4 %' -o app.toml",

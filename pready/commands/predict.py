@@ -15,7 +15,7 @@ from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.machine import machine as machines
 from pready.show.figures import files as picture_files
-from pready.show.tables.gpu import gpu_view
+from pready.show.tables.answer import gpu_line
 from pready.show.tables.prediction import prediction_rows, prediction_view
 from pready.show.terminal.terminal import console, print_json, status
 
@@ -91,13 +91,13 @@ def predict(
     if what.on_gpu:
         given = {"--library": library, "--engine": engine, "--csv": as_csv, "-o": output, "--plot": picture}
         if refused := [option for option, value in (given | {"--exchange": exchange}).items() if value]:
-            valid = "--machine, --min-gain, --explain and --json"
+            valid = "--machine, --min-gain and --json"
             raise PreadyError(f"{refused[0]} with compute.device = 'gpu'", valid=valid)
         found = bound(on, what, min_gain)
         if as_json:
             print_json(found.to_dict())
         else:
-            console().print(gpu_view(found, explained=explained))
+            console().print(gpu_line(found))
         return
     if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(

@@ -10,22 +10,18 @@ from rich.progress import TaskID
 
 from pready.api import MOST_ITERATIONS
 from pready.commands import options
-from pready.commands.sst import DEFAULT_ITERATIONS, DEFAULT_TOPOLOGY, run_and_show
+from pready.commands.sst import DEFAULT_ITERATIONS, run_and_show
 from pready.files.rows import csv_text
 from pready.files.simulation_trace import trace
-from pready.files.writing import check_writable, write_text, write_with
+from pready.files.writing import check_writable, write_text
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
-from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
 from pready.model.common.parallel import all_cores
-from pready.model.engine.export_goal import BYTES_STOP_SENDS, Flags, inexpressible, write_goal
 from pready.model.engine.rows import warm_up
 from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
-from pready.model.result.prediction import Prediction
-from pready.model.result.verdict import simplest
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
@@ -72,13 +68,14 @@ from pready.show.terminal.terminal import console, print_json, progress, status
     show_default=True,
     help="sst: as 'pready sst run'; timeline: use 'pready predict'.",
 )
-@click.option("--topology", metavar="NAME", help=f"Network of --engine sst.  [default: {DEFAULT_TOPOLOGY}]")
+@click.option("--topology", metavar="NAME", help="Network of --engine sst.  [default: as of 'pready sst run']")
 @options.grid("--thread-grid", "Grid of threads: a face is sent by the threads at it; not for sst.")
 @click.option(
-    "--export",
-    type=(click.Choice(["goal", "trace"]), click.Path(path_type=Path)),
-    metavar="goal|trace FILE",
-    help="Write LogGOPSim's GOAL text, or a trace for Perfetto (.json); not for sst.",
+    "--trace",
+    "trace_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE.json",
+    help="Write a trace for Perfetto; not for sst.",
 )
 def simulate(
     workload: str,
@@ -101,7 +98,7 @@ def simulate(
     engine: str,
     topology: str | None,
     thread_grid: tuple[int, ...] | None,
-    export: tuple[str, Path] | None,
+    trace_file: Path | None,
 ) -> None:
     """Simulate WORKLOAD over a grid of ranks, iteration after iteration, beside bulk."""
     options.one_form(as_json, as_csv)
@@ -111,15 +108,15 @@ def simulate(
             valid="'pready predict --engine timeline', or --engine engine or sst here",
         )
     if engine == "sst":
-        of_files = {"--neighbours": neighbour_file, "--plot": picture, "--export": export}
+        of_files = {"--neighbours": neighbour_file, "--plot": picture, "--trace": trace_file}
         of_the_engine = of_files | {"--cores": cores, "--thread-grid": thread_grid}
         options.refuse(engine, of_the_engine, "--engine engine")
     else:
         options.refuse(engine, {"--topology": topology}, "--engine sst")
     if picture is not None:
         picture_files.check(picture)
-    if export is not None:
-        check_writable(export[1], (".json",) if export[0] == "trace" else ())
+    if trace_file is not None:
+        check_writable(trace_file, (".json",))
     on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
     fields = {"boundaries": boundaries, "blocks": blocks, "edge": edge, "corner": corner, "thread_grid": thread_grid}
     fields["grid"] = ranks if engine == "engine" else None
@@ -131,7 +128,7 @@ def simulate(
         run_and_show(
             on,
             what,
-            topology=topology or DEFAULT_TOPOLOGY,
+            topology=topology,
             ranks=ranks,
             iterations=iterations or DEFAULT_ITERATIONS,
             seed=seed,
@@ -147,11 +144,9 @@ def simulate(
         chosen = [options.parse_approach(approach, part) for part in what.parts]
     else:
         with status("predicting, for the approach"):
-            chosen = _advised(on, what, library, seed, exported=export is not None and export[0] == "goal")
-    if export is not None and export[0] == "goal":
-        _export_goal(export[1], on, what, chosen, count, seed)
-    elif export is not None:
-        _export_trace(export[1], on, what, chosen, count, seed, cores)
+            chosen = _advised(on, what, library, seed)
+    if trace_file is not None:
+        _write_trace(trace_file, on, what, chosen, count, seed, cores)
     with progress() as bar:
         tasks: dict[Approach, TaskID] = {}
 
@@ -181,47 +176,13 @@ def simulate(
         raise SystemExit(130)
 
 
-def _advised(machine: Machine, workload: Workload, library: str | None, seed: int, *, exported: bool) -> list[Approach]:
-    """The advised approach of each exchange; `exported`: of those that GOAL can express."""
+def _advised(machine: Machine, workload: Workload, library: str | None, seed: int) -> list[Approach]:
+    """The advised approach of each exchange."""
     made = predict(machine, workload, library=library, seed=seed)
-
-    def best(of: Prediction, part: Workload) -> Approach:
-        if not exported:
-            return of.advised.approach
-        contexts = machine.contexts.value
-        able = [
-            r
-            for r in of.approaches
-            if r.available and inexpressible(r.approach, len(vci_members(r.approach, part.threads, contexts))) is None
-        ]
-        return simplest(able, part.iterations).approach
-
-    return [best(of, part) for of, part in zip(made.exchanges or (made,), workload.parts, strict=True)]
+    return [of.advised.approach for of in made.exchanges or (made,)]
 
 
-def _export_goal(
-    path: Path, machine: Machine, workload: Workload, approaches: Sequence[Approach], iterations: int, seed: int
-) -> None:
-    """Write GOAL text of the same run, and print LogGOPSim's flags for it."""
-    flags: list[Flags] = []
-    supported_by.check(workload, "goal")
-    step = plans(machine, workload, approaches, seed)
-
-    def write(temporary: Path) -> None:
-        with temporary.open("w", encoding="ascii") as stream:
-            flags.append(write_goal(stream, step, iterations))
-
-    write_with(path, write)
-    of = flags[0]
-    unit = "" if of.ticks_per_ns == 1 else f" (its nanosecond is 1/{of.ticks_per_ns} ns)"
-    click.echo(f"wrote {path}: {approaches[0].name}; LogGOPSim's flags for this machine: {of}{unit}", err=True)
-    if of.without_rendezvous:
-        click.echo("every message is eager there: with LogGOPSim's rendezvous ranks would deadlock", err=True)
-    if of.G:
-        click.echo(f"{BYTES_STOP_SENDS}: the ends differ by it, by more with more partitions", err=True)
-
-
-def _export_trace(
+def _write_trace(
     path: Path,
     machine: Machine,
     workload: Workload,
@@ -232,7 +193,7 @@ def _export_trace(
 ) -> None:
     """Write the counted iterations as a trace."""
     supported_by.check(workload, "engine")
-    supported_by.refuse_broadcast(workload, "--export trace")
+    supported_by.refuse_broadcast(workload, "--trace")
     step = plans(machine, workload, approaches, seed)
     with status("simulating, for the trace"):
         text, left_out = trace(step, warm_up(workload, iterations, step[0].steps), iterations, cores)

@@ -38,7 +38,6 @@ MISSING = 3
 MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 BUILDING = "building the element library, once: it is kept"
-DEFAULT_TOPOLOGY = "single"
 DEFAULT_ITERATIONS = 10
 SIMULATED = tuple(i for i in INTERFACES if i.motif is not None)
 """The interfaces that have a motif."""
@@ -69,7 +68,7 @@ _threads = click.option(
 _OPTIONS = (
     options.workload(),
     options.machine(),
-    click.option("--topology", default=DEFAULT_TOPOLOGY, show_default=True, metavar="NAME", help=f"{VALID}."),
+    click.option("--topology", metavar="NAME", help=f"{VALID}.  [default: the machine's [network], else single]"),
     options.grid("--ranks", "Number or grid of ranks.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
     click.option("--iterations", type=click.IntRange(1), default=DEFAULT_ITERATIONS, show_default=True),
     options.seed(),
@@ -110,7 +109,7 @@ def _what(command: Callable[..., Any]) -> Callable[..., Any]:
 def config(
     workload: str,
     machine: str,
-    topology: str,
+    topology: str | None,
     ranks: tuple[int, ...] | None,
     iterations: int,
     seed: int,
@@ -155,7 +154,7 @@ def config(
 def run(
     workload: str,
     machine: str,
-    topology: str,
+    topology: str | None,
     ranks: tuple[int, ...] | None,
     iterations: int,
     seed: int,
@@ -194,7 +193,7 @@ def run_and_show(
     machine: Machine,
     workload: Workload,
     *,
-    topology: str,
+    topology: str | None,
     ranks: tuple[int, ...] | None,
     iterations: int,
     seed: int,
@@ -293,7 +292,7 @@ def info() -> None:
 def _setup(
     machine: Machine,
     workload: Workload,
-    network: str,
+    network: str | None,
     ranks: tuple[int, ...] | None,
     iterations: int,
     seed: int,
@@ -303,6 +302,7 @@ def _setup(
     if max(ranks or (), default=0) > MOST_RANKS:
         raise PreadyError(f"--ranks = {','.join(map(str, ranks or ()))}", valid=f"at most {MOST_RANKS} for SST")
     pairs = dict(_pair(text) for text in extra)
+    network = network or ("single" if machine.network is None else machine.network.sst_name)
     return setup(
         machine, workload, network, ranks or (), iterations=iterations, seed=seed, extra=pairs, firefly=firefly
     )

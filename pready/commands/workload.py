@@ -10,20 +10,17 @@ from typing import Any
 import click
 
 from pready.calibrate.capture.files import read_run
-from pready.calibrate.capture.from_goal import step_of_goal
 from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
 from pready.calibrate.capture.from_profiles import text_from_caliper, text_from_mpip
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
 from pready.calibrate.importers.caliper import read_caliper
-from pready.calibrate.importers.goal import read_goal
 from pready.calibrate.importers.mpip import import_mpip
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import format_time
 from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.model.workload.exchange import Pattern
@@ -58,9 +55,6 @@ PATTERNS = ("pt2pt", "halo3d", "halo3d26")
     "--from-otf2", type=click.Path(path_type=Path), metavar="FILE", help="An OTF2 trace (Score-P) instead of RUN."
 )
 @click.option(
-    "--from-goal", type=click.Path(path_type=Path), metavar="FILE", help="GOAL text (LogGOPSim, ATLAHS) instead of RUN."
-)
-@click.option(
     "--from-caliper", type=click.Path(path_type=Path), metavar="FILE.json", help="Caliper's comm.stats instead of RUN."
 )
 @click.option("--threads", type=click.IntRange(1), help="Threads per rank, if not in the input.")
@@ -88,7 +82,6 @@ def workload(
     report: Path | None,
     from_mpip: Path | None,
     from_otf2: Path | None,
-    from_goal: Path | None,
     from_caliper: Path | None,
     threads: int | None,
     pattern: Pattern | None,
@@ -113,10 +106,10 @@ def workload(
             raise PreadyError(f"{option} without --compare", valid=f"{option} of 'pready predict', with the file")
     if output is not None:
         check_writable(output, (".toml",))
-    if [run, from_mpip, from_otf2, from_goal, from_caliper].count(None) != 4:
+    if [run, from_mpip, from_otf2, from_caliper].count(None) != 3:
         raise PreadyError(
             "nothing to read, or more than one thing",
-            valid="one of RUN (a captured run), --from-mpip, --from-caliper, --from-otf2 and --from-goal",
+            valid="one of RUN (a captured run), --from-mpip, --from-caliper and --from-otf2",
         )
     if pattern is not None and from_mpip is None and from_caliper is None:
         raise PreadyError(
@@ -140,19 +133,6 @@ def workload(
             text = text_from_caliper(regions, called, compute=compute, source=str(from_caliper), **given)
         _checked(output, text)
         click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
-        return
-    if from_goal is not None and output is not None:
-        with status("reading the trace"):
-            of_goal = step_of_goal(
-                read_goal(from_goal), str(from_goal), threads=threads, steps=iterations, spread=spread
-            )
-        for exchange in of_goal.exchanges:
-            computing = format_time(exchange.compute_s)
-            click.echo(
-                f"{exchange.name or 'exchange'}: {exchange.pattern.said}, after {computing} of computing", err=True
-            )
-        _echo_notes(of_goal.notes)
-        _write(output, f"of {from_goal}", of_goal, name, "auto", seed, spread)
         return
     if trace is not None:
         check_writable(trace, (".json",))

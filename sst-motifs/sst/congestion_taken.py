@@ -6,11 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pready.model.advice.congestion import WORTH_A_WORD
 from pready.model.result.prediction import Prediction
-from pready.model.result.verdict import taken
 from pready.sst.simulate import Setup, simulate
 from pready.sst.topology import topology
+
+WORTH_A_WORD = 0.1
+"""Share of the gain lost to congestion from which on a warning is given."""
+
+
+def taken(eta_alone: float, eta_here: float) -> float | None:
+    """The share of a gain η − 1 that is lost; None if there was no gain.
+
+    1 where the approach ends below bulk. Negative where congestion slows bulk down more than the approach.
+    """
+    gain = eta_alone - 1
+    return min(1 - (eta_here - 1) / gain, 1.0) if gain > 0 else None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def test_all_that_is_offered_is_there_and_shown() -> None:
     for name in pready.__all__:
         assert getattr(pready, name) is not None
     assert dir(pready) == sorted(pready.__all__)
-    offered = {"simulate", "gain", "sweep", "compare", "explore", "predict", "explain", "Approach", "Table"}
+    offered = {"simulate", "gain", "sweep", "compare", "predict", "explain", "Approach", "Table"}
     assert offered <= set(pready.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pready.nothing  # type: ignore[attr-defined]  # noqa: B018
@@ -170,49 +170,6 @@ def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB"]})
     with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
         table.to_pandas()
-
-
-def test_sliders_show_the_prediction_of_what_they_say() -> None:
-    widgets = pytest.importorskip("ipywidgets")
-    box = pready.explore("meluxina", LAGGARD)
-    assert isinstance(box, widgets.VBox)
-    *sliders, shown = box.children
-    assert [s.description for s in sliders] == ["buffer", "threads", "partitions"]
-    here = pready.predict("meluxina", LAGGARD).advised
-    assert f"η = {here.eta:.2f}×" in shown.value
-    sliders[0].value = 64 * 1024.0
-    there = pready.predict("meluxina", pready.load_workload(LAGGARD).changed(buffer="64 KiB"))
-    assert f"η = {there.advised.eta:.2f}×" in shown.value
-    assert f"<b>{there.advice.verdict}</b>" in shown.value
-
-
-@pytest.mark.thorough
-def test_sliders_of_spread_and_what_does_not_fit() -> None:
-    from pready.notebook import answer, choices
-
-    on = pready.load_machine("meluxina")
-    what = pready.load_workload(HALO).changed(grid=(2, 2, 2), iterations=50, transport_partitions=[8])
-    some = choices(on, what)
-    assert some["arrivals.spread"][2] == 0.01
-    here = {name: now for name, (_, _, now) in some.items()}
-    text = answer(on, what, {**here, "arrivals.spread": 0.05, "buffer": 65536.0})
-    changed = what.changed(buffer="64 KiB", **{"arrivals.spread": 0.05})
-    assert f"η = {pready.predict(on, changed).advised.eta:.2f}×" in text
-    # A face of a thread grid has to be of all threads.
-    assert "thread_grid" in answer(on, what.changed(thread_grid=(2, 2, 2)), {**here, "threads": 4})
-
-
-def test_without_ipywidgets_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pready.files.extra.find_spec", lambda _: None)
-    with pytest.raises(pready.PreadyError, match=r"pip install 'pready\[notebook\]'"):
-        pready.explore("meluxina", LAGGARD)
-
-
-def test_sliders_are_for_one_exchange() -> None:
-    step = pready.load_workload("examples/stencil-unequal.toml")
-    said = "sliders over several exchanges per step; valid: one of its parts, or pready.sweep"
-    with pytest.raises(pready.PreadyError, match=said):
-        pready.explore("meluxina", step)
 
 
 @pytest.mark.thorough

@@ -56,7 +56,7 @@ def test_an_option_of_another_command_is_met_with_that(
     [
         (("predict", HALO, "--seed", "x"), "Invalid value for '--seed': 'x' is no integer."),
         (("prove", HALO, "--source"), "Option '--source' requires an argument, as in: pready prove "),
-        (("simulate", HALO, "--export", "goal"), "Option '--export' requires 2 arguments, as in: pready simulate "),
+        (("simulate", HALO, "--trace"), "Option '--trace' requires an argument, as in: pready simulate "),
     ],
     ids=("seed", "source", "export"),
 )

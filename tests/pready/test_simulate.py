@@ -88,21 +88,6 @@ def test_ranks_come_from_the_workload_unless_the_command_says(
     assert slower["approaches"][0]["time_s"] > 2 * own["approaches"][0]["time_s"]
 
 
-def test_goal_export(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = tmp_path / "run.goal"
-    laggard = "examples/laggard.toml"
-    small = tmp_path / "small.toml"
-    small.write_text(Path(laggard).read_text(encoding="utf-8").replace('"4 MiB"', '"1 KiB"'), encoding="utf-8")
-    words = ["--ranks", "2", "--iterations", "1", "--approach", "many", "--export", "goal", str(path)]
-    assert main(["simulate", str(small), *words]) == 0
-    said = capsys.readouterr().err
-    assert "LogGOPSim's flags for this machine: -L " in said
-    assert "LogGOPSim's CPU takes in every byte (G)" in said
-    _, bytes_cost, ranks, *_ = path.read_text(encoding="ascii").splitlines()
-    assert bytes_cost.startswith("// LogGOPSim's CPU takes in every byte (G)")
-    assert ranks == "num_ranks 2"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -130,7 +115,7 @@ def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...
         ("sst", ("--cores", "2"), "--cores with --engine engine"),
         ("sst", ("--plot", "x.png"), "--plot with --engine engine"),
         ("sst", ("--thread-grid", "2,2,1"), "--thread-grid with --engine engine"),
-        ("sst", ("--export", "goal", "x.goal"), "--export with --engine engine"),
+        ("sst", ("--trace", "x.json"), "--trace with --engine engine"),
         ("sst", ("--approach", "rma-many-active"), "is not simulated by SST"),
         ("sst", ("--approach", "many:8:4"), "SST simulates one VCI"),
         ("sst", ("--blocks", "3", "--boundaries", "open"), "blocks"),

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pready.model.advice.congestion import bound
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.ranks.layout import layout
-from pready.model.machine.machine import Network, load
+from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.calibrate import Fit
@@ -251,20 +250,6 @@ def test_which_way_a_face_looks_shows(tmp_path: Path, firefly: Firefly) -> None:
     for axis, faces in enumerate((["256 KiB", "64 KiB", "1 MiB"], ["64 KiB", "256 KiB", "1 MiB"])):
         ours = of_the_engine(unequal("halo3d", (2, 1, 1), boundaries="open", faces=faces), Approach(SINGLE))
         assert (abs(found / ours - 1) < 0.1) == (axis == 0)
-
-
-def test_a_tapered_fat_tree_is_slower_than_its_most_loaded_link(tmp_path: Path, firefly: Firefly) -> None:
-    network = Network(source="assumed", why="a test", topology="fattree", nodes_per_switch=8, taper=4.0)
-    machine = load("meluxina").model_copy(update={"network": network})
-    w = workload(buffer="96 KiB", grid=[4, 4, 2])
-    s = setup(machine, w, network.sst_name, iterations=1, firefly=firefly)
-    record = simulate_approach(s, Approach(SINGLE), tmp_path).record
-    longest = float((record.completion - record.ready)[record.iteration > 0].max())
-    found = bound(machine, w)
-    assert found is not None
-    # 8 ranks on a switch, 3 of whose 6 messages leave it over 2 cables: twice as many as a rank's own cable carries.
-    assert found.link == pytest.approx(2 * found.cable)
-    assert found.link < longest < 1.25 * found.link
 
 
 def test_two_threads_of_sst_give_the_times_of_one(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from rich.text import Text
 
+from pready.model.advice.gpu import GpuBound
 from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time
 from pready.model.result.break_even import Range, nearest
@@ -194,3 +195,16 @@ def _work(workload: dict[str, object]) -> list[str]:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n > 1)}"
+
+
+def gpu_line(b: GpuBound) -> Text:
+    """The bound for a GPU, with its formula and source."""
+    head = Text(b.verdict.capitalize(), style=VERDICT_STYLE[b.verdict])
+    times, least = from_to(b.iteration_s, b.iteration_s - (b.bulk_s - b.by_wave_s)), f"{100 * b.min_gain:g} %"
+    compared = f"less than {least}" if b.verdict == "do not port" else f"and a port has to save {least}"
+    return head.append(
+        f": sent after each of {b.waves} waves of {format_time(b.wave_time_s)}, an iteration of {b.workload} on "
+        f"{b.machine} gets at most {bare(100 * b.saving)} % shorter ({times}), {compared}. A bound without any time of "
+        "a device: Eq. 3 of gillis2023, max(M/β - D, M/(nβ)) with D = (n - 1) waves.",
+        style="default not bold",
+    )

@@ -13,13 +13,12 @@ from typing import Any
 
 import pytest
 from goal_replay import replay
+from goal_text import Flags, export_goal, write_goal
 from machines import ideal
 from workloads import workload_of
 
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
-from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
-from pready.model.engine.export_goal import Flags, export_goal, write_goal
 from pready.model.engine.simulate import run_step
 from pready.model.engine.whole_step import plans
 from pready.model.toml.reading import validated
@@ -123,26 +122,6 @@ def test_one_thread_that_works_on_what_comes_is_the_rank(approach: Approach) -> 
     assert ours > 4 * (1e6 + 48 * 20e3)
     in_between = 0 if approach is BULK else 4 * 2 * 6 * approach.messages * flags.o
     assert -4 <= theirs - ours <= in_between + 4  # whole ticks
-
-
-def test_several_threads_that_work_on_what_comes_are_refused() -> None:
-    w = workload("1 ms").changed(receiver="consuming", consume={"time": "20 us", "threads": 2})
-    with pytest.raises(PreadyError, match=r"several threads that work on what comes \(consume.threads\): not sim"):
-        export_goal(io.StringIO(), MACHINE, w, BULK, grid=GRID, iterations=1)
-
-
-ONE_WAY = {"pattern": "neighbours", "neighbour_list": [[{"to": 1, "size": "1 MiB"}], []]}
-
-
-@pytest.mark.parametrize(("pattern", "mutual"), [({"pattern": "halo3d", "buffer": "1 MiB"}, True), (ONE_WAY, False)])
-def test_no_rank_waits_for_a_receive_behind_its_own_sends(pattern: dict[str, Any], mutual: bool) -> None:
-    # LogGOPSim's rendezvous holds the sender until the receive is posted, and receives follow a rank's last send: of
-    # a halo it ended on 2026-11-22 after 3 of 1,530 operations per rank; with S above every message all were done.
-    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=4e-11, link=25e9, handshake=1e-6)
-    step = workload_of(receiver="waiting", **pattern)
-    flags = write_goal(io.StringIO(), plans(machine, step, [BULK], 0), 1)
-    assert flags.without_rendezvous is mutual
-    assert (flags.S >= 2**20) is mutual
 
 
 IN_STEP = {"buffer": "1 MiB", "compute": {"time": "1 ms"}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import signal
 import threading
@@ -20,7 +19,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine import simulate as engine_simulate
 from pready.model.engine._kernel import Engine
-from pready.model.engine.export_goal import export_goal
 from pready.model.engine.ranks.layout import unable
 from pready.model.engine.simulate import prepared
 from pready.model.machine import machine
@@ -290,29 +288,6 @@ def test_an_error_in_progress_is_the_callers() -> None:
 
     with pytest.raises(RuntimeError, match="no screen"):
         simulate(MELUXINA, workload(), PART_8, grid=(32, 32, 32), iterations=100_000, on_progress=on_progress)
-
-
-@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
-def test_goal_refuses_what_it_cannot_express(interface: Any) -> None:
-    plain = interface.key in (
-        "part",
-        "part-whole",
-        "many",
-        "many-joined",
-        "per-thread",
-        "single",
-        "blocking",
-        "persistent",
-    )
-    approach = Approach(interface, 8 if interface.splits else 1, 1)
-    w = workload(buffer="64 B")
-    if plain:
-        export_goal(io.StringIO(), MELUXINA, w, approach, grid=(2, 2), iterations=1)
-    else:
-        with pytest.raises(PreadyError, match="GOAL cannot express"):
-            export_goal(io.StringIO(), MELUXINA, w, approach, grid=(2, 2), iterations=1)
-    with pytest.raises(PreadyError, match="GOAL cannot express"):
-        export_goal(io.StringIO(), MELUXINA, w, Approach(MANY, 8, 8), grid=(2, 2), iterations=1)
 
 
 def test_threads_own_parts_of_faces() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from goal_text import write_goal
 from machines import ideal
 
 from pready.model.advice.predict import predict
@@ -14,7 +15,6 @@ from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.export_goal import write_goal
 from pready.model.engine.simulate import run_step
 from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine import machine as machines

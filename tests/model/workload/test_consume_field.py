@@ -14,7 +14,6 @@ from pready.model.advice.predict import predict
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load as machine
 from pready.model.toml.dotted import written
-from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload, load
 
 ROOT = Path(__file__).parents[3]
@@ -103,14 +102,6 @@ def test_an_exchange_of_a_step_may_do_otherwise() -> None:
     )
     assert [p.receiver for p in step.parts] == ["consuming", "computing", "consuming"]
     assert [p.consume and p.consume.time for p in step.parts] == [1e-6, None, 3e-6]
-
-
-def test_an_export_that_does_not_know_several_threads_of_a_receiver_says_so() -> None:
-    several = Workload.model_validate({**PLAIN, "consume": {"time": "1 us"}})
-    with pytest.raises(PreadyError, match=r"several threads that work on what comes .*: not simulated by"):
-        supported_by.check(several, "goal")
-    supported_by.check(several, "sst")
-    supported_by.check(Workload.model_validate({**PLAIN, "consume": {"time": "1 us", "threads": 1}}), "goal")
 
 
 def test_the_answer_says_what_is_hidden() -> None:

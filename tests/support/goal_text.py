@@ -23,9 +23,6 @@ What remains different, and cannot be expressed in GOAL:
   (docs/archive/loggopsim.md).
 - A thread that works on what comes (``consume``) is the rank's CPU, too: no message is received while it works. Several
   such threads cannot be said, as LogGOPSim's CPUs do not hand time on.
-- Messages above S bytes are LogGOPSim's own rendezvous: its sender goes on when the receive is posted. Where a rank
-  sends and receives, its receives follow its sends, and ranks would wait for each other for ever: there S is above
-  every message, and no rendezvous is simulated.
 
 LogGOPSim counts in whole numbers, by its manual nanoseconds. A link above 1 GB/s takes less than one of them per byte,
 so that everything is written in parts of a nanosecond, as the first line of the file says: G is right to a thousandth.
@@ -41,21 +38,18 @@ import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
-from pready.model.common.errors import PreadyError
 from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.pattern import Pattern
 from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine
 from pready.model.timeline.rules import Setting, marked_by_threads
-from pready.model.workload import draws, supported_by
+from pready.model.workload import draws
 from pready.model.workload.workload import Workload
 
 NS = 1e9
 BYTES_STOP_SENDS = (
     "LogGOPSim's CPU takes in every byte (G), and sends and computes nothing meanwhile; the engine's does not"
 )
-LARGEST = 20_000_000
-"""Messages of one file: above it, LogGOPSim's own text parser needs more memory than most machines."""
 EXACT = 500
 """Ticks that a byte takes at least, where it can: rounding then changes G by a thousandth at most."""
 LARGEST_FLAG = 2**31 - 1
@@ -74,23 +68,9 @@ class Flags:
     S: int
     ticks_per_ns: int = 1
     """In what LogGOPSim calls a nanosecond, and its times are."""
-    without_rendezvous: bool = False
-    """Does S make messages eager that the machine sends by rendezvous?"""
 
     def __str__(self) -> str:
         return f"-L {self.L} -o {self.o} -g {self.g} -G {self.G} -O {self.O} -S {self.S}"
-
-
-def inexpressible(approach: Approach, vcis: int) -> str | None:
-    """What of an approach GOAL cannot express; None if nothing."""
-    interface = approach.interface
-    refused = {
-        "RMA": interface.one_sided,
-        "an active message": interface.active_message,
-        "a receiver's flag": interface.two_sided_rendezvous,
-        f"{vcis} VCIs": vcis > 1,
-    }
-    return next((what for what, there in refused.items() if there), None)
 
 
 def export_goal(
@@ -104,7 +84,6 @@ def export_goal(
     **options: Any,
 ) -> Flags:
     """Write a run of one exchange per iteration as GOAL text; arguments as of `simulate`; see `write_goal`."""
-    supported_by.check(workload, "goal")
     return write_goal(out, [prepared(machine, workload, approach, grid=grid, **options)], iterations)
 
 
@@ -114,29 +93,8 @@ def write_goal(out: TextIO, step: Sequence[Plan], iterations: int) -> Flags:
     Returns
     -------
     The flags that come closest to the machine: o + O m is the mean of o_s (with the copy) and of the
-    receive's cost, a line through the sizes that there are.
-
-    Raises
-    ------
-    PreadyError
-        An approach that GOAL cannot express (RMA, active messages, several VCIs), a
-        sweep, a thread grid, ranks that share a node, or a file that would be too large.
+    receive's cost, a line through the sizes that there are. Every message is eager there.
     """
-    for plan in step:
-        what = inexpressible(plan.approach, len(plan.members))
-        if what is not None:
-            raise PreadyError(
-                f"GOAL cannot express {what} ({plan.approach.name})", valid="two-sided messages on one VCI"
-            )
-        if plan.pattern.name == "sweep3d":
-            raise PreadyError("pattern = 'sweep3d' has no GOAL export", valid="halo3d, halo3d26, pt2pt, neighbours")
-        if (plan.mapping is not None and not _unlike(plan)) or plan.pattern.node is not None:
-            raise PreadyError(
-                "thread_grid and nodes have no GOAL export", valid="all threads for every neighbour, a rank per node"
-            )
-    count = sum(plan.pattern.edges * plan.transports for plan in step) * iterations
-    if count > LARGEST:
-        raise PreadyError(f"GOAL text of {count} messages", valid=f"at most {LARGEST} messages")
     given = _flags(step)
     unit = "ns" if given.ticks_per_ns == 1 else f"1/{given.ticks_per_ns} ns"
     out.write(f"// times in {unit}; LogGOPSim {given}\n")
@@ -167,17 +125,8 @@ def _flags(step: Sequence[Plan]) -> Flags:
     matters = G * size.max() > (wire + o + gap) / EXACT
     while matters and 0 < G * NS * ticks < EXACT and 10 * ticks * NS * max(wire, o, gap) < LARGEST_FLAG:
         ticks *= 10
-    eager = [s for p, c, s in each if not p.costs[c].asks(p.approach.interface)]
-    waits = len(eager) < len(each)
-    mutual = waits and _some_rank_sends_and_receives(step)
-    limit = int(max(eager, default=0)) if waits and not mutual else LARGEST_FLAG
     L, o_, g, G_, O_ = (round(x * NS * ticks) for x in (wire, o, gap, G, per_byte))
-    return Flags(L, o_, g, G_, O_, limit, ticks, mutual)
-
-
-def _some_rank_sends_and_receives(step: Sequence[Plan]) -> bool:
-    there = [plan.pattern.receivers for plan in step]
-    return any(bool(np.isin(np.nonzero(a >= 0)[0], b).any()) for a in there for b in there)
+    return Flags(L, o_, g, G_, O_, LARGEST_FLAG, ticks)
 
 
 def _line(x: Array, y: Array) -> tuple[float, float]:
