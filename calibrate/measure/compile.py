@@ -130,7 +130,7 @@ def build(
 
 def place_of(mpicc: Sequence[str], flags: Mapping[str, str], cache: Path | None = None) -> Built:
     """The result of `build`, whether it exists or not: its folder is named by everything that goes into it."""
-    identity = source_identity([*SOURCE.glob("*/*.[ch]"), *SOURCE.glob("*/*.def"), SOURCE / "Makefile"])
+    identity = source_identity([*SOURCE.glob("**/*.[ch]"), *SOURCE.glob("*/*.def"), SOURCE / "Makefile"])
     folder = folder_of("bench", mpicc, [identity, *(f"{k}={v}" for k, v in sorted(flags.items()))], cache)
     return Built(folder / PROGRAM, tuple(mpicc), version_of(mpicc), identity)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,19 @@ def test_no_file_name_of_the_model_or_of_calibration_is_there_twice() -> None:
     names = Counter(p.name for p in files if p.name != "__init__.py")
     assert len(names) > 150
     assert [name for name, n in names.items() if n > 1] == []
+
+
+@pytest.mark.parametrize("room", ["calibrate/bench", "calibrate/capture/preload"])
+def test_no_c_file_includes_what_includes_it(room: str) -> None:
+    """A file and its header are one: what either includes comes before both."""
+    includes: dict[str, set[str]] = {}
+    for path in Path(room).rglob("*.[ch]"):
+        named = re.findall(r'^#include "(.+)\.h"', path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        one = path.relative_to(room).with_suffix("").as_posix()
+        includes.setdefault(one, set()).update(set(named) - {one})
+    assert len([*TopologicalSorter(includes).static_order()]) >= len(includes) > 10
+    rooms: dict[str, set[str]] = {}
+    for one, others in includes.items():
+        own = one.rpartition("/")[0]
+        rooms.setdefault(own, set()).update({other.rpartition("/")[0] for other in others} - {own})
+    TopologicalSorter(rooms).prepare()

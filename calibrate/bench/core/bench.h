@@ -101,7 +101,7 @@ typedef struct Run {
     const struct Measurement *measurement;
     const Parameter *declared[MAX_PARAMETERS];
     char *values[MAX_PARAMETERS]; /* as given, or the default */
-    int declared_count;
+    int declared_count, own_count; /* the measurement's own come first, then what all have */
     char *id; /* echoed, so that the caller knows which point this is; may be NULL */
 
     double half_round_trip_s; /* fastest zero-byte ping-pong / 2, just before the point */

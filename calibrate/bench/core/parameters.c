@@ -127,6 +127,7 @@ bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]
         return false;
     }
     declare(run, run->measurement->parameters);
+    run->own_count = run->declared_count;
     declare(run, common_parameters);
     bool good = true;
     for (char *word; (word = strtok_r(NULL, " \t\r\n", &rest)) != NULL;) {

@@ -64,6 +64,9 @@ static void put_head(const Run *run)
     }
     fputs(",\"parameters\":{", out);
     for (int i = 0; i < run->declared_count; i++) {
+        if (i >= run->own_count && strcmp(run->values[i], run->declared[i]->fallback) == 0) {
+            continue; /* of what all measurements have, the defaults say nothing */
+        }
         fprintf(out, "%s\"%s\":", i == 0 ? "" : ",", run->declared[i]->name);
         switch (run->declared[i]->kind) {
         case INTEGER:

@@ -15,7 +15,10 @@
  * window per thread when there is one partition per thread; transport partitions are contiguous groups of user
  * partitions, sent by the thread that completes the group; rank 1 does not poll MPI_Parrived.
  */
-#include "exchange/exchange.h"
+#include "exchange/jobs.h"
+#include "exchange/waiting.h"
+#include "exchange/ways.h"
+#include "exchange/workers.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  *
  * The work is waited for, like computing. In a checked iteration a partition's bytes are looked at in its place.
  */
-#include "exchange/exchange.h"
-#include "core/team.h"
+#include "exchange/consume.h"
+#include "exchange/waiting.h"
 
 enum { NOT_YET, ASKED, THERE };
 

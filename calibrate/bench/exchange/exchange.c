@@ -16,7 +16,10 @@
  * choose. `core_wait_s`: the part of an iteration's communication in which a rank, its threads joined, was ready to run
  * but waited for a core, mean over the ranks. How ranks wait: waiting.c.
  */
-#include "exchange/exchange.h"
+#include "exchange/consume.h"
+#include "exchange/plan.h"
+#include "exchange/waiting.h"
+#include "exchange/workers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * one, a buffer consists of the partitions of the threads that its plan names (`share`), and each message is a job of
  * its own: model/engine/ranks/mapping.py.
  */
-#include "exchange/exchange.h"
+#include "exchange/jobs.h"
 
 /* The user partitions of a job, one after the other; returns how many. */
 static int partitions_of(const Exchange *e, const Phase *p, const Job *job, int *found)

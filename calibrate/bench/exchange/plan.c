@@ -14,7 +14,9 @@
  * NAME.ready: of each exchange, doubles [rank][iteration][phase][user partition], seconds. Python's side is
  * calibrate/measure/exchange_plan.py.
  */
-#include "exchange/exchange.h"
+#include "exchange/plan.h"
+#include "exchange/jobs.h"
+#include "exchange/ways.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Exchanges by messages: bulk (nonblocking, blocking or persistent), a message per bin on a communicator per thread
  * (persistent or not), and MPI 4.0 partitioned operations. Requests are started one by one: MPI_Startall on partitioned
  * requests hangs in Open MPI 5.0 with several neighbours (issue 12969). */
-#include "exchange/exchange.h"
+#include "exchange/waiting.h"
 
 static MPI_Request *receive_at(const Exchange *e, int edge, int part)
 {

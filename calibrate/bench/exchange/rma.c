@@ -6,7 +6,7 @@
  *
  * With active synchronisation each phase has windows of its own: MPICH 5.0 counts exposures whoever posts them, so that
  * one of the next phase would open the epoch of this one. */
-#include "exchange/exchange.h"
+#include "exchange/waiting.h"
 
 enum { TAG_EXPOSED = 20000, TAG_WRITTEN = 21000 };
 

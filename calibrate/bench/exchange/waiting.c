@@ -8,10 +8,12 @@
  * they nap from the start. A nap of 20 us takes 30 to 100: it makes small exchanges longer, and most those that take
  * several looks.
  */
-#include "exchange/exchange.h"
+#include "exchange/waiting.h"
+#include "core/team.h"
 
 #include <math.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +21,14 @@
 static const uint64_t SLICE_NS = 100000; /* the kernel's minimum */
 static const double YIELDING_S = 2e-3;   /* of waiting; then a rank that yields naps as well */
 static const double SHORTEST_NAP_S = 20e-6, NAP_SHARE = 0.01, LONGEST_NAP_S = 1e-3;
+
+void exchange_enter(const Exchange *e, int threads)
+{
+    team_check(threads);
+    if (e->computing == SLEEPING) {
+        prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* 50 us by default, of this thread alone */
+    }
+}
 
 void let_others_run(const Exchange *e, double since)
 {

@@ -1,9 +1,13 @@
 /* The way of each exchange: `approach` and `transport` name one for all, `ways` one for each, as WAY.TRANSPORT joined by
  * "_". */
-#include "exchange/exchange.h"
+#include "exchange/ways.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define WAY(variable, name) extern const ExchangeWay exchange_##variable;
+#include "exchange/ways.def"
+#undef WAY
 
 static const struct {
     const char *name;
@@ -43,9 +47,4 @@ bool exchange_choose(Exchange *e, int number)
     e->way = way_named(each, length);
     e->bins = atoi(each + length + 1);
     return e->way != NULL;
-}
-
-int windows_per_bin(const Exchange *e)
-{
-    return e->way->windows_per_bin ? e->phases * e->bins * (e->shares == NULL ? 1 : e->share_count) : 0;
 }

@@ -1,8 +1,6 @@
 /* The threads of a rank: they compute, and the one that makes a job's last partition ready sends it. */
-#include "exchange/exchange.h"
-#include "core/team.h"
-
-#include <sys/prctl.h>
+#include "exchange/workers.h"
+#include "exchange/consume.h"
 
 void exchange_open(Exchange *e)
 {
@@ -33,14 +31,6 @@ void exchange_reset(Exchange *e)
     }
     atomic_store(&e->still_computing, e->threads);
     consume_reset(e);
-}
-
-void exchange_enter(const Exchange *e, int threads)
-{
-    team_check(threads);
-    if (e->computing == SLEEPING) {
-        prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* 50 us by default, of this thread alone */
-    }
 }
 
 void exchange_compute(Exchange *e, int thread, double start, const double *ready)

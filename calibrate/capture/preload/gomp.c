@@ -1,6 +1,7 @@
 // libgomp has no tool interface, so its entry points are interposed. Our wrapper of the region's function records when
 // each thread leaves it; barriers inside the region end one share and begin the next.
-#include "capture.h"
+#include "next.h"
+#include "regions.h"
 
 typedef void body_t(void *);
 typedef int query_t(void);

@@ -3,7 +3,11 @@
 // Only the outermost call counts: libraries call their own functions, and other tools may interpose, too.
 #pragma once
 
-#include "capture.h"
+#include "callers.h"
+#include "next.h"
+#include "peers.h"
+#include "requests.h"
+#include "store.h"
 
 #include <mpi.h>
 
@@ -52,26 +56,3 @@
 // helpers send for their callers.
 #define CALLED_AT callers_site(at, __builtin_frame_address(0))
 #define NOTE_SENT(kind, who, what) store_record(KIND_##kind, CALLED_AT, who, what, t0, t1)
-
-extern bool mpi_runs; // between MPI_Init and MPI_Finalize
-
-// ---- peers.c --------------------------------------------------------------------------------------------------------
-
-bool peers_begin(int *rank, int *ranks);            // after MPI_Init
-void peers_end(void);                               // before MPI does
-int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
-int32_t peers_window_rank(int rank, MPI_Win win);   //
-uint64_t peers_bytes(int64_t count, MPI_Datatype type);
-
-// ---- requests.c: messages of persistent requests -----------------------------------------------------------------
-
-struct persistent {
-    uint64_t bytes;      // of the message, or of one partition
-    uint64_t partitions; // 1 if not partitioned
-    int32_t peer;
-    uint16_t start_kind; // KIND_START_SEND, ...
-};
-
-void requests_keep(MPI_Request request, struct persistent about);
-bool requests_find(MPI_Request request, struct persistent *about);
-void requests_drop(MPI_Request request);

@@ -1,5 +1,5 @@
 // The functions behind our wrappers.
-#include "capture.h"
+#include "next.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,5 +1,6 @@
 // OMPT callbacks (LLVM, Intel, Cray). Types and numbers are those of OpenMP 5.0, section 4.
-#include "capture.h"
+#include "next.h"
+#include "regions.h"
 
 typedef union {
     uint64_t value;

@@ -1,5 +1,7 @@
 // Translates ranks of communicators and windows to MPI_COMM_WORLD, and counts to bytes.
-#include "mpi_wrap.h"
+#include "peers.h"
+#include "next.h"
+#include "store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // Start, fork, exec and end of the process.
-#include "capture.h"
+#include "next.h"
+#include "store.h"
 
 #include <mpi.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // Parallel regions: each thread's shares, one for every stretch between two barriers.
-#include "capture.h"
+#include "regions.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,6 @@
 // Messages of persistent and partitioned requests, looked up at their start. Lock-free: entries are claimed.
-#include "mpi_wrap.h"
+#include "requests.h"
+#include "store.h"
 
 #include <stdatomic.h>
 #include <string.h>

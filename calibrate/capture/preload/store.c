@@ -1,7 +1,7 @@
 // The file of one process, mapped into memory: records are in the file even if the process is killed.
 //
 // Space is allocated before use: writing to a mapping on a full disk would kill the program.
-#include "capture.h"
+#include "store.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -136,7 +136,8 @@ def test_records_carry_what_was_asked_and_the_defaults(records: list[dict[str, A
                 assert got == [float(item) for item in value.split(",")]
             else:
                 assert str(got) == value or float(got) == float(value)
-        assert {"budget_s", "keep"} <= record["parameters"].keys()
+        assert {"min_repeats", "max_repeats", "budget_s"} <= record["parameters"].keys()
+        assert "keep" not in record["parameters"]  # of what all measurements have, the defaults say nothing
 
 
 def near(value: float) -> Any:

@@ -1,4 +1,7 @@
-// Declarations that the parts of the library share; none is visible to the program.
+// What is recorded and where, for every other part of the library; nothing of it is visible to the program.
+//
+// Order of includes, each of those before it: format.h, store.h, regions.h; callers.h, next.h, peers.h and requests.h
+// need none of ours; mpi_wrap.h comes after all but regions.h.
 #pragma once
 
 #include "format.h"
@@ -9,8 +12,6 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define SELDOM(x) __builtin_expect(!!(x), 0)
-
-// ---- store.c: the file --------------------------------------------------------------------------------------------
 
 struct thread_state {
     struct record *next, *limit; // where the next record goes
@@ -65,28 +66,4 @@ static inline void store_record(enum kind kind, uint16_t site, int32_t who, uint
     r->who = who;
     r->what = what;
     __atomic_store_n(&r->kind, (uint16_t)kind, __ATOMIC_RELEASE);
-}
-
-// ---- callers.c: who called ----------------------------------------------------------------------------------
-
-uint16_t callers_site(const void *at, const void *frame); // the place of a call with its callers
-
-// ---- next.c: the functions behind our wrappers --------------------------------------------------------------
-
-typedef void function_t(void);
-function_t *next_symbol(const char *name); // NULL if not found
-void *data_symbol(const char *name);
-
-// ---- regions.c: shared by gomp.c and ompt.c ----------------------------------------------------------------
-
-extern bool regions_from_ompt; // OMPT is used; libgomp's entry points are passed on
-
-int32_t region_new(void);
-void share_begin(int32_t region, unsigned in_team);
-void share_phase_end(uint16_t site, int64_t at); // a barrier inside the region is reached
-void share_phase_begin(void);                    // and left
-
-static inline bool in_share(void)
-{
-    return self.region >= 0 && self.inner == 0 && store_on;
 }

@@ -4,9 +4,12 @@
  * rank has messages to send and to receive, each an Edge. Buffers lie one after the other in two arenas of the exchange,
  * one for sends and one for receives. Of many ranks, a plan made by Python (plan.c) says who sends what to whom and when
  * threads are ready (exchange.c); two ranks exchange one buffer, one way (approach.c).
+ *
+ * Order of includes, each of those before it: core/bench.h, core/team.h, state.h, waiting.h, consume.h, workers.h; ways.h
+ * and jobs.h after state.h, plan.h after them. pt2pt.c and rma.c include none later than waiting.h.
  */
-#ifndef PREADY_EXCHANGE_H
-#define PREADY_EXCHANGE_H
+#ifndef PREADY_STATE_H
+#define PREADY_STATE_H
 
 #include "core/bench.h"
 
@@ -121,57 +124,23 @@ typedef struct ExchangeWay {
     void (*free)(Exchange *e);                       /* collective */
 } ExchangeWay;
 
-#define WAY(variable, name) extern const ExchangeWay exchange_##variable;
-#include "exchange/ways.def"
-#undef WAY
-
 /* What an iteration performs, in order. */
 typedef struct {
     Exchange *each;
     int count;
 } Exchanges;
 
-/* plan.c: reads FOLDER/NAME.plan and NAME.ready, with the ways that the point names. False with a reason; the same on
- * all ranks. */
-bool plan_read(Exchanges *all, Run *run, char reason[MAX_REASON]);
-
-/* ways.c: the way of that name, of `length` characters; NULL: there is none. */
-const ExchangeWay *way_named(const char *name, size_t length);
-/* Sets `way` and `bins` of an exchange, 0 for as many as partitions; false if the point names no way. */
-bool exchange_choose(Exchange *e, int number);
-/* Windows that an exchange by windows per bin takes; 0 of other ways. */
-int windows_per_bin(const Exchange *e);
-
-/* jobs.c: jobs and peers of every phase; false if the transport partitions do not divide what threads own of a buffer. */
-bool jobs_make(Exchange *e);
-
-/* workers.c: the threads that compute and send. Open and close are collective. */
-void exchange_open(Exchange *e);
-void exchange_close(Exchange *e);
-/* Before a phase: no partition is ready. */
-void exchange_reset(Exchange *e);
-/* First in each thread of a team of so many. */
-void exchange_enter(const Exchange *e, int threads);
-/* One thread's computing: its partitions become ready `ready` seconds after `start`, or at once if NULL. */
-void exchange_compute(Exchange *e, int thread, double start, const double *ready);
-
-/* consume.c: threads that work on what comes, as soon as it is there, or after the end. */
-void consume_open(Exchange *e);
-void consume_reset(Exchange *e);
-void consume_early(Exchange *e);
-void consume_late(Exchange *e);
-
-/* waiting.c: how this rank waits for others and for time, alike on all ranks: the most careful way. */
-void choose_waiting(const Exchanges *all, Run *run);
-double shorten_slices(const Exchange *e);
-void let_others_run(const Exchange *e, double since);
-void exchange_wait(const Exchange *e, int count, MPI_Request *requests);
-
 static inline void call(void (*act)(Exchange *e), Exchange *e)
 {
     if (act != NULL) {
         act(e);
     }
+}
+
+/* Windows that an exchange by windows per bin takes; 0 of other ways. */
+static inline int windows_per_bin(const Exchange *e)
+{
+    return e->way->windows_per_bin ? e->phases * e->bins * (e->shares == NULL ? 1 : e->share_count) : 0;
 }
 
 static inline bool consumes_early(const Exchange *e)
