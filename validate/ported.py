@@ -31,7 +31,7 @@ from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload, load
 from pready.validate.prove.judgement import PROMISED, Saving
 
-Finding = Literal["kept", "not kept", "cannot be told", "nothing promised"]
+PortFinding = Literal["kept", "not kept", "cannot be told", "nothing promised"]
 BLOCKS = 10
 """Blocks of a run's steps."""
 LEAST_STEPS = 3
@@ -61,7 +61,7 @@ class _Compared:
     promise: Promise | None
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> PortFinding | None:
         """None without a prediction."""
         return None if self.promise is None else finding(self.promise.saving, self.saving)
 
@@ -92,7 +92,7 @@ class Compared(_Compared):
     notes: tuple[str, ...] = ()
 
 
-def finding(promised: float, saving: Saving) -> Finding:
+def finding(promised: float, saving: Saving) -> PortFinding:
     """Kept if the whole interval reaches half of what was promised, not kept if none of it does.
 
     Half, as in ``pready prove``: a port that saves less was decided on a figure that misled.

@@ -54,7 +54,7 @@ EXPLAINED = 0.05
 """Smallest difference of a halo whose cause is named."""
 ITERATIONS = 4
 
-Told = Callable[[int, int, str], None]
+OnRun = Callable[[int, int, str], None]
 """Called before and during each run of SST with the number of runs done, that of all, and what runs."""
 
 
@@ -70,11 +70,10 @@ class Scene:
 
     @property
     def id(self) -> str:
-        """Its name in a report."""
+        """Its name in the table."""
         return f"{self.name}, {self.approach.interface.key} {self.approach.transport_partitions}"
 
     def setup(self, machine: Machine, seed: int, firefly: Firefly) -> Setup:
-        """The same in the words of `pready.sst`."""
         return setup(
             machine, self.workload, "single", self.ranks, iterations=self.iterations, seed=seed, firefly=firefly
         )
@@ -130,7 +129,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Check:
+class Limit:
     """The worst of some rows against the limit that it has to keep; over no row it is NaN, which keeps none."""
 
     name: str
@@ -151,9 +150,8 @@ class Agreement:
 
     machine: str
     version: str
-    """Of SST."""
     rows: tuple[Row, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[Limit, ...]
     wrong_is_rejected: bool
     """Does the model break a limit on half of the machine's bandwidth, as it must?"""
     failed: dict[str, str]
@@ -219,7 +217,7 @@ def validate(
     folder: Path,
     *,
     seed: int = 0,
-    on_progress: Told | None = None,
+    on_progress: OnRun | None = None,
     how: How | None = None,
     scenes: Sequence[Scene] | None = None,
 ) -> Agreement:
@@ -313,15 +311,15 @@ def predicted(scene: Scene, machine: Machine, seed: int) -> Predicted:
     return Predicted(line, engine, iteration)
 
 
-def checks(rows: Sequence[Row]) -> tuple[Check, ...]:
+def checks(rows: Sequence[Row]) -> tuple[Limit, ...]:
     """The limits of two ranks, and of halos."""
     two = [r for r in rows if r.scene.workload.pattern == "pt2pt"]
     halos = [r for r in rows if r not in two]
 
-    def worst(name: str, errors: list[float], limit: float, note: str = "") -> Check:
-        return Check(name, max(map(abs, errors), default=float("nan")), limit, len(errors), note)
+    def worst(name: str, errors: list[float], limit: float, note: str = "") -> Limit:
+        return Limit(name, max(map(abs, errors), default=float("nan")), limit, len(errors), note)
 
-    def of_two(by: str, small: bool) -> Check:
+    def of_two(by: str, small: bool) -> Limit:
         errors = [getattr(r.model, by) / r.sst.time - 1 for r in two if r.small == small]
         name = f"two ranks, {'predict' if by == 'time' else by}{', messages below 16 KiB' * small}"
         return worst(name, errors, 0.10 if small else 0.05)

@@ -20,7 +20,7 @@ SYNCHRONISATION: Mapping[Sync, str] = {
     "active": "MPI_Win_post and MPI_Win_wait at the target, MPI_Win_start and MPI_Win_complete at the origin",
     "passive": "MPI_Win_lock once, then MPI_Win_flush and a message that tells the target",
 }
-"""By kind of synchronisation: MPI's calls. None is MPI_Win_fence, which makes all ranks of the window wait."""
+"""MPI's calls by kind of synchronisation. None is MPI_Win_fence, which makes all ranks of the window wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Interface:
 
     key: str
     name: str
-    """As the papers' figures call it."""
+    """The name in the papers' figures."""
     call: Literal["MPI_Psend", "MPI_Send", "MPI_Put"]
     """The call that hands messages over: partitioned, (persistent) send, or RMA."""
     splits: bool
@@ -63,7 +63,7 @@ class Interface:
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
     motif: str | None = None
-    """Its name in the SST motifs; None: not there."""
+    """Name in the SST motifs; None: not there."""
 
     def __hash__(self) -> int:
         return hash(self.key)  # asked for thousands of times in a prediction: all fields take ten times as long
@@ -205,7 +205,7 @@ INTERFACES: tuple[Interface, ...] = (
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""
 BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
-"""By the key that users, files and benchmarks name."""
+"""Interfaces by the key that users, files and benchmarks name."""
 
 
 @dataclass(frozen=True)

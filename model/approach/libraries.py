@@ -182,7 +182,7 @@ _PROFILES = (
     ),
 )
 LIBRARIES: Mapping[str, LibraryProfile] = {p.name: p for p in _PROFILES}
-"""By name; those that are released first."""
+"""Profiles by name; those that are released first."""
 
 
 def library(name: str) -> LibraryProfile:

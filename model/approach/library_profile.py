@@ -78,7 +78,7 @@ class LibraryProfile:
     why: str = field(kw_only=True)
     """The behaviour in one sentence, for the table."""
     source: str = ""
-    """Where `why` was read."""
+    """Source of `why`."""
     facts: tuple[Fact, ...] = ()
     """Bugs, settings and properties, each with its versions."""
     version: str = ""
@@ -122,18 +122,18 @@ class LibraryProfile:
 
     @property
     def full_name(self) -> str:
-        """As ``--library`` takes it."""
+        """Name and version as ``--library`` takes them."""
         return f"{self.name}@{self.version}" if self.version else self.name
 
     def at(self, version: str) -> LibraryProfile:
-        """The same library in one version; without partitioned calls before `part_since`."""
+        """This library in one version; without partitioned calls before `part_since`."""
         if not version or not self.part_since or _key(version) >= _key(self.part_since):
             return replace(self, version=version)
         why = f"partitioned calls came with {self.part_since}; {version} has none"
         return replace(self, version=version, messages="none", early=True, why=why)
 
     def measured(self, *, early: bool, why: str) -> LibraryProfile:
-        """The same with what a measurement said of `early`."""
+        """This profile with what a measurement said of `early`."""
         messages: Messages = self.messages
         if early and messages == "one":
             messages = "per partition"

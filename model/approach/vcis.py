@@ -67,7 +67,7 @@ def issuing_threads(members: list[int], transports: int, threads: int, partition
 
 @lru_cache(maxsize=4096)
 def issuers(approach: Approach, threads: int, partitions_per_thread: int, contexts: int) -> tuple[int, ...]:
-    """The same of each VCI in use."""
+    """Threads that issue the messages of each VCI in use."""
     members = vci_members(approach, threads, contexts)
     return tuple(issuing_threads(m, approach.messages, threads, partitions_per_thread) for m in members)
 

@@ -37,7 +37,7 @@ class PreadyError(ValueError):
         return printable(f"{where}{self.problem}{want}")
 
     def at(self, source: str) -> PreadyError:
-        """The same error, with the file it came from."""
+        """A copy that names the file it came from."""
         return PreadyError(self.problem, valid=self.valid, source=source)
 
 

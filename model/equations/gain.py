@@ -72,7 +72,7 @@ class Equation:
         return f"{self.symbol} = {self.expression} = {filled} = {float(self(*values)):.6g}"
 
     def substituted_latex(self, *values: float) -> str:
-        """The same as LaTeX source, with the unit."""
+        """Both sides as LaTeX source, with the unit."""
         numbers = [sp.Dummy() for _ in values]  # distinct, so that 8 · 8 is not printed as 8²
         filled = self.expression.subs(dict(zip(self.arguments, numbers, strict=True)), simultaneous=True)
         names = {number: latex_number(v) for number, v in zip(numbers, values, strict=True)}

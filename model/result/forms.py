@@ -14,7 +14,7 @@ from typing import Any
 from pready.model.common.errors import PreadyError
 
 Rows = Sequence[Mapping[str, object]]
-"""As of a data frame."""
+"""The rows of a data frame: columns by name."""
 Renderer = Callable[[object, str], str]
 """Takes a result and a form ("plain", "html", "latex", "markdown"), returns its text."""
 

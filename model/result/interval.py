@@ -1,4 +1,4 @@
-"""Where the truth lies, from a few draws."""
+"""The 95 % interval of a value from a few draws of its parameters."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ from pready.model.result.forms import rendered, to_pandas, to_polars
 Verdict = Literal["port", "do not port", "undecided"]
 Certainty = Literal["certain", "likely", ""]
 Source = Literal["measured", "literature", "assumed", "not given", "given"]
-"""Of an input: of a machine's value, or whether the workload states it."""
+"""Where an input comes from: a machine's value, or whether the workload states it."""
 LeverKind = Literal["machine", "unknown", "workload"]
 
 
 ROUNDING = 1e-9
-"""Of a difference of two times."""
+"""Seconds over the larger of two times, below which their difference is none."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class Lever:
     here_percent: float
     """The saving with the input unmoved, in percent of the baseline's iteration."""
     speedup_percent: tuple[float, ...]
-    """The same by step; where nothing is advised, of the approach that would save most."""
+    """The saving by step; where nothing is advised, of the approach that would save most."""
     turns: bool
     """Does the input change whether a port is worth it?"""
     worth_percent: float
@@ -282,7 +282,7 @@ class Prediction:
         return to_pandas([a.to_dict() for a in self.approaches])
 
     def to_polars(self) -> Any:
-        """Likewise, of polars."""
+        """A polars data frame of the rows."""
         return to_polars([a.to_dict() for a in self.approaches])
 
     @property

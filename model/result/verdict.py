@@ -18,7 +18,7 @@ from pready.model.result.prediction import ApproachPrediction, Verdict
 INDISTINCT = 1e-3
 """Share of an iteration that is not worth a line of code: the simpler approach is preferred."""
 ALIKE = 0.01
-"""The same of η, where no approach saves enough."""
+"""Relative difference of η that is none, where no approach saves enough."""
 MIN_GAIN = 0.01
 """Default of the share of an iteration that a port has to save."""
 PREFERENCE = {interface: n for n, interface in enumerate(BY_KEY.values())}

@@ -20,7 +20,7 @@ OTHER_NAMES = {
     "arrivals.spread": ("imbalance", "noise", "skew", "variance"),
     "arrivals.delay": ("lateness",),
 }
-"""By field, dotted."""
+"""Known misspellings by dotted field."""
 
 _FIELDS = {name: field for field, names in OTHER_NAMES.items() for name in names}
 

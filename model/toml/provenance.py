@@ -60,7 +60,7 @@ class Value(Provenance, Generic[T]):
 
     @property
     def unit(self) -> Unit | None:
-        """Of the value; None for a count, a choice, or true and false."""
+        """The value's unit; None for a count, a choice, or true and false."""
         return unit_in(type(self).__pydantic_generic_metadata__["args"])
 
     @model_validator(mode="after")

@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.common import normal
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.philox import uniforms
 from pready.model.toml.reading import LARGEST_DATA, decoded, read_bytes
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.workload.workload import Workload
-
-Array = NDArray[np.float64]
 
 TO_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 STREAM_TIMES, STREAM_LATE = 0, 1

@@ -35,7 +35,7 @@ from pready.model.workload.thread_shares import ThreadShares, weights
 from pready.model.workload.tree import RADIX, RANKS, children
 
 FORMAT: Literal[2] = 2
-"""Of workload files."""
+"""Format of workload files."""
 
 MOST_EXCHANGES = 64
 """Exchanges of a step."""
@@ -140,7 +140,7 @@ class Fields(Strict):
 
     @property
     def divisor(self) -> int:
-        """Of the bytes of a buffer whose user partitions are whole bytes: their number, if they are alike."""
+        """Divides the bytes of a buffer whose user partitions are whole bytes: their number, if they are alike."""
         weights_ = self.weights
         of_sender = self.n_partitions if weights_ is None else sum(weights_) * self.partitions_per_thread
         return math.lcm(of_sender, self.receive_partitions or 1)

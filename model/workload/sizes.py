@@ -18,7 +18,7 @@ STENCIL_27: tuple[Step, ...] = tuple(
 
 
 def directions(stencil: Sequence[Step], size: Three) -> tuple[Step, ...]:
-    """Those of a stencil on so many ranks along x, y, z: an axis with a single rank has no neighbours along it."""
+    """Neighbours of a stencil on so many ranks along x, y, z: an axis with a single rank has no neighbours along it."""
     return tuple(s for s in stencil if all(n > 1 or not by for n, by in zip(size, s, strict=True)))
 
 
@@ -27,14 +27,14 @@ class Sizes:
     """Bytes of one message's buffer by direction."""
 
     faces: Three
-    """Of a neighbour along x, y, z."""
+    """Bytes for a neighbour along x, y, z."""
     edges: Three
-    """Of a neighbour beyond an edge that runs along x, y, z."""
+    """Bytes for a neighbour beyond an edge that runs along x, y, z."""
     corner: float
 
     @classmethod
     def alike(cls, face: float, edge: float | None = None, corner: float | None = None) -> Sizes:
-        """The same along every axis; an edge or corner without a size is as large as a face."""
+        """One size along every axis; an edge or corner without a size is as large as a face."""
         edge = face if edge is None else edge
         return cls((face,) * 3, (edge,) * 3, face if corner is None else corner)
 

@@ -24,9 +24,9 @@ class Graded(Strict):
     """Evenly from the first thread's part to the last one's."""
 
     first: Weight
-    """Of the first thread, in whatever unit."""
+    """The first thread's share, in whatever unit."""
     last: Weight
-    """Of the last thread, in the same."""
+    """The last thread's share, in that unit."""
 
 
 def _kind(data: Any) -> str:

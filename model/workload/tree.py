@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 RADIX = 2
-"""Of a tree where a workload does not say."""
+"""Radix of a tree where a workload does not say."""
 RANKS = 16
-"""Of a broadcast, likewise."""
+"""Ranks of a broadcast where a workload does not say."""
 
 
 def children(rank: int, ranks: int, radix: int) -> list[int]:
-    """Of a rank, in the order in which it sends to them."""
+    """Children of a rank, in the order in which it sends to them."""
     steps, step = [], 1
     while step < ranks and rank % (step * radix) // step == 0:
         steps.append(step)
@@ -25,7 +25,7 @@ def children(rank: int, ranks: int, radix: int) -> list[int]:
 
 @lru_cache(maxsize=8)
 def by_level(ranks: int, radix: int) -> tuple[tuple[int, ...], ...]:
-    """For each rank those that it sends to, ranks numbered level by level from the root on."""
+    """Children of every rank, ranks numbered level by level from the root on."""
     order, out = [0], []
     for rank in order:  # grows
         below = children(rank, ranks, radix)

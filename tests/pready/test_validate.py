@@ -93,7 +93,7 @@ def test_sst_with_the_users_machine(
         seen.append((machine.name, folder.name, seed))
         said = sst.Simulated(1.1e-3, 2e-3), sst.Predicted(1e-3, 1e-3, 2e-3)
         row = sst.Row(sst.two_rank_scenes(machine, 0, 1)[0], *said)
-        checks = (sst.Check("two ranks", 0.09, 0.10, 1), sst.Check("halos", 0.06, 0.07, 3, sst.IN_STEP))
+        checks = (sst.Limit("two ranks", 0.09, 0.10, 1), sst.Limit("halos", 0.06, 0.07, 3, sst.IN_STEP))
         return sst.Agreement(machine.name, "SST 0", (row,), checks, rejected, {})
 
     monkeypatch.setattr(sst, "validate", validate)

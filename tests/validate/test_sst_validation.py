@@ -71,7 +71,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: Callable[[Scene], Simulated], on_progress: sst.Told | None = None) -> Agreement:
+    def run(folder: Path, stand_in: Callable[[Scene], Simulated], on_progress: sst.OnRun | None = None) -> Agreement:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
             if how.on_wait is not None:
                 how.on_wait(42.0)

@@ -78,7 +78,7 @@ def _table(name: str) -> type[Strict]:
 
 @lru_cache(maxsize=4096)
 def _read(name: str, data: str) -> Any:
-    """The same for wrong machines and for draws of a machine."""
+    """The arguments as a table, kept: wrong machines and draws of a machine ask again."""
     return arguments(name, json.loads(data), name)
 
 

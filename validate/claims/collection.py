@@ -13,7 +13,7 @@ from pready.model.toml.reading import read_toml
 from pready.validate.claims.computed_once import DRAWS, Lab
 from pready.validate.claims.form import Source
 from pready.validate.claims.judge import interval, result, turned
-from pready.validate.claims.result import ClaimResult, Kind
+from pready.validate.claims.result import ClaimKind, ClaimResult
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 
 
@@ -21,7 +21,7 @@ from pready.validate.claims.wrong_machines import WRONG_MACHINES
 class Claims:
     """The claims of papers or of machines, a TOML file each, read when asked for."""
 
-    of: Kind
+    of: ClaimKind
     names: tuple[str, ...]
     parsed: Callable[[dict[str, Any], str], Source]
     """A file as checked claims."""

@@ -35,7 +35,7 @@ SAMPLES = 64
 
 
 DRAWS = 40
-"""Of a machine's intervals, where a prediction's interval is asked for."""
+"""How often a machine is drawn from its intervals, where a prediction's interval is asked for."""
 
 
 class MachineTable(Strict):
@@ -43,7 +43,7 @@ class MachineTable(Strict):
 
     profile: str
     library: str | None = None
-    """For which it is used (`pready.model.advice.predict.as_used_by`); absent: its own."""
+    """The library to predict for (`pready.model.advice.predict.as_used_by`); absent: its own."""
     set: dict[str, str | float | int | bool] = Field(default_factory=dict)
     """Dotted name of a value, as in the file, to the value with its unit."""
 
@@ -59,7 +59,6 @@ class ApproachTable(Strict):
     """MPIR_CVAR_PART_AGGR_SIZE: what pmodels/mpich#6314 makes of the transport partitions."""
 
     def of(self, workload: Workload) -> Approach:
-        """As the model takes it, for a workload's buffer."""
         if self.interface not in BY_KEY:
             raise PreadyError(f"interface = {shown(self.interface)} is unknown", valid=", ".join(BY_KEY))
         n = partitions_per_direction(workload)
@@ -107,7 +106,7 @@ class Lab:
     seed: int = 0
     change: Callable[[Machine], Machine] | None = None
     draws: int = 0
-    """Of the machines' intervals, beside their values."""
+    """How many machines are drawn from the intervals, beside the values."""
     draw: int = 0
     """The one that is computed with, from 1 on; 0 takes every value as it stands."""
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
@@ -116,7 +115,7 @@ class Lab:
     _kept: KeptTimes = field(default_factory=KeptTimes, repr=False)
 
     def drawn(self) -> list[Lab]:
-        """The same with each of the draws; what one computes is there for the others."""
+        """A lab for each of the draws; what one computes is there for the others."""
         return [replace(self, draw=n) for n in range(1, 1 + self.draws)]
 
     @staticmethod

@@ -44,9 +44,7 @@ def _kind(data: Any) -> str:
     return "bounds" if isinstance(data, (dict, Bounds)) else "value"
 
 
-Expected = Annotated[
-    Annotated[bool | float | str, Tag("value")] | Annotated[Bounds, Tag("bounds")], Discriminator(_kind)
-]
+Stated = Annotated[Annotated[bool | float | str, Tag("value")] | Annotated[Bounds, Tag("bounds")], Discriminator(_kind)]
 
 
 class Tolerance(Strict):
@@ -69,7 +67,7 @@ class OtherReading(Strict):
     """Another way to read a place where the paper contradicts itself."""
 
     says: str = Field(min_length=1)
-    expected: Expected
+    expected: Stated
     arguments: Arguments = Field(default_factory=dict)
     """Merged over the claim's own."""
 
@@ -82,7 +80,7 @@ class Claim(Strict):
     says: str = Field(min_length=1)
     quantity: str = Field(min_length=1)
     unit: str = ""
-    expected: Expected | None = None
+    expected: Stated | None = None
     tolerance: Tolerance | None = None
     basis: Literal["derived", "fitted", "independent"] | None = None
     """`derived`: from formulas and definitions alone. `fitted`: a machine profile holds a value taken
@@ -182,7 +180,7 @@ def parsed(data: dict[str, Any], source: str) -> Source:
 
 
 def checked(made: Source, source: str) -> Source:
-    """The same, once every check's arguments are found valid at every point.
+    """A paper's claims, once every check's arguments are found valid at every point.
 
     Raises
     ------

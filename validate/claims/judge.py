@@ -13,15 +13,15 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
 from pready.validate.claims.checks import Answer, answer
 from pready.validate.claims.computed_once import Lab
-from pready.validate.claims.form import Arguments, Bounds, Claim, Expected, OtherReading, Tolerance, merged
-from pready.validate.claims.result import ClaimResult, Kind, Reading, Shown, Status
+from pready.validate.claims.form import Arguments, Bounds, Claim, OtherReading, Stated, Tolerance, merged
+from pready.validate.claims.result import ClaimKind, ClaimResult, Reading, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
 LAST_HIGH = 0.9
 """`reduce = "last high"`: the last point of the sweep that keeps this share of the maximum."""
 
 
-def result(source: str, claim: Claim, lab: Lab, of: Kind = "papers") -> ClaimResult:
+def result(source: str, claim: Claim, lab: Lab, of: ClaimKind = "papers") -> ClaimResult:
     """The claim beside the model's value."""
     common: dict[str, Any] = {
         "id": f"{source}/{claim.id}",
@@ -76,7 +76,7 @@ def computed(claim: Claim, arguments: Arguments, lab: Lab) -> list[Answer]:
 
 
 def _computed(claim: Claim, arguments: Arguments, lab: Lab) -> Iterator[tuple[Any, Answer]]:
-    """Where on the first axis of a sweep, and our value there, one point after the other."""
+    """The points of a sweep: the coordinate on its first axis, and our value there."""
     assert claim.check is not None
     for coordinates, here in claim.points(arguments):
         value = answer(claim.check, here, lab)
@@ -151,12 +151,12 @@ def factor(unit: str) -> float:
     return float(quantity.to_base_units().magnitude)
 
 
-def verdict(expected: Expected, values: Sequence[Answer], tolerance: Tolerance | None) -> Status:
+def verdict(expected: Stated, values: Sequence[Answer], tolerance: Tolerance | None) -> Status:
     """Every value has to agree."""
     return "ok" if all(_agrees(expected, v, tolerance) for v in values) else "off"
 
 
-def _agrees(expected: Expected, value: Answer, tolerance: Tolerance | None) -> bool:
+def _agrees(expected: Stated, value: Answer, tolerance: Tolerance | None) -> bool:
     if isinstance(expected, (bool, str)) or isinstance(value, (bool, str)):
         return type(expected) is type(value) and expected == value
     assert tolerance is not None
@@ -178,8 +178,7 @@ def _widened(expected: float, tolerance: Tolerance) -> tuple[float, float]:
     return min(ends), max(ends)
 
 
-def shown_expected(expected: Expected) -> Shown:
-    """As a table shows it."""
+def shown_expected(expected: Stated) -> Shown:
     if not isinstance(expected, Bounds):
         return expected
     if expected.at_least is None:

@@ -34,7 +34,7 @@ class Miss:
 
 
 def misses(claims: Sequence[ClaimResult]) -> list[Miss]:
-    """Of claims that are positive numbers with an interval."""
+    """How far off each claim is that is a positive number with an interval."""
     out = []
     for c in claims:
         numbers = (c.expected, c.got, c.low, c.high)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal["ok", "off", "out of scope"]
-Kind = Literal["fabrics", "papers"]
+ClaimKind = Literal["fabrics", "papers"]
 Shown = float | bool | str | None
 """A number, a yes or no, or words such as "0.9-1.1"."""
 
@@ -43,14 +43,14 @@ class ClaimResult:
     why: str = ""
     configuration: str = ""
     readings: tuple[Reading, ...] = ()
-    of: Kind = "papers"
+    of: ClaimKind = "papers"
     basis: str = ""
     """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very
     place, so that agreement shows the fit, not the model. "independent": neither."""
     known_off: bool = False
     """Somebody has looked into why it is off; `why` says it."""
     low: float | None = None
-    """Of the predicted 95 % interval, as far as the machine's values are uncertain; None: not asked for."""
+    """Low end of the predicted 95 % interval, as far as the machine's values are uncertain; None: not asked for."""
     high: float | None = None
     weak: bool = False
     """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from pready.validate.claims.model_error import held_by_others, misses, model_error
-from pready.validate.claims.result import ClaimResult, Kind, Shown, Status
+from pready.validate.claims.result import ClaimKind, ClaimResult, Shown, Status
 
 STATUSES: tuple[Status, ...] = ("off", "ok", "out of scope")
-"""As tables list them: what needs a reader first."""
-NAMES: dict[Kind, tuple[str, str]] = {
+"""The order of tables: what needs a reader first."""
+NAMES: dict[ClaimKind, tuple[str, str]] = {
     "fabrics": ("measurements on", "real machine"),
     "papers": ("checked claims of", "paper"),
 }
@@ -150,7 +150,7 @@ def figures(claims: Sequence[ClaimResult]) -> dict[str, Any]:
 
 
 def _errors(claims: Sequence[ClaimResult]) -> dict[str, Any]:
-    """Of claims that are numbers."""
+    """Errors of claims that are numbers, and how many lie inside their intervals."""
     errors = [abs(deviation(c.expected, c.got) or 0.0) for c in claims]
     wide = [c for c in claims if c.low is not None and c.high is not None]
     inside = [c.low <= c.expected <= c.high for c in wide]  # type: ignore[operator]

@@ -18,14 +18,12 @@ BETWEEN, BEYOND = 0.10, 0.25
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of measurement."""
-
     quantity: str
     unit: str
     check: str
-    """Its name in `pready.validate.claims.checks`."""
+    """The name in `pready.validate.claims.checks`."""
     argument: str
-    """Of the check, the one that a point gives."""
+    """The check's argument that a point gives."""
     says: str
     """The sentence of a claim, with the point's `size`, what was `measured`, and the arguments."""
     tolerance: float = BEYOND
@@ -102,4 +100,4 @@ KINDS: dict[Name, Kind] = {
         arguments={"interface": "single"}, than=_PARTITIONS, sign=True,
     ),
 }  # fmt: skip
-"""By the name that a file uses."""
+"""Kinds by the name that a file uses."""

@@ -26,7 +26,7 @@ class Series(Strict):
     file: str
     """Where the figures stand in the source."""
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """Of the kind's check, beside what a point gives."""
+    """Arguments of the kind's check, beside what a point gives."""
     points: dict[str, float] = Field(min_length=1)
     """The size of each point, to what was measured there, in the kind's unit."""
     off: dict[str, str] = Field(default_factory=dict)

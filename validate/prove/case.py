@@ -49,19 +49,19 @@ class Measured:
     eta_high: float
     iteration_s: float
     saving: Saving
-    """Of bulk's iteration: the mean over rounds, with its 95 % interval."""
+    """Share of bulk's iteration that the way saves: the mean over rounds, with its 95 % interval."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One way, predicted and measured."""
+    """A way of sending, predicted and measured."""
 
     way: Way
     expected: Expectation
     performed: Performed
     measured: Measured
     exchanges: tuple[ExchangeOfStep, ...]
-    """Of a step with several."""
+    """Empty where the step has one exchange alone."""
     why: str
     """Why predicted and measured iteration differ; empty: they do not."""
 
@@ -72,7 +72,6 @@ class Case:
         return f"{self.way.interface.name}{f' in {self.way.transports}' if self.way.most > 1 else ''}{vcis}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "approach": self.way.interface.key,
             "transport_partitions": self.way.most,

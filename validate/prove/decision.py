@@ -8,7 +8,7 @@ from pready.model.common.units import format_time
 from pready.validate.prove.judgement import Judgement, Saving
 
 DIFFERS = 0.05
-"""Of an iteration: smaller differences are not explained."""
+"""Share of an iteration below which a difference is not explained."""
 
 
 def percent(share: float) -> str:

@@ -54,7 +54,6 @@ class Way:
 
     @property
     def approaches(self) -> tuple[Approach, ...]:
-        """Of the exchanges."""
         return tuple(s.approach for s in self.each)
 
     @property
@@ -64,7 +63,7 @@ class Way:
 
     @property
     def interface(self) -> Interface:
-        """Theirs, if it is one, in however many messages."""
+        """The interface of all exchanges; `EACH` where they differ."""
         return self.each[0].approach.interface if len({a.interface for a in self.approaches}) == 1 else EACH
 
     @property
@@ -80,7 +79,7 @@ class Way:
 
     @property
     def vcis(self) -> int:
-        """Of the process, as many as any exchange asks for."""
+        """VCIs of the process: as many as any exchange asks for."""
         return max(a.vcis for a in self.approaches)
 
     def __str__(self) -> str:
@@ -88,7 +87,7 @@ class Way:
         return "+".join(words if len(set(words)) > 1 else words[:1])
 
     def point(self, plan: str, round_: int, keep: int) -> Point:
-        """One round."""
+        """The benchmark's point for one round."""
         if len(self.each) > 1:
             ways = "_".join(f"{s.name}.{s.transport}" for s in self.each)
             return Point.of("exchange", ways=ways, plan=plan, round=round_, keep=keep)
@@ -145,7 +144,7 @@ def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, 
 
 
 def _best_of_interfaces(prediction: Prediction, baseline: Approach) -> dict[Interface, ApproachPrediction]:
-    """Of those that can be measured, the best transport partitions and VCIs; the advised ones of the advised."""
+    """For each interface that can be measured its best row; for the advised interface the advised row."""
     best = prediction.advised
     found = {best.approach.interface: best} if best.approach != baseline else {}
     for row in sorted(candidates(prediction.approaches, baseline), key=lambda p: -p.eta):

@@ -17,15 +17,14 @@ from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload
 
 Ways = tuple[Approach, ...]
-"""Of each exchange."""
+"""An approach for each exchange of a step."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Of one approach; seconds. Medians over the iterations that count but for `mean_s`, intervals of 95 %."""
+    """Predicted times of one approach in seconds: medians over the iterations that count, with 95 % intervals."""
 
     time_s: float
-    mean_s: float
     time_low_s: float
     time_high_s: float
     eta: float
@@ -70,7 +69,7 @@ class Expected:
         self._step = None if step is None else WholeStep(self.machine, step, self.seed, self._many)
 
     def simulated(self, approaches: Ways, *, record: bool = False) -> list[Simulation]:
-        """Of each exchange all iterations, those that go before included."""
+        """The run of each exchange, with the iterations that go before."""
         count = self.first + self.iterations
         if self._step is not None:
             return run_step(plans(self.machine, self.workload, approaches, self.seed), count, record=record)
@@ -105,7 +104,6 @@ class Expected:
         shift = saving - row.speedup_percent / 100
         return Expectation(
             time_s=time,
-            mean_s=float(run.communication_s.mean()) / run.exchanges,
             time_low_s=time * row.time_low_s / row.time_s,
             time_high_s=time * row.time_high_s / row.time_s,
             eta=eta,

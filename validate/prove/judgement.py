@@ -39,12 +39,12 @@ class Saving:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Of the interval; of a loss, as a positive share."""
+        """Both ends of the interval; a loss is a positive share."""
         return (self.low, self.high) if self.value >= 0 else (-self.high, -self.low)
 
 
 def saving_of(iterations: Array, today: Array) -> Saving:
-    """Of rounds that were measured side by side.
+    """The saving of a way whose rounds were measured beside today's.
 
     Parameters
     ----------

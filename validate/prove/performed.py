@@ -51,13 +51,13 @@ class Performed:
 
     @property
     def iteration_s(self) -> Array:
-        """Of each round: the median iteration, of means over the ranks."""
+        """The median iteration of each round, ranks averaged."""
         t = self._counted
         return np.asarray(np.median((t[..., 2] - t[..., 0]).mean(axis=2), axis=1))
 
     @property
     def communication_s(self) -> Array:
-        """Of each round: the median of an exchange after a rank's last partition is ready, of means over the ranks."""
+        """The median exchange of each round after a rank's last partition is ready, ranks averaged."""
         t = self._counted
         return np.asarray(np.median((t[..., 2] - t[..., 0] - t[..., 1]).mean(axis=2), axis=1)) / self.steps
 

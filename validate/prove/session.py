@@ -53,7 +53,7 @@ class Proof:
     advised: Way
     cases: tuple[Case, ...]
     judged: Judgement
-    """Of the advised way."""
+    """What measuring says of the advised way."""
     decision: str
     """The result in words."""
     below: tuple[str, ...]
@@ -67,7 +67,6 @@ class Proof:
     """What was measured where: library, hosts, seed, records."""
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {
             "decision": self.decision,
             "judged": asdict(self.judged),

@@ -31,7 +31,7 @@ EPOCHS = {
     "be written and when it has been",
 }
 WIDTH = 116
-"""Of the text in comments."""
+"""Columns of the text in comments."""
 ITERATIONS = 20
 
 
@@ -111,7 +111,7 @@ def _refuse_parts(workload: Workload, approach: Approach, library: LibraryProfil
 
 
 def _messages(workload: Workload, approach: Approach) -> int:
-    """Of a buffer, as the program sends it."""
+    """How the program sends one buffer."""
     return workload.n_partitions if approach.interface is PART_AM else approach.messages
 
 
@@ -297,7 +297,7 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
 
 
 def _axes(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
-    """Of a grid whose ranks have neighbours along axes alone, the outermost first, as `MPI_Cart_create` counts."""
+    """Extents of the grid for `MPI_Cart_create`, the outermost first, where ranks have neighbours along axes alone."""
     if pattern.name not in ("halo3d", "sweep3d"):
         return []
     sweep, sizes = pattern.name == "sweep3d", workload.sizes
@@ -314,7 +314,7 @@ def _axes(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
 
 
 def _directions(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
-    """Those in which any rank has a neighbour."""
+    """Directions in which any rank has a neighbour."""
     sizes = workload.sizes
     return [
         {"tag": tag, "by": step, "bytes": int(workload.buffer if sizes is None else sizes.towards(step))}

@@ -6,7 +6,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
 
 LIGHTER = ("#58AEE0", "#EE8A4A", "#3FC39C", "#DFA0C3", "#E0B040", "#8CC8F0")
-"""The same for dark backgrounds."""
+"""`COLOURS` for dark backgrounds."""
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 """Line styles, for readers who see no colours."""

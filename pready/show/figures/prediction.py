@@ -37,7 +37,7 @@ SURE_POINTS, SURE_DRAWS = 13, 12
 SAMPLES_OF_MAP = 32
 MOST_LEVERS = 8
 MAP_THREADS, MAP_SIZES = 5, 8
-"""Of a map of verdicts, powers of two and of four around the workload: some half a minute."""
+"""How many threads (powers of two) and sizes (of four) a map of verdicts has: some half a minute."""
 
 
 def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:

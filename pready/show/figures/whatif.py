@@ -59,7 +59,7 @@ def figure(table: Table, min_gain: float) -> Figure:
 
 
 def _of_each_interface(table: Table) -> list[dict[str, Any]]:
-    """Of each point and interface that a library has, the number of messages that saves most; without the baseline."""
+    """The row that saves most, for each point and each interface that a library has; without the baseline."""
     best: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in table:
         if row["key"] == BULK.interface.key or row["needs"]:
@@ -110,7 +110,7 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
 
 
 def _verdict(row: dict[str, Any], min_gain: float) -> str:
-    """Of a row's own approach: its whole interval lies above what a port is worth, or below, or neither."""
+    """Does the whole interval of a row lie above what a port is worth, below it, or neither?"""
     if row["speedup_low_percent"] >= 100 * min_gain:
         return "port"
     return "do not port" if row["speedup_high_percent"] < 100 * min_gain else "undecided"

@@ -61,7 +61,6 @@ def drawn(picture: Figure | str) -> Markup:
 
 
 def _text(shown: RenderableType) -> Markup:
-    """As the terminal prints it."""
     console = Console(
         record=True, file=StringIO(), width=COLUMNS, highlight=False, emoji=False, color_system="truecolor"
     )

@@ -55,7 +55,7 @@ def view(explanation: Explanation) -> RenderableType:
 
 
 def _question(e: Explanation) -> str:
-    """Which of the figures the steps make."""
+    """The figure that the steps add up to."""
     if not e.figures.neighbours:
         return "one exchange of two ranks, step by step"
     if e.figures.alone is None or abs(e.eta - e.figures.counts) < abs(e.eta - e.figures.alone):

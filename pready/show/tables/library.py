@@ -69,7 +69,6 @@ def library_view(profile: LibraryProfile) -> RenderableType:
 
 
 def library_data(profile: LibraryProfile) -> dict[str, Any]:
-    """The same as data for JSON."""
     over = {fabric: transport_line(row) for fabric, row in _transports(profile).items()}
     facts = [asdict(f) for f in profile.known]
     return asdict(profile) | {"facts": facts, "warnings": list(profile.warnings), "transports": over}
@@ -86,7 +85,7 @@ def transport_line(row: Transport) -> str:
 
 
 def _transports(profile: LibraryProfile) -> dict[Fabric, Transport]:
-    """By fabric; this very library's before its family's."""
+    """Transports by fabric: this very library's, else its family's."""
     found = {fabric: row for (who, fabric), row in KNOWN.items() if who == profile.family}
     found.update({fabric: row for (who, fabric), row in KNOWN.items() if who == profile.name})
     return found

@@ -52,7 +52,6 @@ def machines_view(profiles: Mapping[str, Machine]) -> RenderableType:
 
 
 def machines_data(profiles: Mapping[str, Machine]) -> list[dict[str, Any]]:
-    """The same as data for JSON."""
     return [
         {
             "name": name,

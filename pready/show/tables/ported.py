@@ -20,7 +20,7 @@ HEADS = {
 }
 PAYS = {"port": "It pays", "do not port": "It does not pay", "undecided": "Cannot be told"}
 NOTED = 0.02
-"""Of an iteration: less that threads compute longer, or shorter, is not said."""
+"""Share of an iteration by which threads have to compute longer, or shorter, to be mentioned."""
 
 
 def ported_view(compared: Compared, min_gain: float) -> RenderableType:

@@ -14,7 +14,7 @@ from pready.model.common.units import format_time
 from pready.show.terminal.table import Readable
 from pready.validate.claims import summary
 from pready.validate.claims.result import ClaimResult
-from pready.validate.sst import Agreement, Check, Row
+from pready.validate.sst import Agreement, Limit, Row
 
 STYLES = {"ok": "green", "off": "bold red", "out of scope": "dim"}
 
@@ -92,7 +92,7 @@ def agreement_data(found: Agreement) -> dict[str, Any]:
     def row(of: Row) -> dict[str, Any]:
         return {"run": of.scene.id, "sst": asdict(of.sst), "model": asdict(of.model), "off": of.off, "cause": of.cause}
 
-    def check(of: Check) -> dict[str, Any]:
+    def check(of: Limit) -> dict[str, Any]:
         return asdict(of) | {"worst": _finite(of.worst), "ok": of.ok}
 
     return {

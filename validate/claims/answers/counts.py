@@ -31,7 +31,7 @@ class Communicators(Threads):
     """The formula as printed, or going through every thread and direction."""
     per: Literal["rank", "thread", "hardware context"] = "rank"
     machine: MachineTable | None = None
-    """Whose contexts, for `per` = "hardware context"."""
+    """The machine whose contexts `per` = "hardware context" counts."""
 
 
 class Channels(Threads):

@@ -39,7 +39,7 @@ class Run(Strict):
     iterations: Annotated[int, Field(ge=1)]
 
 
-class Way(Strict):
+class WayTable(Strict):
     """How an application exchanges."""
 
     workload: Workload
@@ -51,8 +51,8 @@ class Ported(Strict):
 
     machine: MachineTable
     share: Annotated[float, Field(gt=0, le=1)]
-    today: Way
-    port: Way
+    today: WayTable
+    port: WayTable
     iterations: Annotated[int, Field(ge=1)]
 
 

@@ -14,9 +14,9 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
+from pready.validate.claims.answers.counts import Count
 from pready.validate.claims.computed_once import Lab, MachineTable
 
-Count = Annotated[int, Field(ge=1)]
 Lists = Sequence[Sequence[int]]
 ANSWER = 4.0
 """Bytes with which OSU's receivers answer a window."""
@@ -39,7 +39,7 @@ class Window(Strict):
     size: units.Size
     messages: Count = 64
     pairs: Count = 1
-    """Of ranks, all senders on one node and all receivers on another."""
+    """Pairs of ranks, all senders on one node and all receivers on another."""
     both_ways: bool = False
     of: Literal["bandwidth", "time_s"] = "bandwidth"
     """Bytes per second of all pairs together, or the time until the answer is there."""

@@ -11,8 +11,6 @@ from pready.validate.claims.computed_once import Lab, MachineTable
 
 
 class MachineValue(Strict):
-    """One figure of a machine."""
-
     machine: MachineTable
     of: Literal["contexts", "link bandwidth", "one-way latency", "bcopy from", "rendezvous from"]
 

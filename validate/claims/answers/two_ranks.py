@@ -41,7 +41,7 @@ class Race(Strict):
     machine: MachineTable
     workload: Workload
     approaches: dict[str, ApproachTable]
-    """By the name that the answer is given in."""
+    """Interfaces by the name in which a claim answers."""
 
 
 class Size(Strict):
@@ -99,7 +99,6 @@ def break_even_size(a: Size, lab: Lab) -> float:
 
 
 def advice(a: Advised, lab: Lab) -> float | str:
-    """One field of the advice."""
     machine = lab.machine(a.machine)
     library = a.library or machine.library.name
     made = predict(machine, a.workload, library=library, seed=lab.seed, draws=0, whole=())  # not for which buffers
