@@ -80,7 +80,7 @@ def main() -> None:
     ]
     for name, fast, slow in rows:
         print(f"{name:52} {fast:12.3g} {slow:12.3g} {fast / slow:6.0f}×")
-    for arguments in (("--version",), ("predict", HALO), ("predict", HALO, "--engine", "timeline")):
+    for arguments in (("--version",), ("predict", HALO)):
         print(f"pready {' '.join(arguments):45} {start_up(*arguments):10.2f} s")
 
 

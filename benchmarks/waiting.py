@@ -21,17 +21,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-PAIRS = ("--over", "buffer=64KiB:128MiB:2x", "--over", "seed=0:8:1", "--csv")
+PAIRS = ("--set", "buffer=64KiB:128MiB:2x", "--set", "seed=0:8:1", "-o", "-")
 HALO = (
-    "--over",
+    "--set",
     "buffer=64KiB:32MiB:2x",
-    "--over",
+    "--set",
     "compute.time=1ms,2ms,4ms,8ms,16ms",
-    "--over",
+    "--set",
     "seed=0:19:1",
-    "--csv",
+    "-o",
+    "-",
 )
-WIDE = ("--over", "buffer=64KiB:32MiB:2x", "--over")
+WIDE = ("--set", "buffer=64KiB:32MiB:2x", "--set")
 STEP = "format = 2\nthreads = 4\ngrid = [2, 2, 2]\n" + "".join(
     f'[[exchanges]]\nname = "halo_{n}"\npattern = "halo3d"\nbuffer = "{4 << n} KiB"\nreceiver = "computing"\n'
     f'compute = {{ time = "{100 * (n + 1)} us" }}\narrivals = {{ model = "normal by thread", spread = 0.02 }}\n'
@@ -48,9 +49,8 @@ def commands(raw: Path | None) -> dict[str, tuple[float, list[str]]]:
         "predict": (0.7, ["predict", halo]),
         "step of twelve exchanges": (2.0, ["predict", "step.toml"]),
         "report": (3.0, ["predict", halo, "-o", "report"]),
-        "108 points of pairs, one core": (0.0, ["sweep", pair, *PAIRS, "--cores", "1"]),
-        "108 points of pairs, two cores": (0.0, ["sweep", pair, *PAIRS, "--cores", "2"]),
-        "1000 points of the halo, two cores": (40.0, ["sweep", halo, *HALO, "--cores", "2"]),
+        "108 points of pairs": (0.0, ["sweep", pair, *PAIRS]),
+        "1000 points of the halo": (40.0, ["sweep", halo, *HALO]),
     }
     if raw is not None:
         found["fit of a calibration"] = (
@@ -105,13 +105,6 @@ def cluster(checkout: Path, workers: int) -> Iterator[str]:
             child.communicate("")
 
 
-def on_dask(words: list[str], number: int) -> tuple[float, bytes]:
-    """A sweep on so many worker processes, which have loaded pready before."""
-    with cluster(HERE, number) as address:
-        timed(HERE, [*words[:2], *WIDE, "seed=0:1:1", "--csv", "--dask", address])
-        return timed(HERE, [*words, "--dask", address])
-
-
 def on_mpi(words: list[str], number: int) -> tuple[float, bytes]:
     """The same on ranks of MPICH, with one more that hands out the points."""
     prefix = os.environ.get("PREADY_MPICH_PREFIX", str(HERE / ".venv-mpich"))
@@ -121,10 +114,10 @@ def on_mpi(words: list[str], number: int) -> tuple[float, bytes]:
 
 def workers(points: int) -> None:
     """The same sweep on one worker and on two: how much faster, and whether the bytes are those of this machine."""
-    words = ["sweep", str(HERE / "examples" / "halo3d.toml"), *WIDE, f"seed=0:{points // 10 - 1}:1", "--csv"]
+    words = ["sweep", str(HERE / "examples" / "halo3d.toml"), *WIDE, f"seed=0:{points // 10 - 1}:1", "-o", "-"]
     took, plain = timed(HERE, words)
     print(f"| {points} points, this machine | {took:.1f} | | |", flush=True)
-    for name, run in (("Dask", on_dask), ("mpi4py.futures", on_mpi)):
+    for name, run in (("mpi4py.futures", on_mpi),):
         (one, first), (two, second) = (run(words, number) for number in (1, 2))
         same = "the same bytes" if first == second == plain else "OTHER BYTES"
         print(f"| on {name}, one worker | {one:.1f} | | |")

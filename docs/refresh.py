@@ -17,7 +17,7 @@ from pready.validate.claims.summary import figures
 README, PAPER = Path("README.md"), Path("paper/paper.md")
 EXAMPLE = "examples/halo3d.toml"
 PREDICT = [sys.executable, "-m", "pready", "predict", EXAMPLE]
-WAVES = ["simulate", EXAMPLE, "--ranks", "128", "--iterations", "60", "--approach", "many:8:8"]
+WAVES = ["simulate", EXAMPLE, "--set", "grid=128", "--set", "iterations=60", "--approach", "many:8:8"]
 TRUST = (README, Path("docs/trust.md"))
 NUMBER = r"<!-- (\w+) -->([\d.]+)<!-- -->"
 

@@ -48,7 +48,6 @@ from pready.model.timeline.rules import (
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.timeline.terms import BY_COST
-from pready.model.workload import supported_by
 from pready.model.workload.arrivals import Gaussian
 from pready.model.workload.draws import deterministic
 from pready.model.workload.exchange import ComputeRate
@@ -239,8 +238,7 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
         yield "parts differ between threads: messages and terms are those of the mean, steps those of each message"
     if not evaluation.rest:
         steps = "the steps are means over the simulated ranks and iterations, where late neighbours delay bulk and "
-        alone = supported_by.beyond(evaluation.workload, "timeline") is None
-        yield steps + "approach alike" + "; --engine timeline shows one exchange term by term" * alone
+        yield steps + "approach alike"
     yield (
         "PLogGP (LogGP of two ranks, one partition late) knows no threads, contention, rendezvous, further peers or "
         "late neighbours; only its abstract was read, the rest is LogGP"

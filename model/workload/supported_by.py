@@ -11,9 +11,9 @@ from pready.model.workload.workload import Workload
 
 Simulator = Literal["timeline", "engine", "sst"]
 ASKED_BY: dict[Simulator, str] = {
-    "timeline": "pready predict --engine timeline",
-    "engine": "pready predict --engine engine",
-    "sst": "pready simulate --engine sst",
+    "timeline": "pready.predict(engine='timeline')",
+    "engine": "pready predict",
+    "sst": "pready sst run",
 }
 
 
@@ -87,7 +87,7 @@ def check(workload: Workload, engine: Simulator) -> None:
     need = _lacking(workload, engine)
     if need is not None:
         raise PreadyError(
-            f"{need.name}: not simulated by '{ASKED_BY[engine]}'",
+            f"{need.name}: not simulated by {ASKED_BY[engine]}",
             valid=" or ".join(said for e, said in ASKED_BY.items() if _lacking(workload, e) is None)
             or "a workload without it",
         )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -23,24 +23,12 @@ from pready.show.terminal.terminal import progress
 
 if TYPE_CHECKING:  # the list of machines needs neither
     from pready.model.approach.interfaces import Approach
+    from pready.model.machine.machine import Machine
     from pready.model.workload.workload import Workload
 
 DEFAULT_MACHINE = "meluxina"
-ENGINES = ("timeline", "engine", "sst")
-"""One exchange of a rank; many ranks, iteration after iteration; SST's packet-level networks."""
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def parse_ranks(text: str, option: str = "--ranks") -> tuple[int, ...]:
-    """``8,8,8`` or ``8x8x8`` as a grid: one to three positive integers."""
-    try:
-        grid = tuple(int(word) for word in text.replace("x", ",").split(","))
-    except ValueError:
-        grid = ()
-    if not 1 <= len(grid) <= 3 or min(grid, default=0) < 1:
-        raise PreadyError(f"{option} = {shown(text)}", valid="X, X,Y or X,Y,Z, such as 8,8,8")
-    return grid
 
 
 def parse_approach(text: str, workload: Workload) -> Approach:
@@ -55,22 +43,52 @@ def workload(*, required: bool = True, several: bool = False) -> Option:
     return click.argument("workload", nargs=-1 if several else 1, required=required)
 
 
-def ranks_per_node() -> Option:
-    """``--ranks-per-node`` of the machine that a prediction is for; None if it is not given."""
+def fields(several: bool = False) -> Option:
+    """``--set``, repeatable: text, for `read` or `parse_axis`."""
+    values = "Values of" if several else "Set"
+    many = ": buffer=64KiB:4MiB:4x, arrivals.spread=1%,4%, machine=niagara,hpc3, library=mpipcl, seed=0:9:1"
+    one = ': buffer=64KiB, compute.time="1 ms", grid=4x4x4, ranks_per_node=8'
     return click.option(
-        "--ranks-per-node",
-        "per_node",
-        type=click.IntRange(1, 1024),
-        metavar="N",
-        help="Ranks on each node there, N in a row, where a run was captured with others.  [default: the workload's]",
+        "--set",
+        "fields",
+        multiple=True,
+        metavar="FIELD=VALUES" if several else "FIELD=VALUE",
+        help=f"{values} a field of the workload file, or of the machine file as machine.FIELD"
+        f"{many if several else one}; repeatable{', all combinations' if several else ''}.",
     )
 
 
-def placed(what: Workload, per_node: int | None) -> Workload:
-    """The workload with so many ranks on a node; None: as it says."""
-    if per_node is None:
-        return what
-    return what.changed(ranks_per_node=None if per_node == 1 else per_node, node_grid=None)
+@overload
+def read(workload: str, machine: str, given: Sequence[str]) -> tuple[Machine, Workload]: ...
+
+
+@overload
+def read(workload: str, machine: str | None, given: Sequence[str]) -> tuple[Machine | None, Workload]: ...
+
+
+def read(workload: str, machine: str | None, given: Sequence[str]) -> tuple[Machine | None, Workload]:
+    """The workload and the machine, if one is named, with the fields of ``--set``."""
+    from pready.model.machine.machine import load
+    from pready.whatif.fields import OPTIONS, changed, parse_axis
+
+    on, what = None if machine is None else load(machine), read_workload(workload)
+    if not given:
+        return on, what
+    axes = [parse_axis(text) for text in given]
+    for axis in axes:
+        if axis.field in OPTIONS:
+            raise PreadyError(f"--set {axis.field} of a single prediction", valid=f"--{axis.field}")
+        if len(axis.values) > 1:
+            raise PreadyError(f"--set {axis.field} has {len(axis.values)} values", valid="one, or 'pready sweep'")
+    try:
+        return changed(on, what, {axis.field: axis.values[0] for axis in axes})
+    except PreadyError as error:
+        raise error.at(f"--set {' --set '.join(given)}") from None
+
+
+def sets(given: Sequence[str], field: str) -> bool:
+    """Does ``--set`` give this field?"""
+    return any(text.partition("=")[0].strip() == field for text in given)
 
 
 def read_workload(text: str) -> Workload:
@@ -135,15 +153,6 @@ def budget(default: str) -> Option:
     )
 
 
-def grid(name: str, help: str, metavar: str = "X,Y,Z") -> Option:
-    """A grid such as ``--ranks``; None if it is not given."""
-
-    def parsed(_: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
-        return None if text is None else parse_ranks(text, option.opts[0])
-
-    return click.option(name, metavar=metavar, callback=parsed, help=help)
-
-
 def share(_: click.Context, option: click.Parameter, text: str) -> float:
     """Callback of an option such as ``"5 %"`` or 0.05."""
     return fraction(text, option.opts[0])
@@ -179,22 +188,11 @@ def as_json(help: str = "One JSON object on standard output.") -> Option:
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 
-def as_csv(help: str = "One line per approach.") -> Option:
-    """``--csv``."""
-    return click.option("--csv", "as_csv", is_flag=True, help=help)
-
-
-def one_form(as_json: bool, as_csv: bool) -> None:
-    """Refuse ``--json`` and ``--csv`` together."""
-    if as_json and as_csv:
-        raise PreadyError("--json and --csv exclude each other", valid="one of them")
-
-
-def refuse(engine: str, given: Mapping[str, object], instead: str) -> None:
-    """Refuse the first option given (values by option, None if not), which `engine` lacks and `instead` has."""
-    for option, value in given.items():
-        if value is not None:
-            raise PreadyError(f"{option} does not work with --engine {engine}", valid=f"{option} with {instead}")
+def given(context: click.Context) -> list[str]:
+    """The options of a command line, as they are spelt."""
+    of = {p.name: p.opts[0] for p in context.command.params if isinstance(p, click.Option)}
+    source = click.core.ParameterSource.COMMANDLINE
+    return [said for name, said in of.items() if name and context.get_parameter_source(name) is source]
 
 
 @contextmanager

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from pready.commands import options
-from pready.files.extra import need
-from pready.files.rows import csv_text
 from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
-from pready.model.machine import machine as machines
 from pready.show.figures import files as picture_files
 from pready.show.tables.answer import gpu_line
-from pready.show.tables.prediction import prediction_rows, prediction_view
+from pready.show.tables.prediction import prediction_view
 from pready.show.terminal.terminal import console, print_json, status
 
 
@@ -24,74 +21,48 @@ from pready.show.terminal.terminal import console, print_json, status
 @options.workload()
 @options.machine()
 @options.library()
-@options.ranks_per_node()
+@options.fields()
 @options.seed("Of arrivals and parameter draws.")
-@click.option(
-    "--engine",
-    type=click.Choice(options.ENGINES),
-    help="timeline: one exchange; engine: many ranks; sst: see 'pready simulate'."
-    "  [default: timeline for pt2pt, else engine]",
-)
-@options.as_json()
-@options.as_csv()
-@click.option(
-    "--all", "every_row", is_flag=True, help="All numbers of transport partitions and VCIs, not only the best."
-)
-@click.option("--explain", "explained", is_flag=True, help="Add the closed form, all notes and the sensitivity.")
+@options.min_gain()
+@click.option("--all", "every", is_flag=True, help="Every row and note, the closed form and the sensitivity.")
 @click.option("--exchange", metavar="NAME", help="One exchange of a step, in full.")
+@options.as_json()
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write an HTML page and its data."
 )
-@options.min_gain()
-@options.picture("Draw the prediction.")
 @click.option(
-    "--picture",
-    "kind",
-    type=click.Choice(picture_files.KINDS),
-    help="size: η; messages: η over their number and size; map: the verdict over threads and size; "
-    "exchange: one alone, bulk above; sensitivity: to each input."
-    "  [default: size]",
+    "--plot",
+    "drawn",
+    type=(click.Choice(picture_files.KINDS), click.Path(path_type=Path)),
+    metavar="KIND FILE.svg|.png",
+    help="size: η over sizes; messages: over their number, too; map: the verdict over threads and size; "
+    "exchange: one alone, bulk above; sensitivity: to each input.",
 )
 def predict(
     workload: str,
     machine: str,
     library: str | None,
-    per_node: int | None,
+    fields: Sequence[str],
     seed: int,
-    engine: Literal["timeline", "engine", "sst"] | None,
-    as_json: bool,
-    as_csv: bool,
-    every_row: bool,
-    explained: bool,
-    exchange: str | None,
-    output: Path | None,
     min_gain: float,
-    picture: Path | None,
-    kind: str | None,
+    every: bool,
+    exchange: str | None,
+    as_json: bool,
+    output: Path | None,
+    drawn: tuple[str, Path] | None,
 ) -> None:
     """Predict the time of every approach for WORKLOAD, with advice.
 
     WORKLOAD is a TOML file, or - for standard input.
     """
-    options.one_form(as_json, as_csv)
-    if engine == "sst":
-        raise PreadyError(
-            "--engine sst is a simulation", valid="'pready simulate --engine sst', or --engine timeline or engine here"
-        )
-    if kind is not None and picture is None and output is None:
-        raise PreadyError(
-            f"--picture {kind} without --plot or -o", valid=f"--plot {kind}.svg --picture {kind}, or -o FOLDER"
-        )
-    on_page, kind = kind, kind or picture_files.KINDS[0]
-    if on_page is not None and output is not None:
-        need("matplotlib", "a picture")
+    kind, picture = drawn or ("", None)
     if picture is not None:
         picture_files.check(picture)
-    on, what = machines.load(machine), options.placed(options.read_workload(workload), per_node)
+    on, what = options.read(workload, machine, fields)
     if what.on_gpu:
-        given = {"--library": library, "--engine": engine, "--csv": as_csv, "-o": output, "--plot": picture}
-        if refused := [option for option, value in (given | {"--exchange": exchange}).items() if value]:
-            valid = "--machine, --min-gain and --json"
+        given = {"--library": library, "-o": output, "--plot": drawn, "--exchange": exchange}
+        if refused := [option for option, value in given.items() if value]:
+            valid = "--machine, --set, --min-gain and --json"
             raise PreadyError(f"{refused[0]} with compute.device = 'gpu'", valid=valid)
         found = bound(on, what, min_gain)
         if as_json:
@@ -101,12 +72,11 @@ def predict(
         return
     if what.exchanges is not None and picture is not None and kind != "sensitivity":
         raise PreadyError(
-            f"--picture {kind} of several exchanges per step", valid="--picture sensitivity, or a file with one of them"
+            f"--plot {kind} of several exchanges per step", valid="--plot sensitivity, or a file with one of them"
         )
     if what.exchanges is not None and output is not None:
         raise PreadyError(
-            "no page (-o) of several exchanges per step",
-            valid="--json, --plot with --picture sensitivity, or a file with one",
+            "no page (-o) of several exchanges per step", valid="--json, --plot sensitivity, or a file with one"
         )
     names = [] if what.exchanges is None else [part.name for part in what.parts]
     if exchange is not None and exchange not in names:
@@ -117,22 +87,20 @@ def predict(
 
         page.check(output)
     with status("predicting") as said:
-        shown = None if not names or as_json or as_csv or explained else [name for name in names if name == exchange]
-        prediction = predicted(on, what, library=library, seed=seed, engine=engine, min_gain=min_gain, whole=shown)
+        whole = None if not names or as_json or every else [name for name in names if name == exchange]
+        prediction = predicted(on, what, library=library, seed=seed, min_gain=min_gain, whole=whole)
         if picture is not None:
             said.update("drawing")
             picture_files.draw_prediction(kind, picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
-            page.write(output, on, what, prediction, workload, on_page)
+            page.write(output, on, what, prediction, workload)
     if exchange is not None:
         prediction = prediction.exchanges[names.index(exchange)]
     if as_json:
         print_json(prediction.to_dict())
-    elif as_csv:
-        click.echo(csv_text(prediction_rows(prediction)), nl=False)
     else:
-        console().print(prediction_view(prediction, every_row=every_row, explained=explained))
+        console().print(prediction_view(prediction, every_row=every, explained=every))
         if picture is not None:
             click.echo(f"wrote {picture}", err=True)
     if output is not None:

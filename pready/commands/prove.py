@@ -6,6 +6,7 @@ import json
 import platform
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,11 +21,9 @@ from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
-from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import VERSION
-from pready.model.workload import workload as workloads
 from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
 from pready.show.pages.proof import html
@@ -51,6 +50,7 @@ PAGE, DATA, RAW = "index.html", "report.json", "raw"
     help="A profile or a TOML file.  [default: calibrated first, within the budget]",
 )
 @options.library()
+@options.fields()
 @options.launched('How all ranks are started, such as "srun -N 8 -n 96 -c 8".')
 @click.option(
     "--approach",
@@ -59,8 +59,6 @@ PAGE, DATA, RAW = "index.html", "report.json", "raw"
     metavar="KEY[:T[:V]]",
     help="Measured beside bulk, for every exchange; repeatable.  [default: the best three]",
 )
-@options.grid("--ranks", "Grid of ranks.  [default: the workload's]")
-@options.ranks_per_node()
 @options.budget("3 min")
 @click.option("--rounds", type=int, default=ROUNDS, show_default=True, help="How often each way is measured.")
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
@@ -70,16 +68,9 @@ PAGE, DATA, RAW = "index.html", "report.json", "raw"
 @options.job()
 @click.option(
     "--source",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
+    type=(click.Choice([*LANGUAGES]), click.Path(path_type=Path)),
+    metavar=f"{'|'.join(LANGUAGES)} FOLDER",
     help="Measure nothing: write the exchange as a small program, bulk and ported side by side.",
-)
-@click.option(
-    "--language",
-    type=click.Choice([*LANGUAGES]),
-    default="c",
-    show_default=True,
-    help="Of --source; Fortran takes the module mpi_f08, Python mpi4py.",
 )
 @click.option(
     "-o",
@@ -94,11 +85,10 @@ def prove(
     workload: str,
     machine: str | None,
     library: str | None,
+    fields: Sequence[str],
     launcher: str | None,
     mpicc: str | None,
     named: tuple[str, ...],
-    ranks: tuple[int, ...] | None,
-    per_node: int | None,
     budget: str,
     rounds: int,
     seed: int,
@@ -106,8 +96,7 @@ def prove(
     as_json: bool,
     metrics: bool,
     job: tuple[str, Path] | None,
-    source: Path | None,
-    language: str,
+    source: tuple[str, Path] | None,
     output: Path | None,
 ) -> None:
     """Run WORKLOAD's exchange with real MPI, bulk and the best approaches, and compare with the prediction.
@@ -115,13 +104,11 @@ def prove(
     Exit status: 0 if it was measured, 1 if the measurement clearly contradicts the prediction, 2 for bad input or if
     nothing could be measured.
     """
-    what = workloads.load(workload)
-    what = options.placed(what if ranks is None else what.changed(grid=ranks), per_node)
+    on, what = options.read(workload, machine, fields)
     refuse_broadcast(what, "pready prove")
-    on = None if machine is None else machines.load(machine)
     approaches = [tuple(options.parse_approach(text, part) for part in what.parts) for text in named]
     if source is not None:
-        _write_source(source, what, on, library, approaches, seed, language)
+        _write_source(source[1], what, on, library, approaches, seed, source[0])
         return
     if output is None:
         raise PreadyError("-o is missing", valid="a folder for the report and its raw records, such as -o proof/")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -12,20 +12,17 @@ from typing import Any
 import click
 
 from pready.commands import options
-from pready.files.rows import csv_text
-from pready.files.writing import check_writable, write_text
+from pready.files.writing import check_writable
 from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.common.errors import PreadyError, shown
 from pready.model.machine import machine as machines
-from pready.model.machine.machine import Machine
 from pready.model.workload.workload import Workload
-from pready.show.tables.prediction import prediction_rows, prediction_view
+from pready.show.tables.prediction import prediction_view
 from pready.show.tables.sst import congestion_view, residuals_view
 from pready.show.terminal.terminal import Busy, console, print_json, status
 from pready.sst import kept_parameters
 from pready.sst import library as installed
 from pready.sst.congestion_taken import simulate_beside
-from pready.sst.firefly import Firefly
 from pready.sst.library import MissingSST
 from pready.sst.parameters import GROUPS, parameters
 from pready.sst.run import How
@@ -61,31 +58,12 @@ def needs_sst() -> Iterator[None]:
         click.get_current_context().exit(MISSING)
 
 
-_processes = click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
-_threads = click.option(
-    "--sst-threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each process (sst -n)."
-)
 _OPTIONS = (
     options.workload(),
     options.machine(),
+    options.fields(),
     click.option("--topology", metavar="NAME", help=f"{VALID}.  [default: the machine's [network], else single]"),
-    options.grid("--ranks", "Number or grid of ranks.  [default: the workload's, else 2 or 8]", metavar="N|X,Y,Z"),
-    click.option("--iterations", type=click.IntRange(1), default=DEFAULT_ITERATIONS, show_default=True),
     options.seed(),
-    click.option(
-        "--set",
-        "extra",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="A parameter of the motif ('pready sst info'); repeatable.",
-    ),
-    click.option(
-        "--parameters",
-        "parameter_file",
-        type=click.Path(path_type=Path),
-        metavar="FILE.json",
-        help="Output of 'pready sst calibrate -o'.  [default: calibrated once per machine, and kept]",
-    ),
 )
 
 
@@ -97,38 +75,25 @@ def _what(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @sst.command()
 @_what
-@click.option(
-    "--approach",
-    default="many",
-    show_default=True,
-    metavar="KEY[:T]",
-    help="single, part or many; transport partitions.",
-)
-@click.option("--transport", type=click.IntRange(1), help="Transport partitions.  [default: all user partitions]")
+@options.approach("many")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.py")
 def config(
     workload: str,
     machine: str,
+    fields: Sequence[str],
     topology: str | None,
-    ranks: tuple[int, ...] | None,
-    iterations: int,
     seed: int,
-    extra: Sequence[str],
-    parameter_file: Path | None,
-    approach: str,
-    transport: int | None,
+    approach: str | None,
     output: Path,
 ) -> None:
     """Write an SST configuration for WORKLOAD, with its arrivals beside it, to edit and keep."""
     check_writable(output, (".py",))
-    on, what = machines.load(machine), options.read_workload(workload)
-    firefly = None if parameter_file is None else kept_parameters.read(parameter_file)
-    made = _setup(on, what, topology, ranks, iterations, seed, extra, firefly)
-    chosen = _approach(approach if transport is None else f"{approach}:{transport}", what)
+    made = _setup(workload, machine, fields, topology, seed)
+    chosen = _approach(approach or "many", made.workload)
     folder = installed.build() if installed.available() else None
     if folder is not None:
         made = _calibrated(made)
-    elif parameter_file is None:
+    else:
         click.echo("no SST here to calibrate: parameters follow Firefly's formula", err=True)
     record = write_config(made, chosen, output, folder)
     click.echo(f"wrote {output} and {output.with_suffix('.arrivals.npy').name}; a run writes {record.name}", err=True)
@@ -147,74 +112,30 @@ def config(
 @click.option(
     "--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep configurations and records there."
 )
-@_processes
-@_threads
+@click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
 @options.as_json()
-@options.as_csv()
+@needs_sst()
 def run(
     workload: str,
     machine: str,
+    fields: Sequence[str],
     topology: str | None,
-    ranks: tuple[int, ...] | None,
-    iterations: int,
     seed: int,
-    extra: Sequence[str],
-    parameter_file: Path | None,
     names: Sequence[str],
     library: str | None,
     keep: Path | None,
     processes: int,
-    sst_threads: int,
     as_json: bool,
-    as_csv: bool,
 ) -> None:
-    """Simulate WORKLOAD with SST, bulk and each approach, and print the prediction."""
-    options.one_form(as_json, as_csv)
-    run_and_show(
-        machines.load(machine),
-        options.read_workload(workload),
-        topology=topology,
-        ranks=ranks,
-        iterations=iterations,
-        seed=seed,
-        approaches=names,
-        library=library,
-        as_json=as_json,
-        as_csv=as_csv,
-        extra=extra,
-        firefly=None if parameter_file is None else kept_parameters.read(parameter_file),
-        keep=keep,
-        how=How(processes, sst_threads),
-    )
+    """Simulate WORKLOAD with SST, bulk and each approach, and print the prediction.
 
-
-@needs_sst()
-def run_and_show(
-    machine: Machine,
-    workload: Workload,
-    *,
-    topology: str | None,
-    ranks: tuple[int, ...] | None,
-    iterations: int,
-    seed: int,
-    approaches: Sequence[str],
-    library: str | None,
-    as_json: bool,
-    as_csv: bool,
-    extra: Sequence[str] = (),
-    firefly: Firefly | None = None,
-    keep: Path | None = None,
-    how: How | None = None,
-) -> None:
-    """Simulate and print: ``pready sst run`` and ``pready simulate --engine sst``.
-
-    Without SST: one line and status `MISSING`, after the options are checked.
+    Ten iterations of the workload's grid (8 ranks, or a pair, if it has none) unless --set iterations says otherwise.
     """
-    made = _setup(machine, workload, topology, ranks, iterations, seed, extra, firefly)
-    chosen = [_approach(text, workload) for text in approaches]
+    made = _setup(workload, machine, fields, topology, seed)
+    chosen = [_approach(text, made.workload) for text in names]
     installed.find()
     with status("SST") as said:
-        how = replace(how or How(), on_wait=said.wait)
+        how = How(processes, on_wait=said.wait)
         installed.build(lambda: said.update(BUILDING, long=True))
         made = _calibrated(made, how, said)
 
@@ -228,8 +149,6 @@ def run_and_show(
         )
     if as_json:
         print_json(prediction.to_dict() | {"congestion": [asdict(r) | {"taken": r.taken} for r in rows]})
-    elif as_csv:
-        click.echo(csv_text(prediction_rows(prediction)), nl=False)
     else:
         console().print(prediction_view(prediction, every_row=True))
         if rows:
@@ -240,40 +159,24 @@ def run_and_show(
 
 @sst.command()
 @options.machine()
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.json", help="Write the parameters there."
-)
-@click.option("--path", type=click.Choice(["inter", "intra"]), default="inter", show_default=True)
-@click.option("--cache", type=click.Choice(["hot", "cold"]), default="hot", show_default=True, help="Copy bandwidth.")
-@_processes
-@_threads
 @options.as_json("Residuals and parameters as one JSON object.")
 @needs_sst()
-def calibrate(
-    machine: str, output: Path | None, path: str, cache: str, processes: int, sst_threads: int, as_json: bool
-) -> None:
-    """Fit Firefly's and merlin's parameters to the machine's ping-pong times."""
-    if output is not None:
-        check_writable(output, (".json",))
+def calibrate(machine: str, as_json: bool) -> None:
+    """Fit Firefly's and merlin's parameters to the machine's ping-pong times, and show how well."""
     on = machines.load(machine)
     installed.find()
     with status("SST") as said:
         installed.build(lambda: said.update(BUILDING, long=True))
         said.update("SST ping-pong, 8 B to 16 MiB", long=True)
-        fit = calibrated(on, path, cache, How(processes, sst_threads, on_wait=said.wait))
-    data = kept_parameters.as_data(fit, on.name, path, cache)
-    if output is not None:
-        write_text(output, json.dumps(data, indent=2) + "\n")
+        fit = calibrated(on, "inter", "hot", How(on_wait=said.wait))
     if as_json:
         rows = [
             {"size": r.size, "machine_s": r.machine, "sst_s": r.simulated, "residual": r.relative}
             for r in fit.residuals
         ]
-        print_json(data | {"residuals": rows})
+        print_json(kept_parameters.as_data(fit, on.name, "inter", "hot") | {"residuals": rows})
     else:
         console().print(residuals_view(fit, on.name))
-        if output is not None:
-            click.echo(f"wrote {output}", err=True)
 
 
 @sst.command()
@@ -289,23 +192,14 @@ def info() -> None:
             click.echo(f"  {p.name:14} {p.default or '(none)':12} {p.meaning}")
 
 
-def _setup(
-    machine: Machine,
-    workload: Workload,
-    network: str | None,
-    ranks: tuple[int, ...] | None,
-    iterations: int,
-    seed: int,
-    extra: Sequence[str],
-    firefly: Firefly | None,
-) -> Setup:
-    if max(ranks or (), default=0) > MOST_RANKS:
-        raise PreadyError(f"--ranks = {','.join(map(str, ranks or ()))}", valid=f"at most {MOST_RANKS} for SST")
-    pairs = dict(_pair(text) for text in extra)
-    network = network or ("single" if machine.network is None else machine.network.sst_name)
-    return setup(
-        machine, workload, network, ranks or (), iterations=iterations, seed=seed, extra=pairs, firefly=firefly
-    )
+def _setup(workload: str, machine: str, fields: Sequence[str], network: str | None, seed: int) -> Setup:
+    """A run of the workload; ten iterations unless ``--set`` says how many."""
+    on, what = options.read(workload, machine, fields)
+    if (ranks := math.prod(what.grid or ())) > MOST_RANKS:
+        raise PreadyError(f"grid = {shown(what.grid)} has {ranks} ranks", valid=f"at most {MOST_RANKS} for SST")
+    iterations = what.iterations if options.sets(fields, "iterations") else DEFAULT_ITERATIONS
+    network = network or ("single" if on.network is None else on.network.sst_name)
+    return setup(on, what, network, (), iterations=iterations, seed=seed)
 
 
 def _calibrated(made: Setup, how: How | None = None, said: Busy | None = None) -> Setup:
@@ -324,18 +218,11 @@ def _calibrated(made: Setup, how: How | None = None, said: Busy | None = None) -
     return replace(made, firefly=kept_parameters.fitted(made.machine, w.path, w.cache, how, on_fit))
 
 
-def _pair(text: str) -> tuple[str, object]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise PreadyError(f"--set {shown(text)}", valid="NAME=VALUE")
-    return name, value
-
-
 def _approach(text: str, workload: Workload) -> Approach:
     """Parse an approach; refuse one without a motif."""
     found = options.parse_approach(text, workload)
     if found.interface not in SIMULATED:
-        valid = f"{', '.join(i.key for i in SIMULATED)}; others with --engine engine"
+        valid = f"{', '.join(i.key for i in SIMULATED)}; others with 'pready simulate'"
         raise PreadyError(f"--approach = {shown(text)} is not simulated by SST", valid=valid)
     if found.vcis != 1:
         raise PreadyError(f"--approach = {shown(text)}: SST simulates one VCI", valid="KEY or KEY:TRANSPORTS")

@@ -1,9 +1,10 @@
-"""The options and the output that ``sweep`` and ``compare`` share."""
+"""What ``sweep`` and ``compare`` share: options, computing and output."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -13,71 +14,79 @@ from pready.files import rows as files
 from pready.files.rows import csv_text
 from pready.files.writing import write_text
 from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.whatif import flat, table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress
 from pready.whatif import extrap, libraries
-from pready.whatif.executors import from_command_line
-from pready.whatif.fields import Axis
+from pready.whatif.executors import of_this_job
+from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work
-from pready.whatif.sweep import tabulate
+from pready.whatif.sweep import product, tabulate
 from pready.whatif.table import Table
 
 STANDARD_OUTPUT = Path("-")
 
-engine = click.option(
-    "--engine",
-    type=click.Choice(["timeline", "engine"]),
-    help="timeline: one exchange; engine: many ranks.  [default: timeline for pt2pt, else engine]",
+_OPTIONS = (
+    options.machine(),
+    options.library(),
+    options.fields(several=True),
+    click.option(
+        "-o",
+        "--output",
+        type=click.Path(path_type=Path),
+        metavar="FILE.csv|.parquet|.jsonl|-",
+        help="Write rows (.jsonl: for Extra-P), with finished points beside the file; - is standard output.",
+    ),
+    options.seed("Of arrivals and parameter draws."),
+    click.option(
+        "--work",
+        type=click.Choice(["per-thread", "total"]),
+        default="per-thread",
+        show_default=True,
+        help="If threads vary: compute.time stays the same per thread, or in total.",
+    ),
+    click.option("--all", "every", is_flag=True, help="A row for every approach, not only for the best."),
+    options.min_gain(),
+    options.as_json(),
+    options.picture("Draw η and the saving over the field with the most values."),
 )
-work = click.option(
-    "--work",
-    type=click.Choice(["per-thread", "total"]),
-    default="per-thread",
-    show_default=True,
-    help="If threads vary: compute.time stays the same per thread, or in total.",
-)
-cores = click.option("--cores", type=click.IntRange(1, 4096), help="Workers on this machine.  [default: all]")
-dask = click.option(
-    "--dask",
-    metavar="tcp://HOST:PORT|FILE",
-    help="Compute on the workers of a Dask scheduler, by its address or scheduler file.",
-)
-output = click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE.csv|.parquet|.jsonl|-",
-    help="Write rows (.jsonl: for Extra-P), with finished points beside the file; - is standard output.",
-)
-overwrite = click.option("--overwrite", is_flag=True, help="Replace FILE if it holds other rows.")
+
+
+def shared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of both."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 def run(
-    points: Sequence[Point],
-    workloads: Sequence[Workload],
-    axes: Sequence[Axis],
-    shared: Options,
+    texts: Sequence[str],
     *,
-    work: Work,
-    cores: int | None,
-    dask: str | None,
+    machine: str,
+    library: str | None,
+    fields: Sequence[str],
     output: Path | None,
-    overwrite: bool,
-    picture: Path | None,
+    seed: int,
+    work: Work,
+    every: bool,
+    min_gain: float,
     as_json: bool,
-    as_csv: bool,
-    as_map: bool = False,
-    libraries_beside: bool = False,
+    picture: Path | None,
+    sizes: bool = False,
 ) -> None:
-    """Compute the points; show or write their table; `libraries_beside`: what each library changes as notes."""
-    options.one_form(as_json, as_csv)
+    """Predict each workload at all combinations of the fields' values; show or write their table.
+
+    `sizes`: with the buffers that are worth porting, and what each library changes as a note.
+    """
+    axes, workloads = [parse_axis(text) for text in fields], [options.read_workload(text) for text in texts]
+    points = product(load(machine), workloads, axes, library=library, seed=seed, work=work)
+    beside = sizes and not every and any(axis.field == "library" for axis in axes)
+    how = Options(min_gain=min_gain, every=every or beside, sizes=sizes)
     if output == STANDARD_OUTPUT and as_json:
         raise PreadyError("-o - and --json both go to standard output", valid="one of them")
-    if dask is not None and cores is not None:
-        raise PreadyError("--dask and --cores: the cluster's workers are not of this machine", valid="one of them")
     file = None if output == STANDARD_OUTPUT else output
     if file is not None:
         files.check(file)
@@ -85,44 +94,25 @@ def run(
             extrap.split_fields({a.field: list(a.values) for a in axes})
     if picture is not None:
         picture_files.check(picture)
-    elif as_map:
-        raise PreadyError("--map without --plot", valid="--plot map.svg --map")
-    if as_map and len(axes) != 2:
-        raise PreadyError(
-            f"--map over {len(axes)} field{'' if len(axes) == 1 else 's'}",
-            valid="two fields: --over buffer=64KiB:64MiB:4x --over threads=2,4,8,16",
-        )
     kept = None if file is None else Kept(file)
-    keys = set() if kept is None else {p.key(shared) for p in points}
+    keys = set() if kept is None else {p.key(how) for p in points}
     before = 0 if kept is None else kept.count(keys)
-    if file is not None and file.exists() and not overwrite and before < len(keys):
+    if file is not None and file.exists() and before < len(keys):
         raise PreadyError(
             f"is there already, and {len(keys) - before} of these {len(keys)} points are new",
-            valid="another name, or --overwrite (finished points are not computed again)",
+            valid="another name, or no file (finished points are not computed again)",
             source=str(file),
         )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = progress(*columns)
-    task = bar.add_task("predicting", total=len(points))
-    try:
-        with from_command_line(dask) as executor, bar:
-            where = {"cores": cores, "executor": executor, "separate": True, "on_point": lambda: bar.advance(task)}
-            table = tabulate(points, workloads, axes, shared, work=work, kept=kept, **where)
-    except KeyboardInterrupt:
-        said = f"{bar.tasks[0].completed:.0f} finished points of {len(points)} are lost; -o FILE would keep them"
-        if kept is not None:
-            said = f"{kept.count(keys)} of {len(keys)} points are kept in {kept.path}; the same command resumes"
-        click.echo(f"pready: interrupted, {said}", err=True)
-        raise SystemExit(130) from None
-    if libraries_beside:
+    table = _computed(points, workloads, axes, how, work, kept, keys)
+    if beside:
         table = libraries.beside(table)
     if picture is not None:
-        picture_files.draw_table(picture, table, shared.min_gain, as_map=as_map)
+        picture_files.draw_table(picture, table, min_gain)
     if file is not None:
-        _write(file, table, overwrite=overwrite)
+        _write(file, table)
     if as_json:
         print_json({"varied": table.varied, "notes": table.notes, "rows": table.to_dicts()})
-    elif as_csv or output == STANDARD_OUTPUT:
+    elif output == STANDARD_OUTPUT:
         click.echo(table_csv(table), nl=False)
     elif output is None:
         console().print(table_view(table))
@@ -131,17 +121,42 @@ def run(
     if file is not None:
         again = f", {before} of them from earlier runs" if before else ""
         click.echo(f"wrote {file}: {len(points)} points{again}, seed {points[0].seed}", err=True)
-    if as_json or as_csv or output is not None:
+    if as_json or output is not None:
         for note in table.notes:
             click.echo(f"note {note}", err=True)
 
 
-def _write(output: Path, table: Table, *, overwrite: bool) -> None:
+def _computed(
+    points: Sequence[Point],
+    workloads: Sequence[Workload],
+    axes: Sequence[Axis],
+    how: Options,
+    work: Work,
+    kept: Kept | None,
+    keys: set[str],
+) -> Table:
+    """The table of all points, behind a progress bar; an interruption says what is kept."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = progress(*columns)
+    task = bar.add_task("predicting", total=len(points))
+    try:
+        with of_this_job() as executor, bar:
+            where = {"executor": executor, "separate": True, "on_point": lambda: bar.advance(task)}
+            return tabulate(points, workloads, axes, how, work=work, kept=kept, **where)
+    except KeyboardInterrupt:
+        said = f"{bar.tasks[0].completed:.0f} finished points of {len(points)} are lost; -o FILE would keep them"
+        if kept is not None:
+            said = f"{kept.count(keys)} of {len(keys)} points are kept in {kept.path}; the same command resumes"
+        click.echo(f"pready: interrupted, {said}", err=True)
+        raise SystemExit(130) from None
+
+
+def _write(output: Path, table: Table) -> None:
     """Write the rows, unless the file holds others."""
     rows, suffix = flat(table), output.suffix.lower()
     text = csv_text(rows) if suffix == ".csv" else extrap.json_lines(table) if suffix == extrap.SUFFIX else None
-    if output.exists() and not overwrite and (text is None or output.read_bytes() != text.encode()):
-        raise PreadyError("is there already, with other rows", valid="another name, or --overwrite", source=str(output))
+    if output.exists() and (text is None or output.read_bytes() != text.encode()):
+        raise PreadyError("is there already, with other rows", valid="another name, or no file", source=str(output))
     if text is None:
         files.write(output, rows)
     else:

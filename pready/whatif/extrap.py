@@ -58,6 +58,6 @@ def split_fields(varied: dict[str, list[object]]) -> tuple[list[str], list[str]]
     if not numbers:
         raise PreadyError(
             f"Extra-P models numbers, and none of {', '.join(varied)} is a parameter",
-            valid="a field with numbers, such as --over buffer=64KiB:4MiB:2x",
+            valid="a field with numbers, such as --set buffer=64KiB:4MiB:2x",
         )
     return numbers, [n for n in varied if n not in (*numbers, "seed")]

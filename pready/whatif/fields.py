@@ -1,26 +1,31 @@
-"""Fields to vary: ``arrivals.spread=1%,4%,10%``, ``buffer=1KiB:64MiB:2x``, ``machine=meluxina,niagara``.
+"""Fields by dotted name, with a value or several: ``arrivals.spread=1%,4%,10%``, ``buffer=1KiB:64MiB:2x``.
 
-Fields have the dotted names and the values of a workload file; ``machine.`` before a name means the machine file.
-``machine``, ``library`` and ``seed`` are the options of these names.
+Names and values are those of a workload file; ``machine.`` before a name means the machine file. Of a sweep,
+``machine``, ``library`` and ``seed`` are fields, too.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
+from pready.model.machine.machine import Machine
 from pready.model.toml import dotted
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 
 LARGEST = 100_000
 """Most values of a field, and most points of a sweep."""
 
 OPTIONS = ("machine", "library", "seed")
 OF_THE_MACHINE = "machine."
+LISTS = ("grid", "node_grid", "thread_grid", "transport_partitions")
+"""Fields with a list of integers, for which one integer does."""
 
 _COMMA = re.compile(r",(?![^\[]*\])")
 
@@ -45,11 +50,11 @@ def axis(field: str, values: object) -> Axis:
     return Axis(field, tuple(_read(v) if isinstance(v, str) else v for v in given))
 
 
-def parse_axis(text: str, option: str = "--over") -> Axis:
+def parse_axis(text: str) -> Axis:
     """``FIELD=A,B,C`` or ``FIELD=FROM:TO:STEP`` as a field and its values.
 
     ``FROM:TO:2x`` multiplies, ``FROM:TO:STEP`` adds; both ends are included if met. A range has integers, numbers, or
-    quantities in the unit of FROM.
+    quantities in the unit of FROM. ``4x4x4`` and ``[4, 4, 4]`` are one list.
 
     Raises
     ------
@@ -59,9 +64,32 @@ def parse_axis(text: str, option: str = "--over") -> Axis:
     field, equals, spec = text.partition("=")
     field = field.strip()
     if not equals or not spec.strip():
-        raise PreadyError(f"{option} {shown(text)} varies nothing", valid="FIELD=A,B,C or FIELD=FROM:TO:2x")
+        raise PreadyError(f"--set {shown(text)} sets nothing", valid='FIELD=VALUE, such as buffer="64 KiB"')
     dotted.steps(field)
-    return Axis(field, _values(field, spec, f"{option} {field}"))
+    return Axis(field, _values(field, spec, f"--set {field}"))
+
+
+M = TypeVar("M", Machine, Machine | None)
+
+
+def changed(machine: M, workload: Workload, fields: Mapping[str, Any]) -> tuple[M, Workload]:
+    """Both with other values of some fields, given by dotted name.
+
+    Raises
+    ------
+    PreadyError
+        As of a file: an unknown field, with the one that was probably meant, or a value that is not valid.
+    """
+    of_machine = {n.removeprefix(OF_THE_MACHINE): v for n, v in fields.items() if n.startswith(OF_THE_MACHINE)}
+    if of_machine:
+        if machine is None:
+            raise PreadyError(f"machine.{next(iter(of_machine))} without a machine", valid="--machine")
+        machine = validated(Machine, dotted.changed(dotted.written(machine), of_machine), "machine")
+    own = {n: v for n, v in fields.items() if not n.startswith(OF_THE_MACHINE)}
+    if "ranks_per_node" in own and workload.node_grid is not None:
+        own.setdefault("node_grid", None)  # another number of ranks fills nodes in a row
+    own |= {n: (v,) for n, v in own.items() if n.rpartition(".")[2] in LISTS and isinstance(v, int)}
+    return machine, workload.changed(**own) if own else workload
 
 
 def _values(field: str, spec: str, where: str) -> tuple[object, ...]:
@@ -78,6 +106,10 @@ def _values(field: str, spec: str, where: str) -> tuple[object, ...]:
 
 def _read(word: str) -> object:
     """A value as in a file; only ambiguous text needs quotation marks."""
+    if re.fullmatch(r"\d+(x\d+)+", word):
+        return [int(n) for n in word.split("x")]
+    if re.fullmatch(r"\[[^\[\]]*\]", word):
+        return [_read(part.strip()) for part in word[1:-1].split(",") if part.strip()]
     try:
         value: object = tomllib.loads(f"x = {word}")["x"]
     except (tomllib.TOMLDecodeError, ValueError):

@@ -19,12 +19,11 @@ from pready.model.engine.simulate import LARGEST_SEED
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.verdict import MIN_GAIN
-from pready.model.toml import dotted
-from pready.model.toml.reading import LARGEST_DATA, read_bytes, validated
+from pready.model.toml.reading import LARGEST_DATA, read_bytes
 from pready.model.version import VERSION
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
-from pready.whatif.fields import LARGEST, OF_THE_MACHINE, OPTIONS, Axis
+from pready.whatif.fields import LARGEST, OPTIONS, Axis, changed
 
 Work = Literal["per-thread", "total"]
 """If threads vary, `compute.time` stays the same per thread, or in total."""
@@ -131,15 +130,11 @@ def _point(
     seed = label.get("seed", seed)
     if not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
         raise PreadyError(f"seed = {shown(seed)}", valid="0 to 2^64 - 1")
-    of_machine = {n.removeprefix(OF_THE_MACHINE): v for n, v in label.items() if n.startswith(OF_THE_MACHINE)}
-    if of_machine:
-        machine = validated(Machine, dotted.changed(dotted.written(machine), of_machine), "machine")
-    fields = {n: v for n, v in label.items() if n not in OPTIONS and not n.startswith(OF_THE_MACHINE)}
-    fields |= {n: (v,) for n, v in fields.items() if n.endswith("transport_partitions") and isinstance(v, int)}
-    changed = workload.changed(**fields) if fields else workload
-    if work == "total" and changed.threads != workload.threads:
-        changed = _same_work(changed, changed.threads / workload.threads, fields)
-    return Point(machine, changed, library, seed, label)
+    fields = {n: v for n, v in label.items() if n not in OPTIONS}
+    machine, other = changed(machine, workload, fields)
+    if work == "total" and other.threads != workload.threads:
+        other = _same_work(other, other.threads / workload.threads, fields)
+    return Point(machine, other, library, seed, label)
 
 
 def _same_work(workload: Workload, more: float, fields: dict[str, Any]) -> Workload:

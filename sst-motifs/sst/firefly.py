@@ -122,7 +122,7 @@ class Firefly:
         try:
             return Firefly(**{**data, "bands": tuple(Band(**b) for b in data["bands"])})
         except (TypeError, KeyError) as error:
-            raise PreadyError(f"parameters of SST: {error}", valid="what `pready sst calibrate -o` wrote") from None
+            raise PreadyError(f"parameters of SST: {error}", valid="parameters that a fit has written") from None
 
 
 def ping_time(machine: Machine, size: float, path: PathName = "inter", cache: str = "hot") -> float:

@@ -28,7 +28,7 @@ def as_data(fit: Fit, machine: str, path: str, cache: str) -> dict[str, Any]:
 
 
 def read(path: Path) -> Firefly:
-    """Parameters that ``pready sst calibrate -o`` wrote.
+    """Parameters that a fit has written.
 
     Raises
     ------
@@ -39,10 +39,10 @@ def read(path: Path) -> Firefly:
         data = json.loads(decoded(read_bytes(path, LARGEST_TOML), str(path)))
     except (json.JSONDecodeError, RecursionError) as error:
         raise PreadyError(
-            f"is not JSON: {error}", valid="what `pready sst calibrate -o` wrote", source=str(path)
+            f"is not JSON: {error}", valid="parameters that a fit has written", source=str(path)
         ) from None
     if not isinstance(data, dict) or not isinstance(data.get("firefly"), dict):
-        raise PreadyError("has no parameters", valid="what `pready sst calibrate -o` wrote", source=str(path))
+        raise PreadyError("has no parameters", valid="parameters that a fit has written", source=str(path))
     return Firefly.from_dict(data["firefly"])
 
 

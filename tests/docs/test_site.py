@@ -33,12 +33,12 @@ ELSEWHERE = (
     "sst run",
     "prove",
     "capture",
-    "--dask",
     "ex.toml",
+    "here.toml",
     "-o report/",
     "-o /tmp/report",
 )
-"""What needs two nodes, a scheduler or SST, takes minutes, or writes to the user's folders: tested where those are.
+"""What needs two nodes or SST, takes minutes, or writes to the user's folders: tested where those are.
 Pages are made for tests/pready/test_prediction_page.py."""
 
 

@@ -153,7 +153,7 @@ def test_with_mpich_it_calibrates_captures_and_predicts(
     pready("capture", "-o", "run", "--", "mpiexec", "-n", "4", mpich.stencil(), *halo.split())
     pready("workload", "run", "-o", "app.toml")
     assert tomllib.loads((tmp_path / "app.toml").read_text(encoding="utf-8"))["pattern"] == "halo3d"
-    assert "Pt2Pt single" in pready("predict", "app.toml", "--machine", "m.toml", "--ranks-per-node", "1", "--all")
+    assert "Pt2Pt single" in pready("predict", "app.toml", "--machine", "m.toml", "--set", "ranks_per_node=1", "--all")
 
 
 def test_a_build_without_a_compiler_says_so(built: Path, without_compiler: dict[str, str], tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import multiprocessing
 import os
 import pickle
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import refused
 
 import pready
 from pready.cli import main
@@ -37,7 +35,7 @@ from pready.whatif.tasks import Task, points_per_task, work
 
 MELUXINA = machine.load("meluxina")
 LAGGARD = workload.load("examples/laggard.toml")
-OVER = ("--over", "buffer=4MiB,8MiB", "--over", "seed=0:3:1", "--csv")
+OVER = ("--set", "buffer=4MiB,8MiB", "--set", "seed=0:3:1", "-o", "-")
 
 
 def some_points(seeds: int = 6) -> list[Point]:
@@ -150,7 +148,7 @@ def test_a_pool_that_breaks_leaves_its_points_for_the_next(tmp_path: Path) -> No
 @pytest.mark.thorough
 def test_a_client_that_is_killed_resumes(tmp_path: Path, plain: str) -> None:
     out = tmp_path / "s.csv"
-    words = [sys.executable, "-m", "pready", "sweep", "examples/laggard.toml", *OVER[:-1], "-o", str(out)]
+    words = [sys.executable, "-m", "pready", "sweep", "examples/laggard.toml", *OVER[:-1], str(out)]
     path = Kept(out).path
     with subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True) as child:
         until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") >= 2)
@@ -193,20 +191,18 @@ def cluster() -> Iterator[tuple[str, list[int]]]:
 
 
 @pytest.mark.thorough
-def test_dask_gives_the_same_bytes_though_a_worker_dies(tmp_path: Path, plain: str) -> None:
-    pytest.importorskip("distributed")
-    out = tmp_path / "s.csv"
-    with cluster() as (address, pids):
-        words = [sys.executable, "-m", "pready", "sweep", "examples/laggard.toml", *OVER[:-1], "-o", str(out)]
-        with subprocess.Popen([*words, "--dask", address], stderr=subprocess.PIPE, text=True) as child:
-            path = Kept(out).path
-            until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") >= 2)
-            os.kill(pids[0], signal.SIGKILL)
-            child.communicate(timeout=240)
-        assert child.returncode == 0
-        assert out.read_text(encoding="utf-8") == plain
-        keys = [json.loads(line)["point"] for line in path.read_text(encoding="utf-8").splitlines()]
-        assert len(keys) == len(set(keys)) == 8
+def test_dask_gives_the_same_rows_though_a_worker_dies(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    some, kept = some_points(4), Kept(tmp_path / "s.csv")
+    with cluster() as (address, pids), distributed.Client(address, set_as_default=False) as client:
+
+        def kill_one() -> None:
+            if len(kept) == 2:
+                os.kill(pids[0], signal.SIGKILL)
+
+        there = compute(some, Options(), kept=kept, executor=client.get_executor(pure=False), on_point=kill_one)
+    assert there == compute(some, Options())
+    assert len(kept.path.read_text(encoding="utf-8").splitlines()) == len(some)
 
 
 @pytest.mark.thorough
@@ -221,16 +217,3 @@ def test_ranks_of_an_mpi_job_give_the_same_bytes(plain: str) -> None:
         [*words, "examples/laggard.toml", *OVER], capture_output=True, text=True, check=False, timeout=240, env=there
     )
     assert (done.returncode, done.stdout) == (0, plain), done.stderr
-
-
-def test_a_cluster_has_no_cores_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("sweep", "examples/laggard.toml", *OVER, "--dask")
-    assert "--dask and --cores" in refused(capsys, *words, "tcp://127.0.0.1:9", "--cores", "2")
-
-
-@pytest.mark.thorough
-def test_a_scheduler_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("distributed")
-    said = refused(capsys, "sweep", "examples/laggard.toml", *OVER, "--dask", "127.0.0.1:nine")
-    assert "--dask '127.0.0.1:nine'" in said
-    assert "valid: tcp://HOST:PORT of a scheduler that runs, or its scheduler file" in said

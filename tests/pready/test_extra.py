@@ -25,10 +25,10 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "package"),
     [
-        (("predict", HALO, "--plot", "{tmp}/eta.svg"), "matplotlib"),
+        (("predict", HALO, "--plot", "size", "{tmp}/eta.svg"), "matplotlib"),
         (("simulate", HALO, "--plot", "{tmp}/waves.png"), "matplotlib"),
         (("calibrate", "report", "{tmp}/raw.jsonl", "-o", "{tmp}/fit.png"), "matplotlib"),
-        (("sweep", HALO, "--over", "threads=1", "-o", "{tmp}/s.parquet"), "pyarrow"),
+        (("sweep", HALO, "--set", "threads=1", "-o", "{tmp}/s.parquet"), "pyarrow"),
     ],
 )
 def test_one_line_says_what_to_install(
@@ -42,4 +42,4 @@ def test_one_line_says_what_to_install(
 @pytest.mark.thorough
 def test_the_first_command_needs_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out(capsys, "predict", LAGGARD).startswith("Port: ")
-    out(capsys, "sweep", LAGGARD, "--over", "threads=1", "-o", tmp_path / "s.csv")
+    out(capsys, "sweep", LAGGARD, "--set", "threads=1", "-o", tmp_path / "s.csv")

@@ -97,12 +97,12 @@ def test_a_workload_from_standard_input(
 ) -> None:
     def said(text: bytes) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-        status = main(["predict", "-", "--csv"])
+        status = main(["predict", "-", "--json"])
         captured = capsys.readouterr()
         return status, captured.out, captured.err
 
     text = Path("examples/laggard.toml").read_bytes()
-    assert said(text) == (0, out(capsys, "predict", "examples/laggard.toml", "--csv"), "")
+    assert said(text) == (0, out(capsys, "predict", "examples/laggard.toml", "--json"), "")
     assert "standard input: threads is missing" in said(b'buffer = "1 MiB"')[2]
     assert "larger than a workload" in said(b"#" * (5 * 2**20))[2]
     # files that it names are relative to the working directory

@@ -31,8 +31,7 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
         == (best["approach"], best["transport_partitions"], best["vcis"])
     )  # fmt: skip
     # The same grid, as many iterations.
-    ranks = ",".join(str(n) for n in said["ranks"])
-    simulated = data(capsys, "simulate", file, "--ranks", ranks, "--iterations", said["iterations"], "--seed", seed)
+    simulated = data(capsys, "simulate", file, "--set", f"iterations={said['iterations']}", "--seed", seed)
     for found, expected in zip(simulated["approaches"], (bulk, row), strict=True):
         for field in ("time_s", "eta", "speedup_percent", "iteration_s", "overhead", "availability"):
             same = expected[field] if expected[field] is None else pytest.approx(expected[field], rel=1e-12)

@@ -181,11 +181,11 @@ def colours_of(path: Path) -> set[str]:
 
 
 PICTURES = {
-    "size": ("predict", "examples/laggard.toml"),
-    "exchange": ("predict", "examples/laggard.toml", "--picture", "exchange"),
-    "sensitivity": ("predict", "examples/laggard.toml", "--picture", "sensitivity"),
-    "sweep": ("sweep", "examples/laggard.toml", "--over", "buffer=1KiB:64KiB:2x", "--engine", "timeline"),
-    "bars": ("compare", "examples/laggard.toml", "--machine", "meluxina", "--machine", "hpc3", "--engine", "timeline"),
+    "size": ("predict", "examples/laggard.toml", "--plot", "size"),
+    "exchange": ("predict", "examples/laggard.toml", "--plot", "exchange"),
+    "sensitivity": ("predict", "examples/laggard.toml", "--plot", "sensitivity"),
+    "sweep": ("sweep", "examples/laggard.toml", "--set", "buffer=1KiB:64KiB:2x", "--plot"),
+    "bars": ("compare", "examples/laggard.toml", "--set", "machine=meluxina,hpc3", "--plot"),
 }
 
 
@@ -204,7 +204,7 @@ TEXT = "{http://www.w3.org/2000/svg}text"
 @pytest.mark.parametrize("kind", PICTURES)
 def test_every_colour_is_one_that_is_seen_on_white_and_on_black(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "x.svg"
-    assert main([*PICTURES[kind], "--plot", str(path)]) == 0
+    assert main([*PICTURES[kind], str(path)]) == 0
     assert colours_of(path) <= SEEN
     assert len(colours_of(path)) > 1
     text = path.read_text(encoding="utf-8")
@@ -282,10 +282,10 @@ def test_of_a_step_only_the_sensitivity_is_drawn(tmp_path: Path, capsys: pytest.
     step, out = tmp_path / "step.toml", tmp_path / "step.svg"
     text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
     step.write_text(text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8")
-    said = "--picture size of several exchanges per step; valid: --picture sensitivity, or a file with one of them"
-    assert said in refused(capsys, "predict", step, "--plot", out)
+    said = "--plot size of several exchanges per step; valid: --plot sensitivity, or a file with one of them"
+    assert said in refused(capsys, "predict", step, "--plot", "size", out)
     said = refused(capsys, "predict", step, "-o", tmp_path / "page")
-    assert "no page (-o) of several exchanges per step; valid: --json, --plot with" in said
+    assert "no page (-o) of several exchanges per step; valid: --json, --plot" in said
     assert [*tmp_path.iterdir()] == [step]
-    assert main(["predict", str(step), "--plot", str(out), "--picture", "sensitivity"]) == 0
+    assert main(["predict", str(step), "--plot", "sensitivity", str(out)]) == 0
     assert "2 exchanges" in out.read_text(encoding="utf-8")

@@ -47,15 +47,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_a_map_is_on_the_page_if_asked_for(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pready.show.figures.prediction.MAP_SIZES", 2)
-    monkeypatch.setattr("pready.show.figures.prediction.MAP_THREADS", 1)
-    assert main(["predict", "examples/laggard.toml", "-o", str(tmp_path), "--picture", "map"]) == 0
-    heading = "Where it pays, over threads and buffer"
-    assert heading in (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert heading not in (folder / "index.html").read_text(encoding="utf-8")
-
-
 @pytest.mark.thorough
 def test_ranks_of_a_node_have_a_page(tmp_path: Path) -> None:
     file = tmp_path / "node.toml"

@@ -1,4 +1,4 @@
-"""``--ranks-per-node``: a run that was captured with one layout, predicted for another."""
+"""``--set ranks_per_node``: a run that was captured with one layout, predicted for another."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from command_line import data, refused
 
 import pready
-from pready.commands.options import placed
 from pready.model.machine import machine as machines
+from pready.whatif.fields import changed
 
 CAPTURED = """format = 2
 name = "captured"
@@ -38,20 +38,21 @@ def captured(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("name", machines.profiles())
 def test_every_shipped_machine_predicts_four_ranks_a_node(name: str, captured: str) -> None:
-    there = placed(pready.load_workload(captured), 4).changed(transport_partitions=[4])
-    assert all(row.time_s > 0 for row in pready.predict(name, there, draws=0).approaches)
+    on, what = pready.load_machine(name), pready.load_workload(captured)
+    _, there = changed(on, what, {"ranks_per_node": 4, "transport_partitions": 4})
+    assert all(row.time_s > 0 for row in pready.predict(on, there, draws=0).approaches)
 
 
 def test_another_layout_is_predicted_than_was_captured(captured: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With a rank on each node, none shares the adapter: bulk is faster than with eight that share its one."""
-    words = ("simulate", captured, "--ranks", "4,2,2", "--iterations", "5", "--approach", "many:4", "--ranks-per-node")
-    bulk = {n: data(capsys, *words, n)["approaches"][0]["time_s"] for n in (1, 8, 16)}
+    words = ("simulate", captured, "--set", "iterations=5", "--approach", "many:4", "--set")
+    bulk = {n: data(capsys, *words, f"ranks_per_node={n}")["approaches"][0]["time_s"] for n in (1, 8, 16)}
     assert bulk[1] < bulk[8]
     assert bulk[16] != bulk[8]
-    found = data(capsys, "predict", captured, "--ranks-per-node", 16)
+    found = data(capsys, "predict", captured, "--set", "ranks_per_node=16")
     assert found["workload"]["ranks_per_node"] == 16
 
 
 def test_ranks_that_do_not_fill_nodes_are_refused(captured: str, capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(capsys, "predict", captured, "--ranks-per-node", 3)
+    said = refused(capsys, "predict", captured, "--set", "ranks_per_node=3")
     assert "ranks_per_node = 3 does not divide 16 ranks" in said

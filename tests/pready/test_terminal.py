@@ -23,9 +23,9 @@ from pready.show.terminal.table import Readable
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 COMMANDS = (
-    ("predict", HALO, "--engine", "timeline"),
-    ("simulate", HALO, "--ranks", "2,2,2", "--iterations", "2", "--approach", "many:8:8"),
-    ("explain", HALO, "--engine", "timeline", "--approach", "many:8"),
+    ("predict", HALO),
+    ("simulate", HALO, "--set", "grid=2x2x2", "--set", "iterations=2", "--approach", "many:8:8"),
+    ("explain", HALO, "--approach", "many:8"),
     ("explain",),
     ("machines",),
     ("machines", "meluxina"),
@@ -73,7 +73,7 @@ def terminal_of(encoding: str) -> Iterator[io.BytesIO]:
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments",
-    [*COMMANDS, ("gain", "--help"), ("explain", HALO, "--engine", "timeline", "--latex")],
+    [*COMMANDS, ("gain", "--help")],
     ids=" ".join,
 )
 def test_a_terminal_without_greek(arguments: tuple[str, ...]) -> None:
@@ -91,7 +91,7 @@ def test_json_is_the_same_data_in_every_encoding(tmp_path: Path) -> None:
     said = []
     for encoding in ("ascii", "utf-8"):
         with terminal_of(encoding) as written:
-            assert main(["predict", str(path), "--engine", "timeline", "--json"]) == 0
+            assert main(["predict", str(path), "--json"]) == 0
         said.append(json.loads(written.getvalue().decode(encoding)))
     assert said[0] == said[1]
 

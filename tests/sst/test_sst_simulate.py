@@ -251,7 +251,10 @@ def test_without_sst_one_line_and_status_3(capsys: pytest.CaptureFixture[str], a
 @pytest.mark.usefixtures("no_sst")
 def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "halo.py"
-    assert command("config", HALO, "--topology", "torus", "--ranks", "4,2,2", "--transport", "8", "-o", str(path)) == 0
+    assert (
+        command("config", HALO, "--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o", str(path))
+        == 0
+    )
     assert "PartHalo3D" in path.read_text()
     assert np.load(tmp_path / "halo.arrivals.npy").shape == (16 * 11, 32)
     assert "a run writes halo.csv" in capsys.readouterr().err
@@ -261,17 +264,13 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--ranks", "two"), "--ranks = 'two'"),
-        (("--ranks", "0"), "--ranks = '0'"),
-        (("--ranks", "10000000"), "--ranks = 10000000; valid: at most 1000000 for SST"),
-        (("--transport", "5"), "transport_partitions = 5 does not divide 32"),
+        (("--set", "grid=0"), "grid[0] = 0; valid: at least 1"),
+        (("--set", "grid=1000x1000x10"), "has 10000000 ranks; valid: at most 1000000 for SST"),
+        (("--approach", "many:5"), "transport_partitions = 5 does not divide 32"),
         (("--approach", "rma"), "--approach = 'rma' (did you mean"),
         (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, many, part"),
         (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
         (("--approach", "part:"), "integers of at least 1"),
-        (("--set", "px"), "--set 'px'; valid: NAME=VALUE"),
-        (("--set", "pong=1"), "PartHalo3D has no parameter 'pong'"),
-        (("--parameters", "/nowhere.json"), "no such file"),
         (("-o", "/nowhere/x.py"), "does not exist"),
         (("-o", "x.txt"), "suffix"),
     ],
@@ -289,16 +288,16 @@ def test_odd_parameter_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "p.json"
     path.write_text(text)
     with pytest.raises(PreadyError):
-        command("config", HALO, "-o", str(tmp_path / "x.py"), "--parameters", str(path))
+        kept_parameters.read(path)
 
 
 @pytest.mark.thorough
 def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command("run", HALO, "--iterations", "2", "--approach", "many:8", "--json") == 0
+    assert command("run", HALO, "--set", "iterations=2", "--approach", "many:8", "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["engine"], data["ranks"], data["network"]) == ("sst", [8], "single of 8 hosts")
     assert data["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
-    assert command("run", HALO, "--iterations", "2", "--approach", "many:8") == 0
+    assert command("run", HALO, "--set", "iterations=2", "--approach", "many:8") == 0
     shown = capsys.readouterr()
     assert "Pt2Pt many" in shown.out
     # No terminal here: a line for each run, and the iteration that does not count is said.
@@ -314,7 +313,7 @@ def test_a_long_run_says_that_it_goes_on(
     slow = (stand_in / "sst").read_text().replace("text =", "import time; time.sleep(0.3)\ntext =")
     (stand_in / "sst").write_text(slow)
     monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.1)
-    assert command("run", HALO, "--iterations", "1", "--approach", "many:8", "--json") == 0
+    assert command("run", HALO, "--set", "iterations=1", "--approach", "many:8", "--json") == 0
     said = capsys.readouterr().err.splitlines()
     for run in ("SST run 1 of 2: Pt2Pt single", "SST run 2 of 2: Pt2Pt many"):
         first, *more = [line for line in said if line.startswith(run)]
@@ -388,7 +387,7 @@ def test_only_what_can_send_the_parts_is_tried() -> None:
 
 @pytest.mark.thorough
 def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = ("run", HALO, "--iterations", "1", "--approach", "many:8", "--json")
+    run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8", "--json")
     said = "calibrating SST to MeluXina, once: the parameters are kept"
     assert command(*run) == 0
     assert said in capsys.readouterr().err
@@ -396,15 +395,10 @@ def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixt
     assert said not in capsys.readouterr().err
     (kept,) = (stand_in.parent / "cache" / "parameters").iterdir()
     assert kept_parameters.read(kept) == initial(load("meluxina"), "inter", workloads.load(HALO).cache)
-    # One cut short is fitted again; given parameters need no fit.
+    # One cut short is fitted again.
     kept.write_text(kept.read_text()[:40])
     assert command(*run) == 0
     assert said in capsys.readouterr().err
-    given = stand_in.parent / "given.json"
-    given.write_text(kept.read_text())
-    kept.unlink()
-    assert command(*run, "--parameters", str(given)) == 0
-    assert said not in capsys.readouterr().err
 
 
 def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,7 +415,7 @@ def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch
 
 @pytest.mark.thorough
 def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = ("run", HALO, "--iterations", "1", "--approach", "many:8")
+    run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8")
     assert command(*run, "--topology", "fattree:4", "--json") == 0
     bulk, many = json.loads(capsys.readouterr().out)["congestion"]
     # The stand-in knows no networks: nothing is taken.

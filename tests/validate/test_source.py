@@ -320,7 +320,7 @@ def test_many_partitions_stay_readable(key: str, language: str) -> None:
         ("halo", "rma-single-active", "fortran", "no program in Fortran.*persistent, many, many-joined, part"),
         ("halo", "many", "python", "'many' has no program in Python.*persistent, part"),
         ("unequal", "part", "c", "'part' with thread_shares: MPI_Psend_init has partitions of one size"),
-        ("sweep", "many", "fortran", "sweep3d.*has no program in Fortran.*--language c"),
+        ("sweep", "many", "fortran", "sweep3d.*has no program in Fortran.*--source c"),
         ("faces, then a list", "part", "python", "several exchanges has no program in Python"),
     ],
 )
@@ -340,14 +340,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     file = tmp_path / "w.toml"
     file.write_text('format = 2\nthreads = 2\nbuffer = "64 KiB"\npattern = "halo3d"\ngrid = [2, 2]\n')
     out = tmp_path / "src"
-    assert main(["prove", str(file), "--approach", "many:2", "--source", str(out)]) == 0
+    assert main(["prove", str(file), "--approach", "many:2", "--source", "c", str(out)]) == 0
     assert {p.name for p in out.iterdir()} == {"exchange.c", "Makefile"}
     assert "Pt2Pt many in 2 messages" in capsys.readouterr().err
     advised = predict(load_machine("meluxina"), load_workload(str(file))).advised
-    assert main(["prove", str(file), "--machine", "meluxina", "--source", str(out)]) == 0
+    assert main(["prove", str(file), "--machine", "meluxina", "--source", "c", str(out)]) == 0
     assert f"({advised.name} in" in capsys.readouterr().err
-    assert main(["prove", str(file), "--approach", "part:2", "--source", str(out), "--language", "python"]) == 0
+    assert main(["prove", str(file), "--approach", "part:2", "--source", "python", str(out)]) == 0
     assert (out / "exchange.py").exists()
     capsys.readouterr()
-    assert main(["prove", str(file), "--source", str(out)]) == 2
+    assert main(["prove", str(file), "--source", "c", str(out)]) == 2
     assert "--approach many:8" in capsys.readouterr().err

@@ -84,7 +84,7 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], library: Library
         _refuse_parts(part, approach, library)
     if language != "c" and (len(workload.parts) > 1 or workload.pattern == "sweep3d"):
         what = "a step of several exchanges" if len(workload.parts) > 1 else "pattern = 'sweep3d'"
-        raise PreadyError(f"{what} has no program in {language.capitalize()}", valid="--language c")
+        raise PreadyError(f"{what} has no program in {language.capitalize()}", valid="--source c")
 
 
 def _refuse_parts(workload: Workload, approach: Approach, library: LibraryProfile) -> None:

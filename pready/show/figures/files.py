@@ -16,7 +16,6 @@ from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
-from pready.show.tables.whatif import title
 from pready.whatif.table import Table
 
 if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
@@ -33,8 +32,6 @@ TITLES = {
     "exchange": "One exchange alone, bulk above",
 }
 """Headings of the pictures on each page."""
-ON_DEMAND = {"map": "Where it pays, over threads and buffer", "sensitivity": "Sensitivity"}
-"""Those that a page has if asked for: a map takes many predictions, and the sensitivity is a table there."""
 
 
 def check(path: Path) -> None:
@@ -66,18 +63,15 @@ def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload,
     save(path, of_prediction.figure(kind, machine, workload, prediction))
 
 
-def draw_table(path: Path, table: Table, min_gain: float, *, as_map: bool = False) -> None:
+def draw_table(path: Path, table: Table, min_gain: float) -> None:
     """Draw a sweep or a comparison."""
     from pready.show.figures import whatif
-    from pready.show.figures.decision_map import decision_map
 
-    save(path, decision_map(title(table), table, min_gain) if as_map else whatif.figure(table, min_gain))
+    save(path, whatif.figure(table, min_gain))
 
 
-def prediction_pictures(
-    machine: Machine, workload: Workload, prediction: Prediction, kind: str | None = None
-) -> list[tuple[str, str]]:
-    """The pictures of a prediction for a page, that of `kind` among them: title and SVG; none without Matplotlib.
+def prediction_pictures(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
+    """The pictures of a prediction for a page: title and SVG; none without Matplotlib.
 
     One exchange alone is drawn if the timeline simulates the workload.
     """
@@ -86,7 +80,7 @@ def prediction_pictures(
     from pready.show.figures import prediction as of_prediction
     from pready.show.figures.svg import svg
 
-    titles = TITLES | {k: title for k, title in ON_DEMAND.items() if k == kind}
+    titles = dict(TITLES)
     if supported_by.beyond(workload, "timeline") is not None:
         del titles["exchange"]
     drawn = ((title, of_prediction.figure(k, machine, workload, prediction)) for k, title in titles.items())

@@ -48,7 +48,6 @@ def write(
     workload: Workload,
     prediction: Prediction,
     file: str,
-    picture: str | None = None,
 ) -> None:
     """Write the page and its data.
 
@@ -56,8 +55,6 @@ def write(
     ----------
     file
         The workload file, ``-`` for standard input.
-    picture
-        A kind that the page has beside the usual ones.
     """
     data = json.dumps(prediction.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     text, files = json.dumps(prediction.workload, indent=1, ensure_ascii=False), [DATA, MACHINE]
@@ -65,7 +62,7 @@ def write(
         text = Path(file).read_text(encoding="utf-8-sig")
         write_text(folder / WORKLOAD, text)
         files.append(WORKLOAD)
-    pictures = prediction_pictures(machine, workload, prediction, picture)
+    pictures = prediction_pictures(machine, workload, prediction)
     sections: list[tuple[str, Part]] = [("", prediction_view(prediction, every_row=True, explained=True))]
     sections += [(title, drawn(svg)) for title, svg in pictures]
     beyond = supported_by.beyond(workload, "timeline")

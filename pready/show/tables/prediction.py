@@ -140,7 +140,7 @@ def _notes(prediction: Prediction, *, explained: bool) -> list[RenderableType]:
         if bugs := [w for w in profile.warnings if w in advice.warnings]:
             said.append(f"{len(bugs)} known about partitioned calls in it: 'pready libraries {profile.name}'")
         if len(said) > MOST_NOTES:
-            said = [*said[: MOST_NOTES - 1], f"{len(said) - MOST_NOTES + 1} more notes: --explain"]
+            said = [*said[: MOST_NOTES - 1], f"{len(said) - MOST_NOTES + 1} more notes: --all"]
     run = prediction.run_speedup_percent
     if run is not None:
         share = f"{100 * (prediction.share or 0):g} %"

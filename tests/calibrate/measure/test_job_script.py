@@ -87,7 +87,7 @@ def test_prove_asks_for_the_nodes_of_its_workload(
 ) -> None:  # fmt: skip
     job = tmp_path / "a job.sh"
     words = [
-        *("prove", "examples/halo3d.toml", "--ranks", "2,2,2"),
+        *("prove", "examples/halo3d.toml", "--set", "grid=2x2x2"),
         *("-o", str(tmp_path / "p"), "--job", scheduler, str(job)),
     ]
     words += [] if launcher is None else ["--launcher", launcher]

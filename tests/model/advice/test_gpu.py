@@ -84,7 +84,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
         (["predict", "examples/gpu.toml", "--library", "mpich-release"], "--library with compute.device = 'gpu'"),
         (["simulate", "examples/gpu.toml"], "a GPU that computes (compute.device): not simulated by"),
         (["explain", "examples/gpu.toml"], "a GPU that computes (compute.device): not simulated by"),
-        (["sweep", "examples/gpu.toml", "--over", "buffer=1MiB,2MiB"], "a GPU that computes"),
+        (["sweep", "examples/gpu.toml", "--set", "buffer=1MiB,2MiB"], "a GPU that computes"),
     ):
         assert main(words) == 2
         assert refused in capsys.readouterr().err

@@ -280,7 +280,7 @@ def test_what_is_refused() -> None:
         predict(plain.model_copy(update={"intra": None}), w)
     with pytest.raises(PreadyError, match="a sweep of ranks that share a node"):
         predict(with_nodes(plain), workload(pattern="sweep3d", grid=[4, 4], ranks_per_node=4))
-    with pytest.raises(PreadyError, match=r"not simulated by .* valid: pready predict --engine engine"):
+    with pytest.raises(PreadyError, match=r"not simulated by .* valid: pready predict"):
         predict(with_nodes(plain), w, engine="timeline")
     with pytest.raises(PreadyError, match="ranks_per_node = 7 does not divide 64 ranks"):
         predict(with_nodes(plain), workload(grid=[4, 4, 4], ranks_per_node=7))
