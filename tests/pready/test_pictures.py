@@ -25,7 +25,7 @@ from pready.model.machine import machine as machines
 from pready.model.result.prediction import Lever, LeverKind, Prediction
 from pready.model.workload import workload as workloads
 from pready.show.figures import prediction as of_prediction
-from pready.show.figures.colours import COLOURS, LIGHTER, NEUTRAL, in_the_dark
+from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.gain_map import gain_map
 from pready.show.figures.idle_waves import _planes, idle_waves
@@ -216,30 +216,6 @@ def test_every_colour_is_one_that_is_seen_on_white_and_on_black(kind: str, tmp_p
 def test_the_same_figure_is_the_same_bytes() -> None:
     first, again = (tornado("title", [lever("buffer", "workload", ("÷ 2",), 10.7, (5.8,))], 1.0) for _ in range(2))
     assert svg(first) == svg(again)
-
-
-def luminance(colour: str) -> float:
-    """Relative, as in WCAG 2.2."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def test_colours_differ_from_the_ground() -> None:
-    # WCAG 2.2, 1.4.11: 3 for graphics. Okabe and Ito's light ones have 2 on white; line styles and labels help.
-    assert contrast("#FFFFFF", "#000000") == pytest.approx(21)
-    assert all(contrast(c, "#FFFFFF") > 2 for c in COLOURS)
-    assert all(contrast(c, "#14161A") > 6 for c in LIGHTER)
-    assert min(contrast(c, "#14161A") for c in COLOURS) < 4  # why there are lighter ones
-    assert contrast(NEUTRAL, "#FFFFFF") > 3.9
-    assert contrast(NEUTRAL, "#14161A") > 4.5
-    rules = in_the_dark()
-    assert all(f'stroke: {c.lower()}"] {{ stroke: {d} ' in rules for c, d in zip(COLOURS, LIGHTER, strict=True))
 
 
 @pytest.mark.thorough

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
-import subprocess
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,8 +16,6 @@ from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.machine import machine
 from pready.model.workload import workload
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 class Fetched(HTMLParser):
@@ -112,19 +108,3 @@ def test_names_cannot_be_markup(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot be made" in refused(capsys, "predict", "examples/laggard.toml", "-o", tmp_path / "file" / "r")
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("scheme", [0, 1], ids=["dark", "light"])
-def test_a_browser_opens_it_without_a_complaint(folder: Path, tmp_path: Path, scheme: int) -> None:
-    browser = next((b for name in BROWSERS if (b := shutil.which(name))), None)
-    if browser is None:
-        pytest.skip("no browser on PATH")
-    command = [
-        browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
-        f"--user-data-dir={tmp_path / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND",
-        f"--blink-settings=preferredColorScheme={scheme}", "--dump-dom", (folder / "index.html").as_uri(),
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    assert "CONSOLE" not in done.stderr
-    assert "laggard on MeluXina" in done.stdout
