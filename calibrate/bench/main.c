@@ -3,8 +3,8 @@
  *   pready-bench [SETTINGS] < POINTS      one point a line: MEASUREMENT key=value ..., or "environment"
  *   pready-bench probe NAME SECONDS       one question to the library (probes/probe.c)
  *
- * SETTINGS: seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans), pin=no (threads are not pinned). Run with two
- * ranks, or more: then "exchange" and "pairs" take them all, any other measurement rank 0 and the first on another host.
+ * SETTINGS: seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans). Run with two ranks, or more: then "exchange"
+ * and "pairs" take them all, any other measurement rank 0 and the first on another host.
  * A point may carry id=TEXT, which its record repeats. Points are read one at a time, so whoever writes them into a
  * pipe can decide on the next one after seeing a record. The line "end" or the end of the pipe ends the run; so does
  * silence for a minute, because a launcher may keep the pipe open after its own caller has died (Open MPI's does).
@@ -183,7 +183,7 @@ static const char *after(const char *argument, const char *prefix)
 }
 
 /* False for a word that is no setting. */
-static bool take_setting(Bench *b, bool *pin, const char *word)
+static bool take_setting(Bench *b, const char *word)
 {
     const char *value;
     if ((value = after(word, "seed=")) != NULL) {
@@ -192,8 +192,6 @@ static bool take_setting(Bench *b, bool *pin, const char *word)
         b->tool = value;
     } else if ((value = after(word, "folder=")) != NULL) {
         b->folder = value;
-    } else if ((value = after(word, "pin=")) != NULL) {
-        *pin = strcmp(value, "no") != 0;
     } else {
         return false;
     }
@@ -202,10 +200,9 @@ static bool take_setting(Bench *b, bool *pin, const char *word)
 
 static int measure(Bench *b, int count, char **words)
 {
-    bool pin = true;
     for (int i = 0; i < count; i++) {
-        if (!take_setting(b, &pin, words[i])) {
-            fprintf(stderr, "pready-bench: '%s' is no setting: seed=N, tool=VERSION, folder=FOLDER, pin=no\n", words[i]);
+        if (!take_setting(b, words[i])) {
+            fprintf(stderr, "pready-bench: '%s' is no setting: seed=N, tool=VERSION, folder=FOLDER\n", words[i]);
             return 2;
         }
     }
@@ -213,7 +210,7 @@ static int measure(Bench *b, int count, char **words)
         fputs("pready-bench: needs two ranks or more, got 1\n", stderr);
         return 2;
     }
-    binding_open(b, pin);
+    binding_open(b);
     const Bench *pair = b->ranks == 2 ? b : pair_of(b);
     int status = take_points(b, pair);
     free_pair(b, pair);

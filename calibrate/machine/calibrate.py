@@ -61,7 +61,6 @@ def run_measurements(
     seed: int = 0,
     on_point: Callable[[Progress], None] = lambda _: None,
     point_budget_s: float = POINT_BUDGET_S,
-    pin: bool = True,
 ) -> Outcome:
     """Measure the plan into `raw`, then the sizes that a first fit asks for, until the budget ends.
 
@@ -87,7 +86,6 @@ def run_measurements(
             tool=VERSION,
             seed=seed,
             point_budget_s=point_budget_s,
-            pin=pin,
         )
         measured += outcome.measured
         failures.update(outcome.failures)

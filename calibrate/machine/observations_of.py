@@ -131,7 +131,7 @@ def probes(content: Content, key: str) -> Probes:
         begin=_begin(_select(content, "begin", key)),
         pready=None if busiest is None else centre(busiest),
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
-        exchanges=tuple(_exchange(r) for r in _select(content, "approach", key, transport=0) if "after" in r["also"]),
+        exchanges=tuple(_exchange(r) for r in _select(content, "approach", key) if "after" in r["also"]),
         rates=_rates(_select(content, "rate", key), cores),
         unsupported=content.unsupported(),
     )

@@ -110,9 +110,7 @@ def points(per_node: int) -> list[Point]:
     ]
 
 
-def run(
-    launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int, *, pin: bool
-) -> Outcome:
+def run(launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int) -> Outcome:
     """Measure into `raw`; points of the same environment that are there are not measured again.
 
     Parameters
@@ -135,7 +133,6 @@ def run(
         tool=VERSION,
         seed=seed,
         point_budget_s=POINT_BUDGET_S,
-        pin=pin,
     )
 
 

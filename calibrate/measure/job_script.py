@@ -102,7 +102,7 @@ SCHEDULERS: Mapping[str, Scheduler] = {
 }
 
 
-def script(scheduler: str, job: Job, command: Sequence[str], *, pin: bool = True) -> str:
+def script(scheduler: str, job: Job, command: Sequence[str]) -> str:
     """Text of a job script that runs a command as it stands; submitted again, the command resumes.
 
     Parameters
@@ -111,8 +111,6 @@ def script(scheduler: str, job: Job, command: Sequence[str], *, pin: bool = True
         A key of `SCHEDULERS`.
     command
         The whole `pready ...` command, with its --launcher.
-    pin
-        Whether each thread shall stay on its core.
 
     Raises
     ------
@@ -122,8 +120,8 @@ def script(scheduler: str, job: Job, command: Sequence[str], *, pin: bool = True
     if not (math.isfinite(job.time_s) and job.time_s > 0):
         raise PreadyError(f"a job of {job.time_s} s", valid="a time above 0")
     of = SCHEDULERS[scheduler]
-    pinned = ["export OMP_PROC_BIND=close OMP_PLACES=cores"] if pin else []
-    body = ["", "set -eu", *of.lines(job), *pinned, f"exec {shlex.join(command)}", ""]
+    pinned = "export OMP_PROC_BIND=close OMP_PLACES=cores"
+    body = ["", "set -eu", *of.lines(job), pinned, f"exec {shlex.join(command)}", ""]
     return "\n".join(["#!/bin/bash", *of.directives(job), *body])
 
 

@@ -217,7 +217,6 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
         approach=approach,
         bytes=size,
         threads=threads,
-        receive_threads=1,
         theta=theta,
         min_repeats=6,
         max_repeats=200,

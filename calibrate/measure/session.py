@@ -79,7 +79,6 @@ def measure(
     tool: str = "",
     seed: int = SEED,
     folder: Path | None = None,
-    pin: bool = True,
 ) -> Outcome:
     """Measure the points that are not in `out` yet, in order, until the budget ends.
 
@@ -107,8 +106,6 @@ def measure(
         Of the payload pattern.
     folder
         Of an exchange's plans.
-    pin
-        False: threads run where the kernel likes, not each on a core of its own.
 
     Raises
     ------
@@ -119,7 +116,7 @@ def measure(
     """
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
-    places = [*([] if folder is None else [f"folder={folder}"]), *([] if pin else ["pin=no"])]
+    places = [] if folder is None else [f"folder={folder}"]
     command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places])
     environ = {**os.environ, **launcher.environment}
     settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}

@@ -34,7 +34,7 @@ from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, status
 
 DEFAULT_THREADS = 8
-MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'pready calibrate --list')."
+MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.  [default: all]"
 
 
 @click.group(invoke_without_command=True)
@@ -49,9 +49,7 @@ MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'p
 @click.option(
     "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads per rank."
 )
-@click.option("--no-pin", is_flag=True, help="Do not pin threads to cores.")
 @click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
-@click.option("--name", help="The machine's name; the output's stem if absent.")
 @options.job()
 @click.option("--intra", is_flag=True, help="Two ranks on one node: add the intra-node path to the machine file of -o.")
 @click.option(
@@ -63,7 +61,6 @@ MEASUREMENTS_HELP = "Comma-separated, such as rma; all of them if absent (see 'p
 )
 @click.option("--fit-only", is_flag=True, help="Measure nothing; fit the raw file.")
 @options.seed("Of payloads and intervals.", bits=32)
-@click.option("--list", "listing", is_flag=True, help="Name the measurements and stop.")
 @click.pass_context
 def calibrate(
     context: click.Context,
@@ -73,60 +70,50 @@ def calibrate(
     raw: Path | None,
     budget: str,
     threads: int,
-    no_pin: bool,
     only: str | None,
-    name: str | None,
     job: tuple[str, Path] | None,
     intra: bool,
     per_node: int | None,
     fit_only: bool,
     seed: int,
-    listing: bool,
 ) -> None:
     """Measure a machine with its own MPI and write a machine file. After an interruption, the same command resumes."""
     if context.invoked_subcommand is not None:
-        return
-    if listing:
-        click.echo("\n".join((*MEASUREMENTS, *GROUPS)))
         return
     if output is None:
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
     budget_s = parse(budget, Unit.TIME, "--budget")
     if per_node is not None:
-        unfit = {"--intra": intra, "--job": job, "--measure": only, "--name": name}
+        unfit = {"--intra": intra, "--job": job, "--measure": only}
         for option in (option for option, given in unfit.items() if given):
             raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
         text, key = within_node.base(output, "--ranks-per-node"), None
         raw = raw or output.with_suffix(".ranks.jsonl")
         if not fit_only:
-            key = _served(launcher, mpicc, raw, per_node, budget_s, seed, pin=not no_pin)
+            key = _served(launcher, mpicc, raw, per_node, budget_s, seed)
         _write_adapter(output, text, raw, key)
         return
     raw = raw or output.with_suffix(".intra.jsonl" if intra else ".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if intra:
-        if name is not None:
-            raise PreadyError("--name with --intra", valid="one of them: the machine in the file keeps its name")
         within_node.base(output)
         chosen = chosen or list(within_node.MEASUREMENTS)
     if job is not None:
         nodes, each = (1, 2) if intra else (2, 1)
-        options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher, pin=not no_pin)
+        options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher)
         return
     if not fit_only:
-        _measure(launcher, mpicc, raw, budget_s, threads, chosen, seed, pin=not no_pin)
-    _write_machine(raw, output, name or output.stem, seed, intra=intra)
+        _measure(launcher, mpicc, raw, budget_s, threads, chosen, seed)
+    _write_machine(raw, output, seed, intra=intra)
 
 
-def _served(
-    launcher: str | None, mpicc: str | None, raw: Path, per_node: int, budget_s: float, seed: int, *, pin: bool
-) -> str:
+def _served(launcher: str | None, mpicc: str | None, raw: Path, per_node: int, budget_s: float, seed: int) -> str:
     """Measure, and return the key of the environment."""
     ranks = options.launcher_of(launcher, f"srun -N 2 -n {2 * per_node} -m block")
     built = build(find_mpicc(mpicc, ranks.prefix))
     with options.keeping(_kept(raw)), status("measuring"):
-        outcome = shared_adapter.run(ranks, built, raw, per_node, budget_s, seed, pin=pin)
+        outcome = shared_adapter.run(ranks, built, raw, per_node, budget_s, seed)
     _say_measured(outcome, raw)
     return outcome.environment
 
@@ -154,8 +141,6 @@ def _measure(
     threads: int,
     only: list[str] | None,
     seed: int,
-    *,
-    pin: bool,
 ) -> None:
     ranks = options.launcher_of(launcher, "srun -N 2 -n 2 -c 8")
     built = build(find_mpicc(mpicc, ranks.prefix))
@@ -170,7 +155,6 @@ def _measure(
             only=only,
             seed=seed,
             on_point=lambda p: told(p.point.measurement, p.done, p.total, p.left_s),
-            pin=pin,
         )
     _say_measured(outcome, raw)
 
@@ -186,9 +170,9 @@ def _say_measured(outcome: Outcome, raw: Path) -> None:
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
 
 
-def _write_machine(raw: Path, output: Path, name: str, seed: int, *, intra: bool) -> None:
+def _write_machine(raw: Path, output: Path, seed: int, *, intra: bool) -> None:
     with status("fitting"):
-        done = fit_file(raw, name=name, seed=seed)
+        done = fit_file(raw, name=output.stem, seed=seed)
     if intra:
         text, told = within_node.added(output, done, raw)
     else:

@@ -227,14 +227,14 @@ def job() -> Option:
     )
 
 
-def write_job(given: tuple[str, Path], needed: Job, launcher: str | None, *, pin: bool = True) -> None:
+def write_job(given: tuple[str, Path], needed: Job, launcher: str | None) -> None:
     """Write the job script of this command line, with the scheduler's own launcher if none is named."""
     scheduler, path = given
     words = without_option([w for w in sys.argv[1:] if w], "--job", 2)
     if launcher is None:
         words += ["--launcher", SCHEDULERS[scheduler].launcher(needed)]
     check_writable(path)
-    write_text(path, script(scheduler, needed, [shutil.which("pready") or "pready", *words], pin=pin))
+    write_text(path, script(scheduler, needed, [shutil.which("pready") or "pready", *words]))
     submit = SCHEDULERS[scheduler].submit
     click.echo(
         f"wrote {path}: submit it with '{submit} {shlex.quote(str(path))}'; submitted again, it resumes", err=True

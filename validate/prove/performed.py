@@ -29,8 +29,6 @@ class Performed:
         Of a step with several, each by itself.
     ranks_here, cores
         Of the first rank's host.
-    core_wait_s
-        Seconds of an iteration's communication in which a rank waited for a core.
     ready
         Shape (rounds, iterations, ranks, steps, user partitions): when each was ready, seconds after its step began, of
         bulk; threads that share cores are ready later than planned. None: not known.
@@ -42,7 +40,6 @@ class Performed:
     exchanges: tuple[Performed, ...] = ()
     ranks_here: int = 1
     cores: int = 1
-    core_wait_s: float = 0.0
     ready: Array | None = None
 
     @cached_property
@@ -107,7 +104,6 @@ def _cores(records: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "ranks_here": int(every[0].get("ranks_here", 1)),
         "cores": int(every[0].get("cores", 1)),
-        "core_wait_s": float(np.median([d.get("core_wait_s", 0.0) for d in every])),
     }
 
 

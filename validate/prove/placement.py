@@ -6,10 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import format_time
 from pready.model.engine.ranks.layout import layout, of_a_step
 from pready.model.workload.workload import Workload
 from pready.validate.prove.performed import Performed
@@ -61,14 +58,7 @@ def shared_cores(performed: Iterable[Performed]) -> str | None:
     shared = [p for p in performed if p.ranks_here > p.cores]
     if not shared:
         return None
-    ranks, cores = shared[0].ranks_here, shared[0].cores
-    waits = [p.core_wait_s / p.steps for p in shared]
-    wait = float(np.median(waits))
-    share = float(np.median([w / np.median(p.communication_s) for w, p in zip(waits, shared, strict=True)]))
-    return (
-        f"{_sharing(ranks, cores)}, and of an exchange each waits {format_time(wait)} ({100 * share:.0f} %) for a "
-        "core, which the model leaves out"
-    )
+    return f"{_sharing(shared[0].ranks_here, shared[0].cores)}, and wait for one, which the model leaves out"
 
 
 def shared_before(about: Mapping[str, Any]) -> str | None:

@@ -57,8 +57,8 @@ typedef struct {
 
 /* ---- cores (binding.c) ------------------------------------------------------------------------------------------ */
 
-/* Collective: divide the cores among the ranks; pin if wanted and not decided elsewhere. */
-void binding_open(const Bench *bench, bool wanted);
+/* Collective: divide the cores among the ranks; pin unless somebody else has decided. */
+void binding_open(const Bench *bench);
 /* Pins the calling thread of a team to its core. */
 void binding_take(int thread, int threads);
 /* Cores that the launcher allows this rank, and as "0-3,8"; this rank's share; all cores of this host's ranks. */
@@ -67,9 +67,6 @@ void binding_list(char *cores, size_t size);
 int binding_share(void);
 int binding_here(int *ranks);
 bool binding_pins(void);
-/* The first word of a file, empty if it cannot be read. */
-void first_word(const char *path, char word[64]);
-bool binding_one_group(void); /* are all ranks of this host in one group of the kernel's scheduler? */
 
 /* ---- parameters ------------------------------------------------------------------------------------------------- */
 
@@ -198,7 +195,6 @@ int take_samples(Run *run);
 typedef enum { SLEEPING, SPINNING, TESTING } Waiting;
 double now_s(void);
 double clock_resolution_s(void);
-double waited_for_core_s(void); /* this thread, so far, able to run while others did; 0 where the kernel does not say */
 /* Wait until now_s() >= until. TESTING spins and calls MPI_Iprobe, so the library can make progress. */
 void wait_until(double until, Waiting how, MPI_Comm comm);
 

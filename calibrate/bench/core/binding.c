@@ -14,14 +14,14 @@
 enum { UNKNOWN = -2, ANYWHERE = -1 };
 
 typedef struct {
-    char host[256], group[64];
+    char host[256];
     cpu_set_t cores;
 } Place;
 
 static cpu_set_t allowed;      /* as the launcher left it */
 static int own[CPU_SETSIZE];   /* this rank's share of them */
 static int share, ranks_here, cores_together;
-static bool pinning, one_group;
+static bool pinning;
 
 static bool decided_elsewhere(void)
 {
@@ -32,17 +32,6 @@ static bool decided_elsewhere(void)
         }
     }
     return false;
-}
-
-void first_word(const char *path, char word[64])
-{
-    FILE *file = fopen(path, "r");
-    if (file == NULL || fscanf(file, "%63s", word) != 1) {
-        word[0] = '\0';
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
 }
 
 /* Cores number first to first + share of those allowed. */
@@ -59,12 +48,11 @@ static void take_share(int first)
     }
 }
 
-void binding_open(const Bench *b, bool wanted)
+void binding_open(const Bench *b)
 {
     Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
     memset(&mine, 0, sizeof mine);
     gethostname(mine.host, sizeof mine.host - 1);
-    first_word("/proc/self/autogroup", mine.group); /* of the kernel's scheduler: the session's, or none */
     sched_getaffinity(0, sizeof mine.cores, &mine.cores);
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
     allowed = mine.cores;
@@ -73,13 +61,11 @@ void binding_open(const Bench *b, bool wanted)
     int before = 0, alike = 0;
     bool partly = false;
     ranks_here = 0;
-    one_group = true;
     for (int i = 0; i < b->ranks; i++) {
         if (strcmp(all[i].host, mine.host) != 0) {
             continue;
         }
         ranks_here++;
-        one_group = one_group && strcmp(all[i].group, mine.group) == 0;
         CPU_OR(&together, &together, &all[i].cores);
         CPU_AND(&both, &mine.cores, &all[i].cores);
         bool same = CPU_EQUAL(&mine.cores, &all[i].cores);
@@ -91,7 +77,7 @@ void binding_open(const Bench *b, bool wanted)
     cores_together = CPU_COUNT(&together);
     share = partly ? cores_together / ranks_here : CPU_COUNT(&allowed) / alike;
     take_share(before * share);
-    pinning = wanted && !partly && share > 1 && !decided_elsewhere();
+    pinning = !partly && share > 1 && !decided_elsewhere();
     binding_take(0, 1);
 }
 
@@ -143,11 +129,6 @@ int binding_share(void)
 bool binding_pins(void)
 {
     return pinning;
-}
-
-bool binding_one_group(void)
-{
-    return one_group;
 }
 
 int binding_here(int *ranks)

@@ -2,11 +2,7 @@
 #include "core/bench.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 double now_s(void)
 {
@@ -29,21 +25,6 @@ double clock_resolution_s(void)
         }
     }
     return smallest;
-}
-
-double waited_for_core_s(void)
-{
-    enum { NOT_YET = -2 };
-    static _Thread_local int file = NOT_YET;
-    char text[64] = "", *second;
-    if (file == NOT_YET) {
-        file = open("/proc/thread-self/schedstat", O_RDONLY); /* ns on a core, ns waiting for one, time slices */
-    }
-    if (file < 0 || pread(file, text, sizeof text - 1, 0) <= 0) {
-        return 0;
-    }
-    strtoull(text, &second, 10);
-    return 1e-9 * (double)strtoull(second, NULL, 10);
 }
 
 void wait_until(double until, Waiting how, MPI_Comm comm)

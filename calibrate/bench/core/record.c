@@ -213,6 +213,18 @@ static void cpu_model(char *model, size_t size)
     }
 }
 
+/* The first word of a file, empty if it cannot be read. */
+static void first_word(const char *path, char word[64])
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fscanf(file, "%63s", word) != 1) {
+        word[0] = '\0';
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
 static const char *level_name(int level)
 {
     return level == MPI_THREAD_SINGLE       ? "single"

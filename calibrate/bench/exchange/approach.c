@@ -10,10 +10,9 @@
  * lists.ready_s: when each user partition of a repeat was ready, on rank 0's clock from start, a row per repeat for the
  * first MAX_LISTED repeats after the warm-up: as measured, for a prediction of that very repeat.
  *
- * Departures from the paper: rank 1 answers its completion with a zero-byte message and half a zero-byte round trip is
- * taken off, because the ranks share no clock; RMA "many" has a window per transport partition, which is the paper's
- * window per thread when there is one partition per thread; transport partitions are contiguous groups of user
- * partitions, sent by the thread that completes the group; rank 1 does not poll MPI_Parrived.
+ * Departures from the paper: one thread receives, and answers its completion with a zero-byte message, of which half a
+ * zero-byte round trip is taken off, because the ranks share no clock; RMA "many" has a window per user partition, which
+ * is the paper's window per thread when there is one partition per thread; rank 1 does not poll MPI_Parrived.
  */
 #include "exchange/jobs.h"
 #include "exchange/waiting.h"
@@ -36,8 +35,6 @@ static const Parameter parameters[] = {
     {"bytes", INTEGER, "1048576", "1 to 1073741824"}, /* the whole buffer */
     {"threads", INTEGER, "4", "1 to 1024"},
     {"theta", INTEGER, "1", "1 to 4096"},         /* user partitions per thread */
-    {"transport", INTEGER, "0", "0 to 65536"},    /* messages; 0: one per user partition */
-    {"receive_threads", INTEGER, "0", "0 to 1"},  /* 0: as many as send, as in the paper */
     {"delay_s", REAL, "0", "0 to 100"},           /* the last user partition is late by this */
     {"ready_s", REAL_LIST, "", "comma-separated seconds, one per user partition, >= 0"}, /* instead of delay_s */
     END_OF_PARAMETERS,
@@ -50,15 +47,9 @@ static const ExchangeWay *way_of(const Run *run)
     return way_named(name, strlen(name));
 }
 
-static int bins_of(const Run *run)
-{
-    int asked = run_integer(run, "transport");
-    return asked > 0 ? asked : run_integer(run, "threads") * run_integer(run, "theta");
-}
-
 static const char *refuse(const Run *run, char reason[MAX_REASON])
 {
-    int partitions = run_integer(run, "threads") * run_integer(run, "theta"), bins = bins_of(run);
+    int partitions = run_integer(run, "threads") * run_integer(run, "theta");
     int bytes = run_integer(run, "bytes"), listed = run_reals(run, "ready_s", NULL, 0);
     if (way_of(run)->partitioned && !PREADY_HAS_PARTITIONED) {
         snprintf(reason, MAX_REASON, "%s", NO_PARTITIONED);
@@ -68,14 +59,12 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
         snprintf(reason, MAX_REASON, "threads * theta = %d is not valid: at most %d", partitions, MAX_PARTITIONS);
     } else if (bytes % partitions != 0) {
         snprintf(reason, MAX_REASON, "bytes = %d is not valid: a multiple of threads * theta = %d", bytes, partitions);
-    } else if (partitions % bins != 0) {
-        snprintf(reason, MAX_REASON, "transport = %d is not valid: a divisor of threads * theta = %d", bins, partitions);
     } else if (listed != 0 && listed != partitions) {
         snprintf(reason, MAX_REASON, "ready_s has %d times: one per user partition, %d", listed, partitions);
     } else if (listed != 0 && run_real(run, "delay_s") > 0) {
         snprintf(reason, MAX_REASON, "delay_s and ready_s exclude each other");
-    } else if (way_of(run)->windows_per_bin && bins > MAX_WINDOWS) {
-        snprintf(reason, MAX_REASON, "transport = %d is not valid: at most %d windows", bins, MAX_WINDOWS);
+    } else if (way_of(run)->windows_per_bin && partitions > MAX_WINDOWS) {
+        snprintf(reason, MAX_REASON, "threads * theta = %d is not valid: at most %d windows", partitions, MAX_WINDOWS);
     } else {
         return NULL;
     }
@@ -86,7 +75,7 @@ static void setup(Run *run)
 {
     State *s = run->state;
     Exchange *e = &s->exchange;
-    bool sends = run->bench->sends, one_receives = !sends && run_integer(run, "receive_threads") == 1;
+    bool sends = run->bench->sends;
     Edge *edge = memory_of(run, sizeof *edge);
     *edge = (Edge){.peer = run->bench->peer, .bytes = (size_t)run_integer(run, "bytes")};
     e->run = run;
@@ -95,7 +84,7 @@ static void setup(Run *run)
     e->threads = run_integer(run, "threads");
     e->theta = run_integer(run, "theta");
     e->partitions = e->threads * e->theta;
-    e->bins = bins_of(run);
+    e->bins = e->partitions;
     e->phases = e->iterations = e->most_tags = 1;
     e->phase = memory_of(run, sizeof *e->phase);
     *e->phase = sends ? (Phase){.sends = 1, .send = edge} : (Phase){.receives = 1, .receive = edge};
@@ -103,7 +92,7 @@ static void setup(Run *run)
     e->in = run->in.at;
     e->in_bytes = run->in.bytes;
     e->computing = SLEEPING;
-    e->master_receives = one_receives;
+    e->master_receives = !sends;
     e->ready = memory_of(run, (size_t)e->partitions * sizeof *e->ready);
     if (run_reals(run, "ready_s", e->ready, e->partitions) == 0) {
         e->ready[e->partitions - 1] = run_real(run, "delay_s");
@@ -161,13 +150,6 @@ static void send_once(State *s, double *values)
 static void receive_once(Exchange *e)
 {
     call(e->way->begin_receives, e);
-    if (e->way->thread_done != NULL && !e->master_receives) {
-#pragma omp parallel num_threads(e->threads)
-        {
-            exchange_enter(e, e->threads);
-            e->way->thread_done(e, omp_get_thread_num());
-        }
-    }
     call(e->way->wait_receives, e);
     send_empty(0, TAG_DONE, e->bench->data);
 }

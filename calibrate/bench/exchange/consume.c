@@ -103,7 +103,7 @@ void consume_early(Exchange *e)
             }
             if (taken) {
                 since = now_s();
-            } else if (e->patience != POLLING) {
+            } else {
                 let_others_run(e, since);
             }
         }

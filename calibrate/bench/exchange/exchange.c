@@ -12,9 +12,7 @@
  * Before the timed iterations and after them one is checked: every byte of every buffer, and where threads work
  * on what comes, of each user partition as soon as it is said to be there.
  *
- * `cores`: of this rank's host, over its ranks' threads. `slice_s`: of a rank that shares them, where the kernel lets it
- * choose. `core_wait_s`: the part of an iteration's communication in which a rank, its threads joined, was ready to run
- * but waited for a core, mean over the ranks. How ranks wait: waiting.c.
+ * `cores`: of this rank's host, over its ranks' threads. How ranks wait: waiting.c.
  */
 #include "exchange/consume.h"
 #include "exchange/plan.h"
@@ -39,7 +37,6 @@ static const Parameter parameters[] = {
     {"plan", NAME, "", "letters, digits, . _ -"}, /* files NAME.plan and NAME.ready in the folder */
     {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: ways.c */
-    {"wait_by", WORD, "auto", "auto|poll|yield|nap"},
     {"fault", WORD, "none", "none|corrupt"}, /* on purpose, to test who notices */
     {"fault_rank", INTEGER, "0", "0 to 1000000"},
     END_OF_PARAMETERS,
@@ -63,7 +60,6 @@ static double perform(Exchange *e, const double *ready)
         exchange_enter(e, e->threads);
         exchange_compute(e, omp_get_thread_num(), start, ready);
     }
-    double waited = e->patience == POLLING ? 0 : waited_for_core_s();
     call(e->way->join, e);
     if (consumes_early(e)) {
         consume_early(e);
@@ -75,7 +71,6 @@ static double perform(Exchange *e, const double *ready)
     if (e->work.threads > 0 && !consumes_early(e)) {
         consume_late(e);
     }
-    e->core_wait += e->patience == POLLING ? 0 : waited_for_core_s() - waited;
     for (int i = 0; i < e->threads; i++) {
         last = fmax(last, e->team[i].last);
     }
@@ -214,18 +209,6 @@ static void time_one(const Exchanges *step, long i, double zero, double *into)
     memcpy(each, step->each->moments, moments(step) * sizeof *each);
 }
 
-/* Of an iteration, mean over the ranks; 0 where every rank has a core. */
-static double core_wait_of_all(const Exchanges *step)
-{
-    const Bench *b = step->each->bench;
-    double mine = 0, sum = 0;
-    for (int k = 0; k < step->count; k++) {
-        mine += step->each[k].core_wait;
-    }
-    MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, b->control);
-    return sum / b->ranks / (double)step->each->iterations;
-}
-
 /* Rank 0 gets every rank's times, [rank][iteration][field]; the others NULL. */
 static double *time_all(Run *run, const Exchanges *step)
 {
@@ -236,16 +219,12 @@ static double *time_all(Run *run, const Exchanges *step)
     if (b->rank == 0) {
         all = memory_of(run, mine * (size_t)b->ranks * sizeof(double));
     }
-    for (int k = 0; k < step->count; k++) {
-        step->each[k].core_wait = 0; /* without the iteration that was checked */
-    }
     MPI_Barrier(b->control);
     double zero = now_s();
     for (long i = 0; i < iterations; i++) {
         time_one(step, i, zero, own + (size_t)i * fields(step));
     }
     MPI_Gather(own, (int)mine, MPI_DOUBLE, all, (int)mine, MPI_DOUBLE, 0, b->control);
-    run_derive(run, "core_wait_s", core_wait_of_all(step));
     return all;
 }
 
@@ -284,7 +263,6 @@ static int perform_checked(Run *run, Exchanges *step)
 {
     const char *when = "before";
     choose_waiting(step, run);
-    run_derive(run, "slice_s", shorten_slices(step->each));
     for (int k = 0; k < step->count; k++) {
         Exchange *e = &step->each[k];
         e->out = memory_of(run, e->out_bytes);

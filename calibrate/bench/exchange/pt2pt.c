@@ -205,7 +205,7 @@ static void push(const Exchange *e, MPI_Request *request)
     double since = now_s();
     for (int done = 0; !done && atomic_load(&e->still_computing) > 0;) {
         MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (!done && e->patience != POLLING) {
+        if (!done) {
             let_others_run(e, since);
         }
     }

@@ -64,9 +64,6 @@ typedef struct {
     double time_s, byte_s;
 } Work;
 
-/* How ranks wait: NAPPING and YIELDING where they share cores. */
-typedef enum { POLLING, YIELDING, NAPPING } Patience;
-
 typedef struct Exchange {
     Run *run;
     const Bench *bench;
@@ -88,11 +85,10 @@ typedef struct Exchange {
     double *ready; /* per iteration, phase and user partition: seconds after the start of the phase */
     double *moments; /* per phase and user partition: when it really was, in this iteration */
     Waiting computing;
-    Patience patience;
+    bool naps; /* while it waits: ranks share cores */
     bool master_receives; /* though threads complete their own messages elsewhere: of a receiver with one thread */
     atomic_int *missing;
     Worker *team;
-    double core_wait; /* seconds that the master waited for a core while it waited for messages */
     int handles;
     MPI_Comm *communicators;
     MPI_Win *windows;

@@ -30,7 +30,7 @@ void probe_answer(const Bench *b, const char *name, double value)
 
 static void probe_environment(const Bench *b)
 {
-    binding_open(b, false);
+    binding_open(b);
     if (b->rank == 0) {
         fputs("@pready environment ", stdout);
     }

@@ -58,13 +58,13 @@ def masks(program: Path) -> dict[int, set[str]]:
 
 @contextmanager
 def running(
-    built: Built, words: Sequence[str], settings: Mapping[str, str], hosts: Sequence[str]
+    built: Built, settings: Mapping[str, str], hosts: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[int, set[str]]]]:
     """The environment record, and each rank's masks after a team of two threads."""
     command = [str(find_mpiexec(mpicc()))]
     for number, host in enumerate(hosts):
         inside = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
-        command += [*([":"] if number else []), "-n", "1", *inside, str(built.program), *words]
+        command += [*([":"] if number else []), "-n", "1", *inside, str(built.program)]
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     with subprocess.Popen(
         command, env={**free, **settings}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -80,7 +80,7 @@ def running(
 
 
 def test_threads_have_a_core_each(built: Built) -> None:
-    with running(built, [], {}, ["one", "two"]) as (environment, found):
+    with running(built, {}, ["one", "two"]) as (environment, found):
         assert environment["hosts"] == ["one", "two"]
         assert environment["cores"] == [CORES, CORES]
         assert environment["pinned"] is True
@@ -91,20 +91,17 @@ def test_threads_have_a_core_each(built: Built) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "settings", "hosts"),
+    ("settings", "hosts"),
     [
-        (["pin=no"], {}, ["one", "two"]),  # told not to
-        ([], {"OMP_PROC_BIND": "false"}, ["one", "two"]),  # somebody else has decided
+        ({"OMP_PROC_BIND": "false"}, ["one", "two"]),  # somebody else has decided
         pytest.param(
-            [], {}, ["one", "one"], marks=pytest.mark.skipif(CORES >= 4, reason="two ranks have two cores each")
+            {}, ["one", "one"], marks=pytest.mark.skipif(CORES >= 4, reason="two ranks have two cores each")
         ),  # a core each, shared by its threads
     ],
-    ids=["told", "decided", "one core"],
+    ids=["decided", "one core"],
 )
-def test_else_they_run_where_the_kernel_likes(
-    built: Built, words: list[str], settings: dict[str, str], hosts: list[str]
-) -> None:
-    with running(built, words, settings, hosts) as (environment, found):
+def test_else_they_run_where_the_kernel_likes(built: Built, settings: dict[str, str], hosts: list[str]) -> None:
+    with running(built, settings, hosts) as (environment, found):
         assert environment["pinned"] is False
         assert environment["cores"] == ([CORES, CORES] if hosts[0] != hosts[1] else [CORES // 2, CORES // 2])
         single = {str(core) for core in os.sched_getaffinity(0)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -301,6 +300,8 @@ def test_every_way_performs_it_and_every_byte_is_right(
     assert outcome.failures == {}
     for line in read(tmp_path / "raw.jsonl").points.values():
         record = line["record"]
+        assert record["derived"]["naps"] in (0, 1)
+        assert record["derived"]["naps"] or record["derived"]["cores"] >= RANKS  # ranks that share cores nap
         rows = np.array(record["lists"]["ranks_s"])
         begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(iterations, RANKS, 3), 2, 0)
         bulk = record["parameters"]["approach"] in AS_TODAY
@@ -314,33 +315,6 @@ def test_every_way_performs_it_and_every_byte_is_right(
         assert (ended - begun >= computed).all()
         assert (begun[1:] >= ended[:-1]).all()  # one iteration after the other, of each rank
         assert record["median_s"] >= late
-
-
-@pytest.mark.thorough
-@pytest.mark.alone
-def test_ranks_that_share_cores_let_others_run(started: tuple[Launcher, Built], tmp_path: Path) -> None:
-    plan = exchange_plan(halo(arrivals={"model": "laggard", "delay": "3 ms"}), 4, seed=0)
-    waits = ["auto", "poll", "yield", "nap"]
-    assert performed(started, plan, tmp_path, [{"wait_by": w} for w in waits]).failures == {}
-    derived = {
-        line["record"]["parameters"]["wait_by"]: line["record"]["derived"]
-        for line in read(tmp_path / "raw.jsonl").points.values()
-    }
-    given = {w: (derived[w]["yields"], derived[w]["naps"]) for w in waits[1:]}
-    assert given == {"poll": (0, 0), "yield": (1, 0), "nap": (0, 1)}
-    # Linux lets a task choose its time slice from 6.12 on.
-    newer = tuple(int(n) for n in platform.release().split(".")[:2]) >= (6, 12)
-    slices = {w: derived[w]["slice_s"] for w in waits[1:]}
-    assert slices["poll"] == 0
-    if newer:
-        assert (slices["yield"], slices["nap"]) == (pytest.approx(1e-4), pytest.approx(1e-4))
-    crowded = derived["auto"]["cores"] < RANKS
-    assert derived["auto"]["yields"] + derived["auto"]["naps"] == crowded
-    # Nobody is counted to wait for a core where each has one; of 4 iterations of 3 ms each, nobody waits longer.
-    assert derived["poll"]["core_wait_s"] == 0
-    assert 0 <= derived["yield"]["core_wait_s"] < 1
-    if crowded and Path("/proc/self/schedstat").exists():
-        assert derived["yield"]["core_wait_s"] > 0
 
 
 @pytest.mark.thorough

@@ -67,10 +67,7 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
     before = machine.load(out)
     assert before.intra == machine.unmeasured().intra
     assert "[intra]" not in out.read_text()
-    for words, said in (
-        (["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),
-        (["--raw", str(within), "--name", "x"], "--name with --intra"),
-    ):
+    for words, said in ((["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),):
         assert main([*fit, "--intra", *words]) == 2
         assert said in capsys.readouterr().err
         assert machine.load(out) == before

@@ -12,6 +12,7 @@ import pytest
 from pready.calibrate.machine import calibrate
 from pready.calibrate.measure.raw_file import Point
 from pready.calibrate.measure.schedule import plan
+from pready.calibrate.measure.session import Outcome
 
 LIMIT = 64 << 10
 """Bytes up to which messages move by themselves: btl_tcp_eager_limit of Open MPI."""
@@ -26,12 +27,12 @@ class Benchmark:
     def __post_init__(self) -> None:
         self.asked: list[Point] = []
 
-    def measure(self, points: list[Point], *_: object, **__: object) -> Any:
+    def measure(self, points: list[Point], *_: object, **__: object) -> Outcome:
         new = [p for p in points if p not in self.asked]
         done, left = new[: self.budget], new[self.budget :]
         self.budget -= len(done)
         self.asked += done
-        return SimpleNamespace(environment="here", left=len(left))
+        return Outcome("here", len(done), 0, len(left))
 
     def bracket(self, _: object) -> tuple[int, int] | None:
         sizes = [cast(int, p.get("bytes")) for p in self.asked if p.measurement == "overlap"]
@@ -49,13 +50,13 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     return made
 
 
-def run(only: tuple[str, ...] | None = None) -> None:
+def run(only: tuple[str, ...] | None = None) -> Outcome:
     nothing = cast(Any, None)
-    calibrate.run_measurements(nothing, nothing, Path("raw"), threads=2, budget_s=1.0, only=only)
+    return calibrate.run_measurements(nothing, nothing, Path("raw"), threads=2, budget_s=1.0, only=only)
 
 
 def test_the_limit_is_bracketed_before_the_second_pass(benchmark: Benchmark) -> None:
-    run()
+    outcome = run()
     first = plan(threads=2, coarse=True)
     closer = [p for p in benchmark.asked[len(first) :][:20] if p.measurement == "overlap"]
     assert benchmark.asked[: len(first)] == first
@@ -65,6 +66,7 @@ def test_the_limit_is_bracketed_before_the_second_pass(benchmark: Benchmark) -> 
     moving, stalled = benchmark.bracket(None) or (0, 0)
     assert moving <= LIMIT < stalled <= 1.1 * moving
     assert set(plan(threads=2)) <= set(benchmark.asked)
+    assert outcome.measured == len(benchmark.asked)  # of all passes
 
 
 def test_a_budget_that_is_spent_asks_for_nothing_closer(benchmark: Benchmark) -> None:

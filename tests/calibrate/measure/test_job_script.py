@@ -66,7 +66,6 @@ def test_a_script_and_what_starts_the_ranks(scheduler: str, tmp_path: Path) -> N
     pinned = "export OMP_PROC_BIND=close OMP_PLACES=cores\n"
     last = "exec pready prove 'my halo.toml' --launcher x\n"
     assert script(scheduler, JOB, COMMAND) == HEADS[scheduler] + pinned + last
-    assert script(scheduler, JOB, COMMAND, pin=False) == HEADS[scheduler] + last
     assert SCHEDULERS[scheduler].launcher(JOB) == LAUNCHERS[scheduler]
     path = tmp_path / "job.sh"
     path.write_text(script(scheduler, JOB, COMMAND), encoding="utf-8")
