@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from functools import cache
 from xml.etree import ElementTree as ET
 
 import click
@@ -18,13 +17,9 @@ from sympy.printing.mathml import mathml
 import pready
 from pready.cli import COMMANDS, cli
 from pready.commands.examples import EXAMPLES
-from pready.model.advice.one_figure import figures_of
-from pready.model.advice.predict import with_library
 from pready.model.approach import libraries as libraries_module
-from pready.model.approach.interfaces import MANY
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.units import format_bandwidth
-from pready.model.equations import ploggp
 from pready.model.equations.gain import DOI, EQUATIONS
 from pready.model.machine import machine
 from pready.model.machine import transports as transports_module
@@ -47,7 +42,6 @@ def pages() -> dict[str, str]:
         "reference/libraries.md": libraries(),
         "reference/machines.md": machines(),
         "theory/equations.md": equations(),
-        "theory/side-by-side.md": side_by_side(),
         "theory/timeline.md": steps(),
         "theory/terms.md": terms(),
         "api.md": api(),
@@ -197,72 +191,6 @@ def _math(left: object, right: object) -> str:
     text = text.replace("&InvisibleTimes;", "&#8290;").replace("<mo>-</mo>", "<mo>&#8722;</mo>")
     ET.fromstring(text)  # well-formed, or the page is not built
     return text
-
-
-SIDE_BY_SIDE: dict[str, dict[str, object]] = {
-    "two ranks, one late thread": {
-        "threads": 4, "buffer": "4 MiB", "compute": {"time": "1 ms"},
-        "arrivals": {"model": "laggard", "delay": "105 us"},
-    },
-    "the same, small messages": {
-        "threads": 4, "buffer": "4 KiB", "compute": {"time": "1 ms"},
-        "arrivals": {"model": "laggard", "delay": "105 us"},
-    },
-    "two ranks, all threads at once": {
-        "threads": 16, "buffer": "1 MiB", "compute": {"time": "1 ms"}, "arrivals": {"model": "none"},
-    },
-    "halo of 6 neighbours, late by chance": {
-        "threads": 8, "buffer": "1 MiB", "pattern": "halo3d", "compute": {"time": "2 ms"},
-        "arrivals": {"model": "normal by thread", "spread": "4 %"},
-    },
-    "the same, 64 partitions": {
-        "threads": 8, "partitions_per_thread": 8, "buffer": "1 MiB", "pattern": "halo3d", "compute": {"time": "2 ms"},
-        "arrivals": {"model": "normal by thread", "spread": "4 %", "partitions": "in turn"},
-    },
-}  # fmt: skip
-LEFT_OUT = (
-    ("Eq. 1-9 (gillis2023)", "β, D, N θ", "latency, overheads, gaps; all that follows"),
-    (
-        "PLogGP (Temuçin et al., CLUSTER 2023)",
-        "L, o, g, G by message size; one partition late by D",
-        "threads that contend for a VCI or join; RTS and CTS; more neighbours on one cable; other spreads than one "
-        "late partition; all that follows",
-    ),
-    ("one exchange alone", "the seven steps, every draw of the arrivals", "neighbours that are late"),
-    ("`pready predict`", "many ranks, iteration after iteration", "[what the model leaves out](../limits.md)"),
-)
-
-
-@cache
-def side_by_side() -> str:
-    """Four answers to one question, on five workloads, and what each leaves out."""
-    on = machine.load("meluxina")
-    out = [
-        "# Four answers side by side",
-        "",
-        "η of one message per partition (`many`) over bulk on MeluXina, by what each model knows. `pready explain`",
-        "prints the same four for your workload.",
-        "",
-        "| workload | Eq. 4 | PLogGP | one exchange alone | `predict` |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
-    for name, fields in SIDE_BY_SIDE.items():
-        w = Workload.model_validate(fields)
-        f = figures_of(with_library(on, "emulated")[0], w, MANY.into(w.n_partitions), 0, None)
-        out.append(f"| {name} | {f.bandwidth:.3g}× | {f.loggp.eta:.3g}× | {f.alone:.3g}× | {f.counts:.3g}× |")
-    out += ["", "| answer | knows | leaves out |", "| --- | --- | --- |"]
-    out += [f"| {answer} | {knows} | {lacks} |" for answer, knows, lacks in LEFT_OUT]
-    out += [
-        "",
-        "Eq. 4 and PLogGP agree where messages are large and one thread is late: bandwidth is all there is. Of small",
-        "messages Eq. 4 promises as much as of large ones; PLogGP adds latency and overheads, which nothing hides.",
-        "Neither sees that threads of one VCI wait for each other, that six neighbours share a cable, or that a late",
-        "neighbour delays bulk and partitions alike, which takes most of the gain.",
-        "",
-        f"PLogGP here: {_prose(inspect.getdoc(ploggp) or '')}",
-        "",
-    ]
-    return "\n".join(out)
 
 
 def steps() -> str:

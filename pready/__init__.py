@@ -74,7 +74,6 @@ _SHOWN = {
     ("Prediction", "html"): ("prediction", "prediction_html"),
     ("Table", "html"): ("whatif", "table_html"),
     ("Explanation", "plain"): ("explanation", "plain"),
-    ("Explanation", "latex"): ("explanation", "latex"),
     ("Explanation", "markdown"): ("explanation", "markdown"),
 }
 

@@ -1,6 +1,6 @@
 """The recurrence, message by message: what each message of an exchange waits for, in seven steps.
 
-This is the plain form, written to be read: `pready explain` and the pictures show it, and it is the oracle of the fast
+This is the plain form, written to be read: the pictures show it, and it is the oracle of the fast
 one (`pready.model.engine`), which says the same in vectors. Every rank sends one buffer to each of its neighbours and
 receives theirs. Given when its user partitions are ready, seven steps follow; each is a shift or a FIFO server,
 end_i = max(arrival_i, end_(i-1)) + h_i, so that no event queue is needed:

@@ -169,19 +169,6 @@ def test_what_is_written_at_the_top_of_a_workload_is_explained() -> None:
     assert not lacking, f"say below {', '.join(lacking)} in model/workload/workload.py what it means"
 
 
-def test_four_answers_on_five_workloads() -> None:
-    """Each knows more than the one before; where bandwidth is all there is they agree."""
-    rows = re.findall(
-        r"^\| ([^|]+) \| ([\d.]+)× \| ([\d.]+)× \| ([\d.]+)× \| ([\d.]+)× \|$", pages()["theory/side-by-side.md"], re.M
-    )
-    found = {name: [float(x) for x in row] for name, *row in rows}
-    assert len(found) == 5
-    assert all(eq_4 >= loggp * 0.99 for eq_4, loggp, *_ in found.values())
-    large = found["two ranks, one late thread"]
-    assert max(large) < 1.1 * min(large)
-    assert found["two ranks, all threads at once"][:2] == [1, 1]
-
-
 def test_field_descriptions() -> None:
     assert takes(Time) == 'a time, such as "1.22 us"'
     assert takes(Value[Time]) == 'a value (value, interval, source, why): a time, such as "1.22 us"'
