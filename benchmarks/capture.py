@@ -14,7 +14,7 @@ from statistics import median
 
 from pready.calibrate.capture.build import build_library
 from pready.calibrate.capture.environment import variables
-from pready.calibrate.measure.compile import BuildError, find_mpicc, find_mpiexec
+from pready.calibrate.measure.compile import BuildError, find_mpicc
 
 PAIRS = 20
 THREADS = 2
@@ -79,8 +79,7 @@ def main() -> None:
     except BuildError as error:
         print(f"skipped: {error}", file=sys.stderr)
         return
-    mpiexec = find_mpiexec(mpicc)
-    launch = [] if mpiexec is None else [str(mpiexec), "-n", "1"]
+    launch = [f"{prefix}/bin/mpiexec", "-n", "1"] if prefix else []
     library = build_library(mpicc)
     print(f"| work per thread | region alone | captured | per thread and region ({PAIRS} pairs) |")
     print("| --- | ---: | ---: | ---: |")

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pready.calibrate.measure.compile import find_mpicc, find_mpiexec
 from pready.model.common.errors import PreadyError
-
-
-def compiler_for(command: Sequence[str], given: str | None = None) -> list[str]:
-    """The MPI compiler for a command: `given`, else $MPICC, else beside the launcher, else as of `find_mpicc`."""
-    if given is None and not os.environ.get("MPICC") and command:
-        launcher = shutil.which(command[0])
-        beside = None if launcher is None else Path(launcher).parent / "mpicc"
-        if beside is not None and os.access(beside, os.X_OK) and find_mpiexec([str(beside)]) is not None:
-            return [str(beside)]
-    return find_mpicc(given)
 
 
 def check_new(folder: Path) -> None:

@@ -17,7 +17,6 @@ from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.borrowed import Borrowed, borrowed
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
-from pready.calibrate.machine.shared_adapter import UNMEASURED
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.missing import lacking, most_threads
@@ -83,7 +82,6 @@ def run_measurements(
             max(budget_s - (time.monotonic() - begun), 0.0),
             on_point,
             built=built,
-            tool=VERSION,
             seed=seed,
             point_budget_s=point_budget_s,
         )
@@ -204,7 +202,6 @@ def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
             f"{len(points)} measured points, digest {digest}.",
             *(f"Note: {note}" for note in calibration.described.notes),
             *(f"Lacks: {what}" for what in calibration.lacking),
-            UNMEASURED,
             *(f"Warning: {what}" for what in calibration.warnings),
         ]
     )

@@ -6,8 +6,7 @@ with.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine import adapter as shared
 from pready.model.toml.provenance import Value
-from pready.model.version import VERSION
 
 SMALL, SMALL_WINDOW = 8, 256
 LARGE, LARGE_WINDOW = 256 << 10, 16
@@ -34,13 +32,9 @@ ROUNDS = 2
 POINT_BUDGET_S = 2.0
 FULL = 0.75
 """Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
-ALIKE = 1.1
-"""Factor up to which two figures are taken to be one."""
 GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
 """Between messages of one adapter that no measurement shows: 17 to 200 million messages a second."""
 RAILS = Value[int](value=1, source="assumed", why="adapters of a node that ranks use in turn: one, or all as one")
-HEAD = "Ranks of a node: "
-"""How lines begin that a machine file's head has of this."""
 
 
 @dataclass(frozen=True)
@@ -53,44 +47,6 @@ class Served:
     """Time over messages of all ranks."""
     shared_cores: bool
     """Ranks shared cores, so that the time contains the scheduler's."""
-
-
-@dataclass(frozen=True)
-class Adapter:
-    """The adapter of a node, as several ranks showed it.
-
-    Attributes
-    ----------
-    served
-        Small messages and large ones, by ranks.
-    growth
-        Bandwidth of the most ranks over that of one.
-    gap
-        Least time between small messages of all ranks, where their rate stopped growing with them; else an upper
-        bound. None: ranks shared cores, and it cannot be told.
-    limits
-        Did the rate stop growing? False: `gap` is an upper bound.
-    """
-
-    served: tuple[Served, ...]
-    growth: Estimate
-    gap: Estimate | None
-    limits: bool
-
-    @property
-    def most(self) -> int:
-        """Ranks that sent at once."""
-        return max(s.pairs for s in self.served)
-
-    @property
-    def shared_cores(self) -> bool:
-        """Did ranks share cores in any of it?"""
-        return any(s.shared_cores for s in self.served)
-
-    @property
-    def one_link(self) -> bool:
-        """Do ranks of a node together get the bandwidth of one?"""
-        return 1 / ALIKE <= self.growth.value <= ALIKE
 
 
 def counts(per_node: int) -> list[int]:
@@ -130,7 +86,6 @@ def run(launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: fl
         raw,
         budget_s,
         built=built,
-        tool=VERSION,
         seed=seed,
         point_budget_s=POINT_BUDGET_S,
     )
@@ -147,8 +102,8 @@ def check_places(hosts: Sequence[str], per_node: int) -> None:
         )
 
 
-def adapter(raw: Path, key: str | None = None) -> Adapter | None:
-    """The adapter, from a raw file; None: not measured.
+def adapter(raw: Path, key: str | None = None) -> shared.Adapter | None:
+    """`[adapter]`, from a raw file; None: not measured.
 
     Parameters
     ----------
@@ -183,11 +138,11 @@ def _around(each: Sequence[Estimate]) -> Estimate:
     return Estimate(float(np.median([s.value for s in each])), min(s.low for s in each), max(s.high for s in each))
 
 
-def of_served(served: Sequence[Served]) -> Adapter:
-    """Bandwidth over ranks, and where their rate ends.
+def of_served(served: Sequence[Served]) -> shared.Adapter:
+    """Bandwidth of the most ranks, and the gap between small messages where their rate stopped growing.
 
     Of k ranks whose own messages are `own` apart, one leaves every max(gap, own / k): where that is more than own / k,
-    it is the gap of the adapter.
+    it is the gap of the adapter; else the gap is below it, and assumed.
 
     Raises
     ------
@@ -199,14 +154,21 @@ def of_served(served: Sequence[Served]) -> Adapter:
         raise PreadyError(
             f"{len(served)} points of ranks of a node", valid=f"one rank and several, {SMALL} B and {LARGE} B"
         )
-    one, most = large[1], large[max(large)]
-    growth = Estimate(one.value / most.value, one.low / most.high, one.high / most.low)
+    most, one = large[max(large)], format_bandwidth(LARGE / large[1].value)
+    moved = Estimate(LARGE / most.value, LARGE / most.high, LARGE / most.low)
+    ranks = f"{max(large)} ranks of a node at once"
+    rate = value(BANDWIDTH, moved, f"{ranks}, messages of {format_size(LARGE)}; one alone moves {one}")
+    return shared.Adapter(rate=rate, gap=_gap(served, ranks), rails=RAILS)
+
+
+def _gap(served: Sequence[Served], ranks: str) -> Value[float]:
     steady = {s.pairs: s.message_s for s in served if s.bytes == SMALL and not s.shared_cores}
-    if 1 not in steady or len(steady) < 2:
-        return Adapter(tuple(served), growth, None, limits=False)
+    if 1 not in steady or len(steady) < 2:  # on shared cores a rate is the scheduler's
+        return unknown_gap(np.inf)
     limited = [t for k, t in steady.items() if k > 1 and steady[1].value / (k * t.value) < FULL]
-    gap = _around(limited) if limited else steady[max(steady)]
-    return Adapter(tuple(served), growth, gap, bool(limited))
+    if not limited:
+        return unknown_gap(steady[max(steady)].value)
+    return value(TIME, _around(limited), f"{ranks}, messages of {SMALL} B: their rate no longer grows with the ranks")
 
 
 def unknown_gap(most: float) -> Value[float]:
@@ -216,62 +178,18 @@ def unknown_gap(most: float) -> Value[float]:
     return value(TIME, Estimate(middle, min(GAP_LEAST, middle), high), why, "assumed")
 
 
-def table(found: Adapter) -> shared.Adapter:
-    """`[adapter]`, as the most ranks showed it.
-
-    The gap is that of all ranks' small messages where their rate stopped growing; else it is below that, and assumed.
-    """
-    ranks = f"{found.most} ranks of a node at once"
-    large = max((s for s in found.served if s.bytes == LARGE), key=lambda s: s.pairs)
-    took = large.message_s
-    moved = Estimate(LARGE / took.value, LARGE / took.high, LARGE / took.low)
-    rate = value(BANDWIDTH, moved, f"{ranks}, messages of {format_size(LARGE)}")
-    if found.gap is not None and found.limits:
-        gap = value(TIME, found.gap, f"{ranks}, messages of {SMALL} B: their rate no longer grows with the ranks")
-    else:
-        gap = unknown_gap(np.inf if found.gap is None else found.gap.value)
-    return shared.Adapter(rate=rate, gap=gap, rails=RAILS)
-
-
-def lines(found: Adapter) -> tuple[str, ...]:
-    """The findings."""
-    large, small = ([s for s in found.served if s.bytes == size] for size in (LARGE, SMALL))
-    together = format_bandwidth(large[-1].bytes / large[-1].message_s.value)
-    every = ", ".join(f"{format_time(s.message_s.value)} of {s.pairs}" for s in small)
-    return (
-        f"{found.most} at once move {found.growth.value:.2f} times what one moves ({found.growth.low:.2f} to "
-        f"{found.growth.high:.2f}), {together} in messages of {format_size(LARGE)}: {_shared(found)}",
-        f"messages of {SMALL} B leave every {every}: {_gap(found)}",
+def lines(found: shared.Adapter) -> tuple[str, ...]:
+    """The values in words."""
+    each = (("bandwidth", found.rate, format_bandwidth), ("gap", found.gap, format_time))
+    return tuple(
+        f"{name} of a node's adapter: {shown(v.value)} "
+        f"({' to '.join(map(shown, v.interval or ()))}), {v.source}: {v.why}"
+        for name, v, shown in each
     )
 
 
-def _shared(found: Adapter) -> str:
-    if found.one_link:
-        return "they share one link"
-    if found.growth.value > 1:
-        return "one alone does not fill the link"
-    return "less than one alone" + (", on shared cores" if found.shared_cores else "")
-
-
-def _gap(found: Adapter) -> str:
-    if found.gap is None:
-        return "on shared cores, which says nothing of the adapter"
-    between = f"({format_time(found.gap.low)} to {format_time(found.gap.high)})"
-    if found.limits:
-        return f"the adapter's gap is {format_time(found.gap.value)} {between}"
-    return f"the rate grows with the ranks, the adapter's gap is at most {format_time(found.gap.value)} {between}"
-
-
 UNMEASURED = (
-    f"{HEAD}assumed to share the link and the gap g that one rank was measured with; "
+    "ranks of a node are assumed to share the link and the gap g that one rank was measured with; "
     "'pready calibrate --ranks-per-node K' measures both"
 )
-"""The line of a machine file whose adapter served one rank alone."""
-
-
-def noted(text: str, told: Iterable[str]) -> str:
-    """A machine file with these lines in its head, in place of those that it has of ranks of a node."""
-    rest = re.sub(rf"^# {re.escape(HEAD)}.*\n", "", text, flags=re.MULTILINE)
-    head = re.match(r"(#.*\n)*", rest)
-    at = head.end() if head is not None else 0
-    return rest[:at] + "".join(f"# {HEAD}{line}\n" for line in told) + rest[at:]
+"""What is said of a machine whose adapter served one rank alone."""

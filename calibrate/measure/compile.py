@@ -85,13 +85,6 @@ def find_mpicc(
     )
 
 
-def find_mpiexec(mpicc: Sequence[str]) -> Path | None:
-    """The launcher that belongs to a compiler: the one beside it."""
-    found = shutil.which(mpicc[0])
-    beside = Path(found).parent / "mpiexec" if found else None
-    return beside if beside and os.access(beside, os.X_OK) else None
-
-
 def source_identity(files: Iterable[Path]) -> str:
     """Hash of the files that take part in a build."""
     total = hashlib.sha256()

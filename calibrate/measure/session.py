@@ -24,6 +24,7 @@ from typing import IO, Any
 from pready.calibrate.measure.compile import Built, ToolError
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, Records, environment_key
+from pready.model.version import VERSION
 
 POINT_BUDGET_S = 2.0
 START_PATIENCE_S = 120.0
@@ -76,7 +77,6 @@ def measure(
     built: Built,
     point_budget_s: float = POINT_BUDGET_S,
     patience_s: float = POINT_PATIENCE_S,
-    tool: str = "",
     seed: int = SEED,
     folder: Path | None = None,
 ) -> Outcome:
@@ -100,8 +100,6 @@ def measure(
         Seconds of repeats for one point, unless the point says otherwise.
     patience_s
         Seconds beyond its budget after which a point counts as hanging.
-    tool
-        This tool's version, for the environment record.
     seed
         Of the payload pattern.
     folder
@@ -117,7 +115,7 @@ def measure(
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
     places = [] if folder is None else [f"folder={folder}"]
-    command = launcher.command([str(built.program), f"seed={seed}", f"tool={tool or '-'}", *places])
+    command = launcher.command([str(built.program), f"seed={seed}", f"tool={VERSION}", *places])
     environ = {**os.environ, **launcher.environment}
     settings = {name: environ[name] for name in sorted(environ) if name.startswith(SETTINGS)}
     with Records(out) as records:

@@ -122,15 +122,12 @@ def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
     found = shared_adapter.adapter(raw, key)
     if found is None:
         raise PreadyError("no ranks that share a node were measured", valid="a larger --budget", source=str(raw))
-    machine = machines.load(str(output)).model_copy(update={"adapter": shared_adapter.table(found)})
+    machine = machines.load(str(output)).model_copy(update={"adapter": found})
     done = merged(text, str(output), {"adapter": document(machine)["adapter"]}, ("adapter",))
-    told = shared_adapter.lines(found)
-    write_text(output, shared_adapter.noted(done.text, told))
-    for line in told:
-        click.echo(f"  {shared_adapter.HEAD}{line}", err=True)
-    for line in done.told:
+    write_text(output, done.text)
+    for line in (*shared_adapter.lines(found), *done.told):
         click.echo(f"  {line}", err=True)
-    click.echo(f"wrote {output}: [adapter], and these lines in its head", err=True)
+    click.echo(f"wrote {output}: [adapter]", err=True)
 
 
 def _measure(
@@ -295,8 +292,7 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
     if found is not None:
         if output is not None:
             raise PreadyError("-o: ranks that share a node have no picture", valid="no -o", source=str(raw))
-        for line in shared_adapter.lines(found):
-            click.echo(f"{shared_adapter.HEAD}{line}")
+        click.echo("\n".join(shared_adapter.lines(found)))
         return
     with status("fitting"):
         done = fit_file(raw, name=raw.stem, environment=environment, seed=seed)

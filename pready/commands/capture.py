@@ -12,9 +12,10 @@ from time import monotonic
 import click
 
 from pready.calibrate.capture.build import build_library
-from pready.calibrate.capture.environment import check_new, compiler_for, exports, variables
+from pready.calibrate.capture.environment import check_new, exports, variables
 from pready.calibrate.capture.files import SUFFIX, read_run
 from pready.calibrate.capture.run_summary import summarise
+from pready.calibrate.measure.compile import find_mpicc
 from pready.files.writing import make_folder
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, parse
@@ -33,7 +34,7 @@ NOTHING = (
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="A new folder for the run.")
 @click.option("--env", "only_environment", is_flag=True, help="Print the exports for a job script, and stop.")
-@click.option("--mpicc", metavar="WORDS", help="MPI C compiler.  [default: beside the launcher, MPICC, PATH]")
+@click.option("--mpicc", metavar="WORDS", help="MPI C compiler.  [default: MPICC, the one beside the launcher, PATH]")
 @click.option("--limit", default=DEFAULT_LIMIT, show_default=True, metavar="SIZE", help="Most data per process.")
 def capture(
     command: tuple[str, ...], output: Path | None, only_environment: bool, mpicc: str | None, limit: str
@@ -51,7 +52,7 @@ def capture(
     if command and shutil.which(command[0]) is None:
         raise PreadyError(f"no command '{command[0]}' here", valid="an executable, such as mpiexec")
     check_new(output)
-    library = build_library(compiler_for(command, mpicc))
+    library = build_library(find_mpicc(mpicc, command))
     make_folder(output, ())
     settings = variables(library, output, limit_mib, command, os.environ)
     if only_environment:

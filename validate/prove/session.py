@@ -20,7 +20,6 @@ from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN
-from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
@@ -245,7 +244,6 @@ def _measure(
             told,
             built=site.built,
             point_budget_s=max(SLOWER * round_s / 10, 0.5),
-            tool=VERSION,
             seed=seed % 2**32,
             folder=folder / PLANS,
         )

@@ -20,7 +20,7 @@ import pytest
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
 
 from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS, PAIRS
-from pready.calibrate.measure.compile import SOURCE, BuildError, Built, build, find_mpicc, find_mpiexec
+from pready.calibrate.measure.compile import SOURCE, BuildError, Built, build, find_mpicc
 from pready.calibrate.measure.schedule import plan
 
 pytestmark = pytest.mark.thorough
@@ -77,9 +77,8 @@ class Library:
     def run(
         self, built: Built, lines: list[str], settings: Mapping[str, str] | None = None, ranks: int = 2
     ) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[str]]:
-        mpiexec = find_mpiexec(self.mpicc)
-        assert mpiexec is not None
-        command = [str(mpiexec), *self.options, "-n", str(ranks), str(built.program), "seed=7", "tool=test"]
+        mpiexec = str(self.prefix / "bin" / "mpiexec")
+        command = [mpiexec, *self.options, "-n", str(ranks), str(built.program), "seed=7", "tool=test"]
         environ = {**os.environ, "OMP_WAIT_POLICY": "passive", **(settings or {})}
         done = subprocess.run(
             command,

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from real_mpi import benchmark
 
-from pready.calibrate.measure.compile import Built, find_mpicc, find_mpiexec
+from pready.calibrate.measure.compile import Built
 
 CORES = len(os.sched_getaffinity(0))
 pytestmark = [
@@ -28,10 +28,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="host names of their own need root"),
     pytest.mark.skipif(CORES < 2, reason="one core: nothing to pin to"),
 ]
-
-
-def mpicc() -> list[str]:
-    return find_mpicc(str(Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin" / "mpicc"))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +57,7 @@ def running(
     built: Built, settings: Mapping[str, str], hosts: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], dict[int, set[str]]]]:
     """The environment record, and each rank's masks after a team of two threads."""
-    command = [str(find_mpiexec(mpicc()))]
+    command = [str(Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin" / "mpiexec")]
     for number, host in enumerate(hosts):
         inside = ["unshare", "--uts", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
         command += [*([":"] if number else []), "-n", "1", *inside, str(built.program)]

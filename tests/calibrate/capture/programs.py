@@ -17,7 +17,7 @@ from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, copy_where_missing, ke
 from pready.calibrate.capture.build import build_library, place_of
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.files import Run, read_run
-from pready.calibrate.measure.compile import find_mpicc, find_mpiexec, version_of
+from pready.calibrate.measure.compile import find_mpicc, version_of
 
 HERE = Path(__file__).resolve().parent
 _version = cache(version_of)
@@ -50,9 +50,7 @@ class Mpi:
 
     def mpiexec(self, ranks: int) -> list[str]:
         """The begin of a command that runs something on so many ranks."""
-        found = find_mpiexec(self.mpicc)
-        assert found is not None
-        return [str(found), *LIBRARIES[self.name][1], "-n", str(ranks)]
+        return [f"{os.environ[LIBRARIES[self.name][0]]}/bin/mpiexec", *LIBRARIES[self.name][1], "-n", str(ranks)]
 
     @property
     def library(self) -> Path:
