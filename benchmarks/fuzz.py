@@ -23,12 +23,12 @@ from functools import cache
 from pathlib import Path
 
 from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
-from pready.calibrate.capture.from_profiles import text_from_caliper
 from pready.calibrate.capture.step import find
 from pready.calibrate.importers import import_benchmark
-from pready.calibrate.importers.caliper import read_caliper
-from pready.calibrate.importers.mpip import import_mpip
 from pready.calibrate.measure.raw_file import read
+from pready.calibrate.workload_formats.caliper import read_caliper
+from pready.calibrate.workload_formats.from_profiles import text_from_caliper
+from pready.calibrate.workload_formats.mpip import import_mpip
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
 from pready.model.workload import workload

@@ -1,16 +1,15 @@
-"""The result of every importer of a communication benchmark."""
+"""The benchmarks that are read, what each says of a machine, and their figures from all files as one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from functools import reduce
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-import numpy as np
-
-from pready.calibrate.fit.observations import Curve, Observations, Train
+from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers import one_node
 from pready.calibrate.importers.text import ImportFormatError, Provenance
+from pready.model.common.errors import shown
 
 NEEDS = {
     "o_s": "PRTT(n,d,s)",
@@ -18,8 +17,67 @@ NEEDS = {
     "g": "PRTT(n,0,s) or osu_bw",
     "L": "o_s and o_r",
 }
+Kind = Literal[
+    "ping_pong", "stream", "both_ways", "pair_rates", "threaded", "puts", "put_streams", "gets", "partitioned", "trains"
+]
+DEFAULT_WINDOW = 64
+"""Messages of a window unless `-W` was given, which osu_bw's output does not say."""
 
-T = TypeVar("T", bound="Observations | Beside")
+
+@dataclass(frozen=True)
+class Test:
+    """A benchmark.
+
+    Attributes
+    ----------
+    name
+        As its program, or its suite and title, are called.
+    kind
+        What its figures are.
+    quantity
+        The column that is read.
+    messages
+        Messages that a figure of it counts: 2 where both ranks send.
+    stands_in
+        Why its figures are only an upper bound of its kind's; used where no other test of that kind is. Empty: they
+        are the kind's.
+    """
+
+    name: str
+    kind: Kind
+    quantity: Literal["time", "rate", "messages"] = "time"
+    messages: int = 1
+    stands_in: str = ""
+
+
+_PAIRS = "several pairs at once"
+TESTS = {
+    test.name: test
+    for test in (
+        Test("osu_latency", "ping_pong"),
+        Test("osu_latency_persistent", "ping_pong", stands_in="persistent requests"),
+        Test("osu_multi_lat", "ping_pong", stands_in=_PAIRS),
+        Test("osu_bw", "stream", "rate"),
+        Test("osu_bibw", "both_ways", "rate", 2),
+        Test("osu_mbw_mr", "pair_rates", "messages"),
+        Test("osu_latency_mt", "threaded"),
+        Test("osu_partitioned_latency", "partitioned"),
+        Test("osu_put_latency", "puts"),
+        Test("osu_put_bw", "put_streams", "rate"),
+        Test("osu_get_latency", "gets"),
+        Test("osu_get_bw", "gets", "rate"),
+        Test("IMB PingPong", "ping_pong"),
+        Test("IMB PingPing", "ping_pong", stands_in="both ranks send at once"),
+        Test("IMB Multi-PingPong", "ping_pong", stands_in=_PAIRS),
+        Test("IMB Uniband", "pair_rates", "messages"),
+        Test("IMB Biband", "both_ways", "rate", 2),
+        Test("IMB PingPongMT", "threaded"),
+        Test("IMB Unidir_Put", "puts"),
+        Test("IMB Unidir_Put, aggregate", "put_streams"),
+        Test("IMB Unidir_Get", "gets"),
+    )
+}
+TRAINS = Test("Netgauge LogGP", "trains")
 
 
 @dataclass(frozen=True)
@@ -52,15 +110,60 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Imported:
-    """Numbers in SI units, ready for `fit`, and where they come from.
+class Measured:
+    """One run of a benchmark, in SI units.
 
     Attributes
     ----------
+    test, source, version
+        What it is, the file, and the suite's version ("" where the file does not say).
+    key
+        Pairs, threads or synchronisation, where the kind has several curves.
+    values
+        Size, and seconds of a message or messages per second.
+    window
+        Messages of a window with an answer; 0: none.
+    memory
+        Where the buffers were: "CUDA" and the like; empty: the hosts' memory.
+    command, one_node, nodes, settings
+        What its command says (`command.py`).
+    trains
+        Of Netgauge, in place of values.
+    """
+
+    test: Test
+    source: str
+    version: str = ""
+    key: Hashable = None
+    values: tuple[tuple[float, float], ...] = ()
+    window: int = 0
+    memory: str = ""
+    command: str = ""
+    one_node: str = ""
+    nodes: int | None = None
+    settings: tuple[str, ...] | None = None
+    trains: Observations | None = None
+
+    @property
+    def kind(self) -> tuple[Kind, Hashable]:
+        """The curve that it belongs to; of one pair, a rate is a stream."""
+        if self.test.kind == "pair_rates" and self.key == 1:
+            return "stream", None
+        return self.test.kind, self.key
+
+
+@dataclass(frozen=True)
+class Imported:
+    """All runs of some files as one machine's observations.
+
+    Attributes
+    ----------
+    runs
+        Those that are used.
     observations
-        The parameters that the file determines, and nothing else.
+        The parameters that the files determine, and nothing else.
     provenance
-        File, format, version, notes.
+        Files, formats, versions, notes.
     beside
         Measurements that the fit does not use.
     one_node
@@ -71,6 +174,7 @@ class Imported:
         Where the buffers were: "CUDA" and the like; empty: the hosts' memory.
     """
 
+    runs: tuple[Measured, ...]
     observations: Observations
     provenance: Provenance
     beside: Beside = field(default_factory=Beside)
@@ -84,58 +188,116 @@ class Imported:
         return undetermined(self.observations)
 
 
-def combine(first: Imported, *others: Imported) -> Imported:
-    """Several files of one machine as one, such as osu_latency's and osu_bw's.
+def together(runs: Sequence[Measured], notes: Sequence[str] = (), only: str = "") -> Imported:
+    """The runs of one machine as one: those of one memory, between two nodes, of one setting of the library.
 
-    Curves that occur in more than one file are put together, size by size.
+    Parameters
+    ----------
+    runs, notes
+        From the readers.
+    only
+        Text that the command of a run has to contain, to be used.
 
     Raises
     ------
     ImportFormatError
-        PRTT trains in more than one file: their n and d need not agree. Buffers in hosts' memory and in GPUs'.
+        Commands with different settings: two machines; two files of Netgauge's.
     """
-    return reduce(_combined, others, first)
+    said = list(dict.fromkeys(notes))
+    if only:
+        runs = [run for run in runs if only in run.command]
+        if not runs:
+            raise ImportFormatError(f"no run's command contains {shown(only)}", valid="part of a command in the files")
+    runs = _alike(runs, said)
+    kinds: dict[tuple[Kind, Hashable], list[Measured]] = {}
+    for run in runs:
+        kinds.setdefault(run.kind, []).append(run)
+    used: list[Measured] = []
+    fields: dict[str, Any] = {}
+    for (kind, key), some in kinds.items():
+        own = [run for run in some if not run.test.stands_in]
+        if not own:
+            said.append(
+                f"{some[0].test.name} stands in for a message alone: at most as long ({some[0].test.stands_in})"
+            )
+        elif others := sorted({run.test.name for run in some} - {run.test.name for run in own}):
+            said.append(f"not used beside {own[0].test.name}: {', '.join(others)}")
+        own = own or [run for run in some if run.test == some[0].test]
+        if kind == "gets":
+            said.append(f"not used: {', '.join(sorted({run.test.name for run in own}))}, as no approach gets data")
+            continue
+        used += own
+        if kind == "trains":
+            if len(own) > 1:
+                problem = f"trains of messages are in {own[0].source} already"
+                raise ImportFormatError(problem, valid="one file of Netgauge's", source=own[1].source)
+            continue
+        rows = [row for run in own for row in run.values]
+        curve = Curve.of([size for size, _ in rows], [[value] for _, value in rows], kind)
+        fields[kind] = curve if key is None else {**fields.get(kind, {}), key: curve}
+        if len(own) > 1 and not key:
+            said.append(f"{len(own)} runs of {own[0].test.name}: medians, and intervals that hold all but 5 % of them")
+    trains = next((run.trains for run in used if run.trains is not None), Observations())
+    ping_pong, stream = fields.pop("ping_pong", None), fields.pop("stream", None)
+    observed = replace(trains, ping_pong=ping_pong, stream=stream)
+    tests = ", ".join(dict.fromkeys(run.test.name for run in used or runs))
+    if ping_pong is None and trains.prtt_1 is None:
+        said.append(f"{tests} alone does not determine how long one message takes; add osu_latency")
+    said += explain(observed, tests)
+    versions = ", ".join(dict.fromkeys(run.version for run in used if run.version))
+    sources = ", ".join(dict.fromkeys(run.source for run in used or runs))
+    window = max((run.window for run in used if run.kind[0] == "stream"), default=0)
+    why = one_node.of_times(ping_pong, next((run.one_node for run in used if run.one_node), ""))
+    memory = next((run.memory for run in used if run.memory), "")
+    about = Provenance(sources, tests, versions, tuple(said))
+    return Imported(tuple(used), observed, about, Beside(**fields), why, window, memory)
 
 
-def _combined(one: Imported, other: Imported) -> Imported:
-    p, q = one.provenance, other.provenance
-    sources = p.source, q.source
-    if one.memory != other.memory:
-        memory, before = (f"in the memory of {x.memory} GPUs" if x.memory else "on the hosts" for x in (other, one))
-        raise ImportFormatError(f"buffers were {memory}", valid=f"{before}, as in {sources[0]}", source=sources[1])
-    observations = _joined(one.observations, other.observations, sources)
-    formats = ", ".join(dict.fromkeys([*p.format.split(", "), *q.format.split(", ")]))
-    versions = ", ".join(dict.fromkeys(v for v in (p.version, q.version) if v))
-    kept = [note for note in (*p.notes, *q.notes) if "alone does not determine" not in note]
-    return Imported(
-        observations,
-        Provenance(", ".join(sources), formats, versions, (*kept, *explain(observations, formats))),
-        _joined(one.beside, other.beside, sources),
-        one.one_node or other.one_node,
-        max(one.window, other.window),
-        one.memory,
-    )
+def combine(first: Imported, *others: Imported) -> Imported:
+    """Several files of one machine as one, such as osu_latency's and osu_bw's.
+
+    Raises
+    ------
+    ImportFormatError
+        As `together`; buffers in hosts' memory and in GPUs'.
+    """
+    every = (first, *others)
+    for other in others:
+        if other.memory != first.memory:
+            memory, before = (
+                f"in the memory of {x.memory} GPUs" if x.memory else "on the hosts" for x in (other, first)
+            )
+            valid = f"{before}, as in {first.provenance.source}"
+            raise ImportFormatError(f"buffers were {memory}", valid=valid, source=other.provenance.source)
+    notes = [note for each in every for note in each.provenance.notes if "alone does not determine" not in note]
+    notes = [note for note in notes if "stands in for" not in note and not note.startswith("not used beside")]
+    return together([run for each in every for run in each.runs], notes)
 
 
-def _joined(one: T, other: T, sources: tuple[str, str]) -> T:
-    """Both; curves of the same thing are put together, size by size."""
-    values: dict[str, Any] = {}
-    for part in fields(one):
-        a, b = (getattr(each, part.name) for each in (one, other))
-        values[part.name] = (
-            {kind: _both(a.get(kind), b.get(kind), part.name, sources) for kind in dict.fromkeys([*a, *b])}
-            if isinstance(a, Mapping)
-            else _both(a, b, part.name, sources)
+def _alike(runs: Sequence[Measured], said: list[str]) -> list[Measured]:
+    """The runs of hosts' memory, between nodes, if there are both; and of one setting."""
+    kept = list(runs)
+    devices = list(dict.fromkeys(run.memory for run in kept if run.memory))
+    if devices and all(run.memory for run in kept):
+        said.append(f"buffers were in the memory of GPUs ({', '.join(devices)}): a machine of messages between GPUs")
+    elif devices:
+        said.append(f"only buffers in the hosts' memory were used, not those of GPUs ({', '.join(devices)})")
+        kept = [run for run in kept if not run.memory]
+    local: Callable[[Measured], bool] = lambda run: bool(run.one_node) and "waited" not in run.one_node  # noqa: E731
+    if any(map(local, kept)) and not all(map(local, kept)):
+        said.append("only runs between two nodes were used, not those whose command lines ask for one node")
+        kept = [run for run in kept if not local(run)]
+    settings = {run.settings: run for run in kept if run.settings is not None}
+    if len(settings) > 1:
+        first, second, *_ = settings
+        told = [" ".join(sorted(set(a) - set(b))) or "none" for a, b in ((first, second), (second, first))]
+        raise ImportFormatError(
+            f"commands with other settings of the library, {shown(told[0])} and {shown(told[1])}: two machines",
+            valid="--command TEXT, which takes the runs whose command contains it, such as "
+            + repr(next(t for t in told[::-1] if t != "none").split(" ", 1)[-1]),
+            source=settings[second].source,
         )
-    return type(one)(**values)
-
-
-def _both(a: Curve | Train | None, b: Curve | Train | None, name: str, sources: tuple[str, str]) -> object:
-    if isinstance(a, Curve) and isinstance(b, Curve):
-        return Curve.of(np.concatenate([a.at, b.at]), [*a.repeats, *b.repeats], name)
-    if a and b:
-        raise ImportFormatError(f"{name} is in {sources[0]} already", valid="in one file only", source=sources[1])
-    return a or b
+    return kept
 
 
 def undetermined(observations: Observations) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
-from pready.calibrate.importers.benchmarks import Beside
-from pready.calibrate.importers.windows import DEFAULT_WINDOW
+from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW, Beside
 from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value, with_fields
 from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.common.units import SI

@@ -1,20 +1,21 @@
-"""Other people's files, read carefully: bytes to lines to fields to numbers, or one clear line.
+"""Other people's files, read carefully: bytes to lines, tokens to numbers, or one clear line.
 
-Benchmark output reaches us with carriage returns, byte-order marks, UTF-16 from a Windows editor,
-Latin-1 host names, and cut off where a job was killed. Every
-number is either read exactly or refused with its file, line and field; nothing is guessed.
+Benchmark output reaches us with carriage returns, byte-order marks, UTF-16 from a Windows editor, Latin-1 host names,
+compressed, and cut off where a job was killed. A number is read exactly or refused with its file, line and field.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pready.model.common.errors import PreadyError, shown
 
-LARGEST_FILE = 1 << 30
-"""Bytes of one file at most."""
+LARGEST_FILE = 64 << 20
+"""Bytes of one file at most, unpacked; reading one takes at most 100 times its size of memory."""
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -22,8 +23,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _PLAIN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_COUNT = re.compile(r"[+-]?[0-9][0-9,]*[A-Za-z]*")
-_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
+_GZIP = b"\x1f\x8b"
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
 class ImportFormatError(PreadyError):
@@ -51,7 +53,7 @@ class Provenance:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of a file, with its place for an error.
 
@@ -75,16 +77,27 @@ class Line:
         return ImportFormatError(problem, valid=valid, source=f"{self.source}:{self.number}")
 
 
-def lines(data: bytes, source: str) -> list[Line]:
-    """The file's lines, blank ones included.
+def text_of(data: bytes, source: str) -> str:
+    """The file's text, unpacked if it is compressed.
 
     UTF-8 (with or without mark), UTF-16 (with mark), or else Latin-1: numbers are ASCII in all.
 
     Raises
     ------
     ImportFormatError
-        Not text: NUL bytes, or a mark that the rest does not follow.
+        Not text: NUL bytes, a mark that the rest does not follow, or a damaged or too large .gz.
     """
+    if data.startswith(_GZIP):
+        unpack = zlib.decompressobj(wbits=31)
+        try:
+            data = unpack.decompress(data, LARGEST_FILE + 1)
+        except zlib.error:
+            raise ImportFormatError("is a damaged .gz file", valid="what gzip wrote", source=source) from None
+        if len(data) > LARGEST_FILE:
+            limit = f"{LARGEST_FILE >> 20} MiB"
+            raise ImportFormatError(f"is larger than {limit} unpacked", valid=f"at most {limit}", source=source)
+        if not unpack.eof:
+            raise ImportFormatError("is a .gz file that was cut off", valid="what gzip wrote", source=source)
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
@@ -94,12 +107,17 @@ def lines(data: bytes, source: str) -> list[Line]:
         text = data.decode("latin-1")
     if "\0" in text:
         raise ImportFormatError("contains NUL bytes", valid="a text file", source=source)
-    *ended, last = re.split(r"\r\n|\n|\r", text)
-    found = [Line(part.strip(), number, source) for number, part in enumerate(ended, start=1)]
-    return [*found, Line(last.strip(), len(found) + 1, source, cut=True)] if last else found
+    return _COLOURS.sub("", text)
 
 
-def without_prefix(all_lines: list[Line], title: re.Pattern[str]) -> list[Line]:
+def lines(text: str, source: str) -> Iterator[Line]:
+    """The lines, blank ones included."""
+    for number, match in enumerate(_LINE.finditer(text), start=1):
+        if match.group():
+            yield Line(match[1].strip(), number, source, cut=not match[2])
+
+
+def without_prefix(text: str, source: str, title: re.Pattern[str]) -> Iterator[Line]:
     """The lines without what a launcher or a log puts before each, as it stands before the titles: a rank, a time.
 
         [1,0]<stdout>:# OSU MPI Latency Test v7.3          09:52:05 0: # OSU MPI Latency Test v7.3
@@ -107,12 +125,12 @@ def without_prefix(all_lines: list[Line], title: re.Pattern[str]) -> list[Line]:
 
     Its digits may differ; lines that do not begin so stay as they are.
     """
-    before = [line.text[: match.start()] for line in all_lines if (match := title.search(line.text))]
-    shapes = dict.fromkeys(re.sub(r"\d+", r"\\d+", re.escape(text.strip())) for text in before)
-    if not any(shapes):
-        return all_lines
-    prefix = re.compile("^(?:" + "|".join(sorted(filter(None, shapes), key=len, reverse=True)) + ")")
-    return [replace(line, text=prefix.sub("", line.text, count=1).strip()) for line in all_lines]
+    before = {line.text[: match.start()] for line in lines(text, source) if (match := title.search(line.text))}
+    shapes = {re.sub(r"\d+", r"\\d+", re.escape(lead.strip())) for lead in before}
+    shapes.discard("")
+    prefix = re.compile("^(?:" + "|".join(sorted(shapes, key=lambda s: (-len(s), s))) + ")")
+    for line in lines(text, source):
+        yield replace(line, text=prefix.sub("", line.text, count=1).strip()) if shapes else line
 
 
 def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:
@@ -143,43 +161,13 @@ def number(token: str, field: str, line: Line, *, zero: bool = False, negative: 
 
 
 def whole(token: str, field: str, line: Line, *, largest: int = 1 << 50, least: int = 0) -> int:
-    """The integer that `token` is; 1,048,576 is read, as counts have no decimals.
+    """The integer that `token` is.
 
     Raises
     ------
     ImportFormatError
         Anything else, or outside least … largest.
     """
-    valid = f"a whole number from {least} to {largest}"
-    text = token.replace(",", "") if _THOUSANDS.fullmatch(token) and "." not in token else token
-    if not (text.isascii() and text.isdigit()) or len(text) > 20 or not least <= int(text) <= largest:
-        raise line.error(f"{field} = {shown(token)}", valid)
-    return int(text)
-
-
-def row_after(line: Line, table_over: bool) -> bool:
-    """Whether a line that begins like a number is a row, or text such as a list's "1. UCX" or a rule's "---".
-
-    Within a table every such line is one, so that a damaged row is refused; where other lines have come after the
-    table's rows, only one that begins with two numbers, the first without a point.
-    """
-    fields = line.text.split()
-    if line.text[0] in "+-." and not line.text[1:2].isdigit():
-        return False
-    return not table_over or bool(_COUNT.fullmatch(fields[0]) and len(fields) > 1 and _PLAIN.fullmatch(fields[1]))
-
-
-def refuse_cut(line: Line, before: Line | None) -> None:
-    """Raises when a last row has no line end and its last number may have lost digits.
-
-    For rows whose last field counts and is printed with a fixed number of decimals: it is complete
-    when it has as many as the row before.
-    """
-    if line.cut and (before is None or _decimals(line) != _decimals(before)):
-        raise line.error(f"row {shown(line.text)} is cut off", "a complete last row")
-
-
-def _decimals(line: Line) -> int | None:
-    """How many decimals the last field has; None if it has no decimal point."""
-    _, point, decimals = line.text.split()[-1].partition(".")
-    return len(decimals) if point else None
+    if not (token.isascii() and token.isdigit()) or len(token) > 20 or not least <= int(token) <= largest:
+        raise line.error(f"{field} = {shown(token)}", f"a whole number from {least} to {largest}")
+    return int(token)

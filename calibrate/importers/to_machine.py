@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from pathlib import Path
@@ -17,6 +17,7 @@ from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.both_ways import as_bounds, with_both_ways
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.import_report import lines_of
+from pready.calibrate.importers.plausible import without_untouched
 from pready.calibrate.importers.runs import widened
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.windows import without_answers
@@ -77,6 +78,7 @@ def from_files(
     fabric: Fabric | None = None,
     onto: Machine | None = None,
     intra: Sequence[Path] = (),
+    only: str = "",
 ) -> FromFiles:
     """The Machine that the files describe.
 
@@ -96,6 +98,8 @@ def from_files(
         A machine that the files add to; with it they need not say how long one message takes.
     intra
         Output of benchmarks of two ranks on one node.
+    only
+        Text that the command of a run has to contain, to be used; empty: all are.
 
     Raises
     ------
@@ -107,7 +111,7 @@ def from_files(
         An unknown library.
     """
     profile = None if library is None else libraries.library(library)
-    imported, notes, used = collected(paths) if paths else (None, [], [])
+    imported, notes, used = collected(paths, fabric=fabric, only=only) if paths else (None, [], [])
     files = ", ".join(path.name for path in [*used, *intra])
     observed = None if imported is None else imported.observations
     timed = observed is not None and (observed.ping_pong is not None or observed.prtt_1 is not None)
@@ -162,13 +166,15 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     """
     # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
     notes: list[str] = []
-    observed, note = without_answers(imported.observations, imported.window)
+    observed, note = without_answers(without_untouched(imported.observations, notes), imported.window)
     notes += [note] if note else []
     found, both_ways = fit(observed, np.random.default_rng(seed)), imported.beside.both_ways
     bounded = None if both_ways is None else with_both_ways(observed, both_ways, found)
     if bounded is not None:
         found = fit(bounded, np.random.default_rng(seed))
         notes.append("no stream of one way: messages among many take at most as long as osu_bibw's; osu_bw says it")
+    # What to measure next is for who measures; these benchmarks print powers of two.
+    found = replace(found, notes=tuple(note.partition("; measure next")[0] for note in found.notes))
     lines = without_negative_lines(found, notes)
     lines, border = with_rendezvous(lines, row)
     origin = imported.provenance
@@ -205,6 +211,7 @@ def merge_into(
     library: str | None,
     fabric: Fabric | None = None,
     intra: Sequence[Path] = (),
+    only: str = "",
     replacing: Collection[str] = (),
 ) -> tuple[Merged, tuple[str, ...]]:
     """The machine file at `path` with the files' values, and the summary; see `pready.calibrate.machine.merge`.
@@ -216,7 +223,9 @@ def merge_into(
     """
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     base = validated(Machine, parsed_toml(text.encode(), str(path)), str(path))
-    found = from_files(files, name=base.name, seed=seed, library=library, fabric=fabric, onto=base, intra=intra)
+    found = from_files(
+        files, name=base.name, seed=seed, library=library, fabric=fabric, onto=base, intra=intra, only=only
+    )
     tables = document(found.machine)
     named = {"library": library, "fabric": fabric, "intra": intra or None}
     wanted = {*replacing, *(part for part, given in named.items() if given is not None)}  # what is named is meant

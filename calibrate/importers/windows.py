@@ -14,8 +14,6 @@ import numpy as np
 
 from pready.calibrate.fit.observations import Curve, Observations
 
-DEFAULT_WINDOW = 64
-"""Messages of a window unless `-W` was given, which osu_bw's output does not say."""
 ANSWER = 4.0
 """Bytes of an answer."""
 

@@ -199,6 +199,7 @@ def _warn(done: Calibration) -> None:
 @click.option("--name", help="The machine's name; the output's stem if absent.")
 @options.library("MPI library of the results ('pready libraries').")
 @click.option("--fabric", type=click.Choice(get_args(Fabric)), help="Network of the results.")
+@click.option("--command", "only", default="", metavar="TEXT", help="Only runs whose command line contains it.")
 @click.option(
     "--intra",
     type=click.Path(path_type=Path),
@@ -226,14 +227,16 @@ def import_(
     name: str | None,
     library: str | None,
     fabric: Fabric | None,
+    only: str,
     intra: tuple[Path, ...],
     merge: Path | None,
     replacing: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Make a machine file from results of OSU, IMB PingPong or Netgauge LogGP between two nodes, or add to one.
+    """Make a machine file from results of OSU, IMB or Netgauge LogGP between two nodes, or add to one.
 
-    Of a folder, all files that can be used are; the others are named with the reason.
+    Tables of sizes with times or rates are read, too, as csv, Markdown or JSON, and .gz. Of a folder, and those in it,
+    all files that can be used are; the others are named with the reason.
     """
     check_writable(output, (".toml",))
     if not files and not (intra and merge):
@@ -248,12 +251,12 @@ def import_(
         with status("fitting"):
             if merge is None:
                 made = from_files(
-                    files, name=name or output.stem, seed=seed, library=library, fabric=fabric, intra=intra
+                    files, name=name or output.stem, seed=seed, library=library, fabric=fabric, intra=intra, only=only
                 )
                 text, told, summary = made.text, tuple(f"note: {note}" for note in made.notes), made.summary
             else:
                 (text, told), summary = merge_into(
-                    merge, files, seed=seed, library=library, fabric=fabric, intra=intra, replacing=replacing
+                    merge, files, seed=seed, library=library, fabric=fabric, intra=intra, only=only, replacing=replacing
                 )
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None
@@ -271,10 +274,8 @@ def _written(output: Path, seed: int) -> str:
 
 
 def _thin(error: ThinDataError, source: str) -> PreadyError:
-    """Thin data as an error of one line, with the sizes to measure next."""
-    sizes = ", ".join(map(str, error.measure_next[:12]))
-    hint = f"measure {sizes} B next (running again does)"
-    return PreadyError(error.problem, valid=f"{error.valid}; {hint}", source=source)
+    """Thin data as an error of one line."""
+    return PreadyError(error.problem, valid=f"{error.valid}, such as the default sizes of osu_latency", source=source)
 
 
 @calibrate.command()

@@ -20,6 +20,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready calibrate import osu_latency.txt osu_bw.txt --intra osu_latency_one_node.txt -o mymachine.toml",
         "pready calibrate import osu_latency.txt osu_latency_mt.txt --library mpich-release -o mymachine.toml",
         "pready calibrate import osu_put_*.txt --merge mymachine.toml --replace one_sided.put -o mymachine.toml",
+        "pready calibrate import job.log --command 'pml ucx' --fabric infiniband -o mymachine.toml",
         "pready calibrate import imb_pingpong.txt --name cluster --seed 1 -o mymachine.toml",
     ),
     "calibrate report": (

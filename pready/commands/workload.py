@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from pready.calibrate.capture.files import read_run
-from pready.calibrate.capture.from_otf2 import read_otf2, step_of_trace
-from pready.calibrate.capture.from_profiles import text_from_caliper, text_from_mpip
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
-from pready.calibrate.importers.caliper import read_caliper
-from pready.calibrate.importers.mpip import import_mpip
+from pready.calibrate.workload_formats import refuse_known
+from pready.calibrate.workload_formats.caliper import read_caliper
+from pready.calibrate.workload_formats.from_otf2 import read_otf2, step_of_trace
+from pready.calibrate.workload_formats.from_profiles import text_from_caliper, text_from_mpip
+from pready.calibrate.workload_formats.mpip import import_mpip
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
@@ -120,6 +121,8 @@ def workload(
     for option, value in {"--threads": threads, "--iterations": iterations, "--spread": spread}.items():
         if value is not None and run is not None:
             raise PreadyError(f"{option} of a captured run", valid=f"no {option}: it is found from the run")
+    if run is not None and run.is_file():
+        refuse_known(run)
     if run is None and from_otf2 is None and output is None:
         raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
     if output is not None and (from_mpip is not None or from_caliper is not None):

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers import parse_osu
+from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.borrowed import one_way
 
@@ -76,7 +76,7 @@ def begins_at(index: int, *, step: bool) -> tuple[int, float | None]:
     """The true limit, and the first size that is taken for a rendezvous."""
     rng = np.random.default_rng([SEED, index])
     library = drawn(rng, step=step)
-    observed = parse_osu(as_osu(library, rng, rng.uniform(0.002, 0.02))).observations
+    observed = parse(as_osu(library, rng, rng.uniform(0.002, 0.02))).observations
     found = fit(observed, rng, draws=200)
     starts = [s.from_bytes for s in found.segments if s.protocol == "rendezvous"]
     return library.limit, min(starts, default=None)

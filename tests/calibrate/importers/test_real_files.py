@@ -16,9 +16,10 @@ import pytest
 
 from pready.calibrate.fit.observations import Curve
 from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
+from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
-from pready.calibrate.importers.windows import ANSWER, DEFAULT_WINDOW
+from pready.calibrate.importers.windows import ANSWER
 from pready.calibrate.machine.borrowed import one_way
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
@@ -67,8 +68,8 @@ def test_the_rendezvous_is_found_within_one_size(name: str) -> None:
     ("name", "why"),
     [("peta4/IMB_PingPong_2nodes_IMPI193_201906110502.out", "on one node"),
      ("pinnacles/stdout-RDMA-netgauge_run_2347.stdout", "what Netgauge printed"),
-     ("hawk/hawk_digitised.csv", "no benchmark output"), ("niagara/bcast-linear-16-ranks.csv", "no benchmark output"),
-     ("niagara/pbcast-linear-16-ranks.csv", "no benchmark output"),
+     ("hawk/hawk_digitised.csv", "none is read"), ("niagara/bcast-linear-16-ranks.csv", "none is read"),
+     ("niagara/pbcast-linear-16-ranks.csv", "none is read"),
      ("summit/summit-mult_pong.350011.out", "no benchmark output"),
      ("alps/mpich-point-to-point-bandwidth-cpu-to-cpu-memory-intra-node-communication-bw.txt", "one node")],
 )  # fmt: skip

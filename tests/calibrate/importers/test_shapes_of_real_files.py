@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pready.calibrate.importers import ImportFormatError, parse_imb, parse_netgauge, parse_osu
+from pready.calibrate.importers import ImportFormatError
+from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import FromFiles, from_files
 from pready.calibrate.machine.borrowed import one_way
@@ -182,7 +183,7 @@ def test_netgauge_shows_a_rendezvous_where_o_s_jumps(tmp_path: Path) -> None:
         nan = "-nan -nan -nan" if size == 1 else "0.3 0.0001 -nan" if size == 2049 else "0.3 0.0001 0.1"
         rows.append(f"{size} 10 {one:.6f} {one + 9 * gap:.6f} {delayed:.6f} {one / 2:.6f} {o_s:.6f} 0.3 {nan}")
     text = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n" + "\n".join(rows) + "\n"
-    notes = parse_netgauge(text.encode()).provenance.notes
+    notes = parse(text.encode()).provenance.notes
     assert "-nan in 2 rows' g and G was skipped; these are not used" in notes
     made = imported(tmp_path, text)
     assert 22529 < rendezvous(made).from_ <= 26625
@@ -193,10 +194,10 @@ def test_netgauge_rows_without_a_time_are_skipped_and_all_of_them_refused() -> N
     head = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n"
     lost = "1 10 -nan 13 49 2 -nan .5 -nan -nan -nan\n"
     kept = "2 10 4 13 49 2 1 .5 1 0 0\n"
-    notes = parse_netgauge((head + lost + kept).encode()).provenance.notes
+    notes = parse((head + lost + kept).encode()).provenance.notes
     assert "1 rows with -nan in their times were skipped" in notes
     with pytest.raises(ImportFormatError, match="all are nan"):
-        parse_netgauge((head + lost).encode())
+        parse((head + lost).encode())
 
 
 # --- files of several tests, runs and formats -------------------------------------------------------
@@ -204,7 +205,7 @@ def test_netgauge_rows_without_a_time_are_skipped_and_all_of_them_refused() -> N
 
 def test_an_unsupported_test_in_a_file_is_named_and_the_others_are_read() -> None:
     text = latency(ucx) + "# OSU MPI Allreduce Latency Test v7.3\n# Size Avg Latency(us)\n4 -12.0\n8 20.00\n"
-    read = parse_osu(text.encode())
+    read = parse(text.encode())
     assert read.observations.ping_pong is not None
     assert len(read.observations.ping_pong) == len(SIZES)
     assert any("Allreduce Latency" in note for note in read.provenance.notes)
@@ -250,7 +251,7 @@ def test_pasted_tables_are_read(text: str, tmp_path: Path) -> None:
 
 def test_a_pasted_table_under_a_title_is_that_test() -> None:
     rows = "".join(f"| {s} | {s / (0.1 + 1e-4 * s):.2f} |\n" for s in SIZES[1:])
-    read = parse_osu(f"# OSU MPI Bandwidth Test v7.3\n| Size | Bandwidth (MB/s) |\n|---|---|\n{rows}".encode())
+    read = parse(f"# OSU MPI Bandwidth Test v7.3\n| Size | Bandwidth (MB/s) |\n|---|---|\n{rows}".encode())
     assert read.observations.stream is not None
     assert read.observations.stream.repeats[-1][0] == pytest.approx(1e-6 * (0.1 + 1e-4 * SIZES[-1]), rel=1e-3)
 
@@ -258,7 +259,7 @@ def test_a_pasted_table_under_a_title_is_that_test() -> None:
 def test_columns_of_other_things_are_no_table_of_messages(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("Size,Median,Mean,STD\n128,10.2,8.9,120.3\n512,10.8,9.0,42.5\n")
-    with pytest.raises(ImportFormatError, match="no benchmark output"):
+    with pytest.raises(ImportFormatError, match="columns = 'Size', 'Median', 'Mean', 'STD': none is read"):
         collected([path])
 
 
@@ -272,7 +273,6 @@ def test_a_folder_gives_what_can_be_used_and_names_the_rest(tmp_path: Path) -> N
     assert read.observations.ping_pong is not None
     told = " ".join(notes)
     assert "README.md (is no benchmark output" in told
-    assert "more/" in told
     assert "within.out (two ranks on one node; --intra takes it)" in told
     (tmp_path / "latency.out").unlink()
     with pytest.raises(ImportFormatError, match="no file in it can be used"):
@@ -307,8 +307,8 @@ def test_two_ranks_on_one_node_are_refused_as_a_network(text: str, why: str, tmp
 
 def test_processes_that_wait_do_not_make_a_slow_message_local() -> None:
     """Ranks placed in turn on two nodes wait, too; 2 us tell that there is a network between them."""
-    assert parse_imb(imb(lambda s: 2.0 + 1e-4 * s, 62).encode()).one_node == ""
-    assert parse_osu(("$ srun -N2 -n2 ./osu_latency\n" + latency(ucx)).encode()).one_node == ""
+    assert parse(imb(lambda s: 2.0 + 1e-4 * s, 62).encode()).one_node == ""
+    assert parse(("$ srun -N2 -n2 ./osu_latency\n" + latency(ucx)).encode()).one_node == ""
 
 
 def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.importers import combine, parse_osu
-from pready.calibrate.importers.windows import DEFAULT_WINDOW, without_answers
+from pready.calibrate.importers import combine
+from pready.calibrate.importers import read as parse
+from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
+from pready.calibrate.importers.windows import without_answers
 
 SIZES = [1 << k for k in range(20)]
 LATENCY, GAP, BYTE = 2e-6, 0.1e-6, 1e-10
@@ -78,14 +80,14 @@ def printed(test: str, column: str, rows: list[tuple[int, float]], said: str = "
 
 
 def test_osu_says_the_window_or_has_the_default() -> None:
-    latency = parse_osu(printed("Latency", "Latency (us)", [(s, 1e6 * one_way(s)) for s in SIZES]))
-    bandwidth = parse_osu(printed("Bandwidth", "Bandwidth (MB/s)", [(s, s / each(s, 64) / 1e6) for s in SIZES]))
+    latency = parse(printed("Latency", "Latency (us)", [(s, 1e6 * one_way(s)) for s in SIZES]))
+    bandwidth = parse(printed("Bandwidth", "Bandwidth (MB/s)", [(s, s / each(s, 64) / 1e6) for s in SIZES]))
     assert (latency.window, bandwidth.window) == (0, DEFAULT_WINDOW)
     both = combine(latency, bandwidth)
     found, _ = without_answers(both.observations, both.window)
     assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)
     pair = "".join(f"{s} {s / each(s, 16) / 1e6:.6f} {1 / each(s, 16):.2f}\n" for s in SIZES)
     head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n# [ pairs: 1 ] [ window size: 16 ]\n"
-    rates = combine(latency, parse_osu(f"{head}# Size MB/s Messages/s\n{pair}".encode()))
+    rates = combine(latency, parse(f"{head}# Size MB/s Messages/s\n{pair}".encode()))
     found, _ = without_answers(rates.observations, rates.window)
     assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)

@@ -13,15 +13,19 @@ import re
 import numpy as np
 
 from pready.calibrate.fit.observations import Curve, Observations, Train
-from pready.calibrate.importers.benchmarks import Imported, explain
-from pready.calibrate.importers.text import ImportFormatError, Line, Provenance, lines, number, whole
+from pready.calibrate.importers.benchmarks import TRAINS, Measured
+from pready.calibrate.importers.columns import column as named
+from pready.calibrate.importers.columns import size_of
+from pready.calibrate.importers.formats import WholeFile, register
+from pready.calibrate.importers.text import ImportFormatError, Line, lines, number, whole
 from pready.model.common.arrays import Array
 from pready.model.common.errors import shown
 
 _HEADER = re.compile(r"#\s*size\s+n\s+PRTT\(1,0,s\)\s+PRTT\(n,0,s\)\s+PRTT\(n,PRTT\(1,0,s\),s\)(?P<rest>.*)")
+_PRINTED = re.compile(r"o_s=.*o_r=")
 
 
-def parse_netgauge(data: bytes, source: str = "input") -> Imported:
+def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
     """Parses Netgauge's LogGP file.
 
     Raises
@@ -32,23 +36,19 @@ def parse_netgauge(data: bytes, source: str = "input") -> Imported:
     header: Line | None = None
     columns: list[str] = []
     rows: list[tuple[Line, list[str]]] = []
-    for line in lines(data, source):
+    for line in lines(text, source):
         if match := _HEADER.match(line.text):
             header = line
-            columns = ["size", "n", "PRTT(1,0,s)", "PRTT(n,0,s)", "PRTT(n,d,s)", *match.group("rest").split()]
+            columns = ["size", "n", "PRTT(1,0,s)", "PRTT(n,0,s)", "PRTT(n,d,s)", *match["rest"].split()]
         elif line.text and not line.text.startswith("#"):
-            if header is None:
-                raise line.error(
-                    f"row {shown(line.text)} comes before the header",
-                    "'# size n PRTT(1,0,s) PRTT(n,0,s) …' first",
-                )
-            rows.append((line, line.text.split()))
+            if header is None and _PRINTED.search(line.text):
+                problem = "is what Netgauge printed, not its results"
+                raise ImportFormatError(problem, valid="the file that its option -o names", source=source)
+            if header is not None:
+                rows.append((line, line.text.split()))
     if header is None:
-        raise ImportFormatError(
-            "has no header of Netgauge's LogGP pattern",
-            valid="'# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G …'",
-            source=source,
-        )
+        valid = "'# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G …'"
+        raise ImportFormatError("has no header of Netgauge's LogGP pattern", valid=valid, source=source)
     if not rows:
         raise header.error("no rows follow the header", ", ".join(columns))
     table, notes = _table(columns, rows)
@@ -57,14 +57,13 @@ def parse_netgauge(data: bytes, source: str = "input") -> Imported:
     if "o_r" in columns:
         o_r = table[:, columns.index("o_r")]
         receive = Train.of(size, (n[0] - 1) * (one + o_r), int(n[0]), one)
-    observations = Observations(
+    trains = Observations(
         prtt_1=Curve.of(size, one),
         prtt_n=Train.of(size, many, int(n[0])),
         prtt_n_delay=Train.of(size, delayed, int(n[0]), one),
         receive=receive,
     )
-    notes += explain(observations, "Netgauge LogGP")
-    return Imported(observations, Provenance(source, "Netgauge LogGP", "", tuple(notes)))
+    return [Measured(TRAINS, source, trains=trains)], notes
 
 
 def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> tuple[Array, list[str]]:
@@ -86,7 +85,7 @@ def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> tuple[Arra
             continue
         derived += bool(missing)
         row = ["0" if i in missing else token for i, token in enumerate(printed)]
-        size = float(whole(row[0], "size", line))
+        size = size_of(row[0], named(0, "size"), line, comma=False)
         n = float(whole(row[1], "n", line, least=2, largest=10**6))
         values = [
             1e-6 * number(t, name, line, negative=i >= 3)
@@ -119,3 +118,6 @@ def _check(columns: list[str], row: list[float], line: Line, missing: set[str]) 
             )
     if "o_r" in columns and one + row[columns.index("o_r")] <= 0:
         raise line.error(f"o_r = {1e6 * row[columns.index('o_r')]:g}", "above -PRTT(1,0,s)")
+
+
+register(WholeFile("Netgauge LogGP", lambda text: "PRTT(1,0,s)" in text or bool(_PRINTED.search(text)), read))

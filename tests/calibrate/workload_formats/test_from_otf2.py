@@ -18,9 +18,9 @@ from otf2 import CollectiveOp, RegionRole
 from otf2_trace import START, Trace, write
 
 from pready.calibrate.capture.files import kinds
-from pready.calibrate.capture.from_otf2 import _Reader, read_otf2
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
+from pready.calibrate.workload_formats.from_otf2 import _Reader, read_otf2
 from pready.cli import main
 from pready.files import extra
 from pready.model.common.errors import PreadyError

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import tomlkit
 
-from pready.calibrate.importers.caliper import Region
-from pready.calibrate.importers.mpip import MpiPReport
+from pready.calibrate.workload_formats.caliper import Region
+from pready.calibrate.workload_formats.mpip import MpiPReport
 from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.common.units import Unit, format_exact, parse
 from pready.model.workload.exchange import PEERS, Pattern

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate.capture.files import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
-from pready.calibrate.capture.from_profiles import lacking
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.without_regions import step_of_totals
+from pready.calibrate.workload_formats import FORMATS, WorkloadFormat
+from pready.calibrate.workload_formats.from_profiles import lacking
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError, printable
 
@@ -415,3 +416,6 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
         options = lacking(threads=threads, iterations=steps, spread=spread)
         raise PreadyError("has no parallel regions of OpenMP threads", valid=options, source=source)
     return step_of_totals(run, threads, steps)
+
+
+FORMATS.append(WorkloadFormat("an OTF2 trace", "--from-otf2", lambda name, _: name.endswith(".otf2")))

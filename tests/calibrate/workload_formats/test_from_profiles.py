@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pready.calibrate.importers.caliper import read_caliper
+from pready.calibrate.workload_formats.caliper import read_caliper
 from pready.cli import main
 from pready.model.common.errors import PreadyError
 from pready.model.workload import workload

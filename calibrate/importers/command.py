@@ -1,0 +1,162 @@
+"""What a run was, from its command and the allocation around it: nodes, ranks of a node, settings of the library.
+
+`-N` is nodes for srun, flux and lrun, and ranks of a node for Open MPI's mpirun and aprun. A command that does not say
+on how many nodes its ranks are is as the allocation before it says, if that is of one node.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_LAUNCHERS = (
+    r"srun|salloc|sbatch|flux (?:alloc|run|mini run)|lrun|mpirun|mpiexec(?:\.hydra|_mpt)?|orterun|prterun|aprun|jsrun"
+)
+_COMMAND = re.compile(
+    rf"(?P<before>.*?)(?:^|[\s;&|`(/])(?P<launcher>{_LAUNCHERS})\s+(?=-|\S*(?:osu_|IMB-|/))(?P<rest>.*)", re.I
+)
+_PROGRAM = re.compile(r"osu_\w+|IMB-\w+|netgauge|omb\w*|\w*(?:bench|latency|_bw)\w*", re.IGNORECASE)
+_SHELL = re.compile(r"(?:\S*/)?(?:bash|sh|zsh|csh|tcsh|\$SHELL)$")
+_ALLOCATED = re.compile(
+    r"^#\s?(?:SBATCH|FLUX:|flux:)\s+(?:.*\s)?(?:-N\s?|--nodes[= ])(?P<a>\d+)\b|^#BSUB\s+(?:.*\s)?-nnodes\s+(?P<b>\d+)"
+    r"|^#PBS\s+(?:.*\s)?-l\s+(?:select|nodes)=(?P<c>\d+)\b(?!\S*\+)|^#PJM\s+.*-L\s+\"?node=(?P<d>\d+)\b"
+    r"|\bqsub\s.*-l\s+(?:select|nodes)=(?P<e>\d+)\b(?!\S*\+)|\bbsub\s.*-nnodes\s+(?P<f>\d+)"
+    r"|\bSLURM_(?:JOB_NUM_NODES|NNODES)=(?P<g>\d+)\b"
+)
+_VARIABLE = re.compile(r"(?:OMPI|UCX|FI|MPICH|I_MPI|PMIX|MV2|MVAPICH|PSM\d?|HCOLL|NCCL|GNI|MPIR)_\w+=\S+")
+_ONE_RANK_EACH = ("-pernode", "--pernode")
+_SPREAD = ("node", "bynode", "ppr:1:node")
+_BY_SOCKET = re.compile(r"ppr:\d+:(?:socket|package|numa|l3cache|core|hwthread)")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A launcher's command line, as far as it matters.
+
+    Attributes
+    ----------
+    text
+        Itself.
+    one_node
+        Whether all ranks are on one node; None: it does not say.
+    nodes
+        As many as it says; None: it does not say.
+    settings
+        What it sets of the library, sorted: MCA parameters and environment variables.
+    """
+
+    text: str
+    one_node: bool | None = None
+    nodes: int | None = None
+    settings: tuple[str, ...] = ()
+
+
+def allocated(text: str) -> int | None:
+    """How many nodes a line of a job script, or an allocating command, asks for; None: it asks for none."""
+    if match := _ALLOCATED.search(text):
+        return int(next(g for g in match.groups() if g)[:9])
+    match = _COMMAND.fullmatch(text)
+    if match is None:
+        return None
+    words = _words(match["rest"])
+    launcher = match["launcher"].lower()
+    if launcher in ("salloc", "sbatch", "flux alloc") or (words and _SHELL.match(words[-1]) and "--pty" in words):
+        return _count(words, "-N", "--nodes")
+    return None
+
+
+def parsed(text: str, nodes: int | None) -> Command | None:
+    """The command that a line is; None: it is none, or starts no benchmark.
+
+    Parameters
+    ----------
+    nodes
+        Of the allocation around it; None: not known.
+    """
+    match = _COMMAND.fullmatch(text)
+    if match is None:
+        return None
+    words = _words(match["rest"])
+    at = next((i for i, w in enumerate(words) if _PROGRAM.search(w.rsplit("/", 1)[-1]) or w.endswith(".sh")), None)
+    if at is None:
+        return None
+    own, launcher = words[:at], match["launcher"].lower()
+    wanted, one = _placed(own, launcher)
+    if wanted is None and one is None and nodes is not None:
+        wanted = nodes if nodes == 1 else None
+        one = True if nodes == 1 else None
+    return Command(text, one, wanted, _settings(own, match["before"]))
+
+
+def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | None]:
+    """Nodes, and whether all ranks are on one; None each: not said."""
+    ranks = (
+        _count(words, "-n", "-np", "--np", "--ntasks", "--n", "-c" if launcher.startswith("mpi") else "--ntasks") or 2
+    )
+    if launcher in ("srun", "flux run", "flux mini run", "lrun"):
+        nodes = _count(words, "-N", "--nodes")
+        return nodes, None if nodes is None else nodes == 1 and ranks > 1
+    if launcher == "jsrun":
+        sets, each = _count(words, "-n", "--nrs"), _count(words, "-a", "--tasks_per_rs") or 1
+        per_host = _count(words, "-r", "--rs_per_host")
+        ranks, per_node = (sets or 2) * each, None if per_host is None else per_host * each
+        per_node = ranks if per_node is None and sets == 1 else per_node
+    else:
+        per_node = _count(words, "-N", "-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "--ntasks-per-node")
+        by = _value(words, "--map-by", "-map-by", "--mapby") or ""
+        if set(words) & {*_ONE_RANK_EACH, "--bynode", "-bynode"} or by.split(",")[0] in _SPREAD:
+            return (None, False) if ranks > 1 else (1, True)
+        if found := re.match(r"ppr:(\d{1,6}):node", by):
+            per_node = int(found[1])
+        elif _BY_SOCKET.match(by) and ranks == 2:
+            return 1, True
+    if per_node:
+        nodes = -(-ranks // per_node)
+        return nodes, nodes == 1
+    hosts = _value(words, "-H", "-host", "--host", "-hosts", "--hosts")
+    if not hosts:
+        return None, None
+    if "[" in hosts:
+        return None, False
+    slots: dict[str, int] = {}
+    for host in hosts.split(","):
+        name, _, count = host.partition(":")
+        slots[name] = slots.get(name, 0) + (int(count) if count.isdigit() and len(count) < 7 else 1)
+    # Ranks fill a host's slots before they go to the next.
+    one = len(slots) == 1 or ("hosts" not in " ".join(words) and next(iter(slots.values())) >= ranks)
+    return (1 if one else len(slots)), one
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _value(words: Sequence[str], *names: str) -> str | None:
+    """The value of an option: after it, after an equals sign, or, of one letter, attached to it."""
+    for i, word in enumerate(words):
+        for name in names:
+            if word == name and i + 1 < len(words):
+                return words[i + 1]
+            if word.startswith(f"{name}=") or (len(name) == 2 and re.fullmatch(rf"{name}\d+", word)):
+                return word[len(name) :].lstrip("=")
+    return None
+
+
+def _count(words: Sequence[str], *names: str) -> int | None:
+    found = re.match(r"\d{1,9}", _value(words, *names) or "")
+    return int(found[0]) if found else None
+
+
+def _settings(words: Sequence[str], before: str) -> tuple[str, ...]:
+    found = set(_VARIABLE.findall(before))
+    for i, word in enumerate(words):
+        if word.lstrip("-") in ("mca", "gmca", "genv", "env", "pmca") and i + 2 < len(words):
+            found.add(f"--mca {words[i + 1]} {words[i + 2]}" if "mca" in word else f"{words[i + 1]}={words[i + 2]}")
+        elif found_here := _VARIABLE.search(word):
+            found.add(found_here.group())
+    return tuple(sorted(found))

@@ -1,0 +1,142 @@
+"""Figures that contradict each other: of one curve, and of several files of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW, Kind, Measured
+from pready.model.common.units import format_bandwidth, format_size, format_time
+from pready.model.machine.machine import Fabric
+
+FALLS = 0.7
+"""A time below this share of a smaller message's has fallen with the size."""
+TOO_MANY = 3
+"""Sizes at which it has: a disturbed one or two are noise."""
+FASTER = 5.0
+"""A stream moves at most so many times the bandwidth of one large message: of bits taken for bytes it is 8 times."""
+MORE = 1.3
+"""Pairs send at most so many times their number's rate of one."""
+LARGE = 256 << 10
+"""Bytes of a message whose time is its bytes'."""
+SMALL = 64
+OF_A_NODE = 512
+"""Pairs of two nodes at most: no node has more cores."""
+NODE = 800e9
+"""B/s that no node sends: eight adapters of 800 Gbit/s."""
+UNTOUCHED = 1.6
+"""Factor by which 1 B takes longer than 0 B where an empty message never touches its buffer."""
+LINKS: Mapping[Fabric, tuple[float, float, float]] = {
+    "infiniband": (25e9, 6e9, 100e9),
+    "roce": (12.5e9, 2.5e9, 100e9),
+    "slingshot": (25e9, 20e9, 50e9),
+    "slingshot-10": (12.5e9, 8e9, 12.5e9),
+    "omni-path": (12.5e9, 8e9, 50e9),
+    "efa": (12.5e9, 3e9, 50e9),
+    "tofu": (6.8e9, 6e9, 6.8e9),
+    "aries": (10e9, 8e9, 16e9),
+    "tcp": (3e9, 0.1e9, 25e9),
+}
+"""B/s of one link by its makers: usual, least and most."""
+ANY_LINK = (10e9, 1e9, 100e9)
+"""Of a fabric that is not known."""
+Wrong = tuple[str, str, str]
+"""Source, problem and what would be valid."""
+
+
+def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[Wrong]:
+    """The files whose figures cannot be, by themselves or beside the others'."""
+    kinds: tuple[Kind, ...] = ("ping_pong", "stream", "pair_rates", "puts", "put_streams")
+    by = {kind: [run for run in runs if run.kind[0] == kind] for kind in kinds}
+    alone, stream = _curve(by["ping_pong"]), _curve(by["stream"])
+    one = _bandwidth(alone)
+    most = NODE if fabric is None else 2 * LINKS[fabric][2]
+    found = [wrong for run in by["ping_pong"] if (wrong := _falling(run)) is not None]
+    for run in (*by["ping_pong"], *by["stream"]):
+        fastest = max((size / time for size, time in run.values), default=0.0)
+        moves = f"{format_bandwidth(fastest)} of {'one message' if run in by['ping_pong'] else 'a stream'}"
+        if one and fastest > FASTER * one:
+            told = f"{moves}, and one message reaches {format_bandwidth(one)}"
+            found.append(_wrong(run, told, "results of the same link, in the same unit: bits or bytes?"))
+        elif fastest > most:
+            found.append(_wrong(run, moves, f"at most {format_bandwidth(most)}, as such links have; bits or bytes?"))
+    found += [wrong for run in by["pair_rates"] if (wrong := _pairs(run, alone, stream, one)) is not None]
+    least = [time for size, time in alone.items() if 0 < size <= SMALL]
+    for run in (*by["puts"], *by["put_streams"]):
+        small = [time for size, time in run.values if 0 < size <= SMALL]
+        # A put and its synchronisation cross the network; a window of puts still needs its processor's time.
+        share = 0.5 if run.kind[0] == "puts" else 0.005
+        if small and least and np.median(small) < share * np.median(least):
+            put, message = (format_time(float(np.median(times))) for times in (small, least))
+            told = f"a put of {put}, and a message takes {message}"
+            found.append(_wrong(run, told, "results of the same two nodes"))
+    return found
+
+
+def _wrong(run: Measured, problem: str, valid: str) -> Wrong:
+    return run.source, f"{run.test.name}: {problem}", valid
+
+
+def _curve(runs: Sequence[Measured]) -> dict[float, float]:
+    """Medians by size of all runs."""
+    rows = [row for run in runs for row in run.values]
+    return Curve.of([s for s, _ in rows], [[t] for _, t in rows]).medians if rows else {}
+
+
+def _bandwidth(times: Mapping[float, float]) -> float:
+    return max((size / time for size, time in times.items() if size >= LARGE), default=0.0)
+
+
+def _falling(run: Measured) -> Wrong | None:
+    """A time that falls as the size grows, at more than a disturbed size or two."""
+    medians = _curve([run])
+    falls: list[tuple[float, float]] = []
+    slowest = (0.0, 0.0)
+    for size, time in medians.items():
+        if time < FALLS * slowest[1]:
+            falls.append((size, time))
+        slowest = max(slowest, (size, time), key=lambda each: each[1])
+    if len(falls) < TOO_MANY:
+        return None
+    size, time = falls[-1]
+    told = f"{format_size(slowest[0])} take {format_time(slowest[1])}, and {format_size(size)} {format_time(time)}"
+    return _wrong(
+        run, f"the time falls with the size: {told}", "times that grow with the size; is it a rate, or another column?"
+    )
+
+
+def _pairs(run: Measured, alone: Mapping[float, float], stream: Mapping[float, float], one: float) -> Wrong | None:
+    pairs = int(str(run.key))
+    fastest = max((size * rate for size, rate in run.values), default=0.0)
+    nodes = f"{pairs} pairs of many nodes, not of two"
+    valid = "pairs between two nodes, whose adapter they share"
+    if run.nodes is not None and run.nodes > 2:
+        return _wrong(run, f"{nodes}: its command asks for {run.nodes}", valid)
+    if pairs > OF_A_NODE or fastest > NODE:
+        return _wrong(run, f"{nodes}: together {format_bandwidth(fastest)}", valid)
+    single = _bandwidth(stream) or one
+    if single and fastest > MORE * pairs * max(single, one):
+        told = f"{pairs} pairs move {format_bandwidth(fastest)}, and one {format_bandwidth(max(single, one))}"
+        return _wrong(run, f"faster by more than their number: {told}", "results of one machine, in one unit")
+    # A pair's window of messages and its answer take at least one message's time.
+    off = [rate * alone[size] / (pairs * DEFAULT_WINDOW) for size, rate in run.values if size in alone]
+    if off and float(np.median(off)) > MORE * max(run.window, DEFAULT_WINDOW) / DEFAULT_WINDOW:
+        return _wrong(
+            run, f"{pairs} pairs send more messages than their windows allow", "results of one machine, in one unit"
+        )
+    return None
+
+
+def without_untouched(observed: Observations, notes: list[str]) -> Observations:
+    """The observations without empty messages that never touched their buffer, with a note: far faster than 1 B."""
+    curve = observed.ping_pong
+    medians = {} if curve is None else curve.medians
+    small = [time for size, time in medians.items() if 0 < size <= 8]
+    if curve is None or 0.0 not in medians or not small or min(small) <= UNTOUCHED * medians[0.0]:
+        return observed
+    told = f"0 B take {format_time(medians[0.0])}, and 1 B {format_time(min(small))}"
+    notes.append(f"{told}: an empty message never touched its buffer, and was left out")
+    return replace(observed, ping_pong=curve.only(curve.at[curve.at > 0]))

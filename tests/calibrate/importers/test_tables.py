@@ -1,0 +1,361 @@
+"""Tables as people keep them: the right value, or the right refusal. All figures are ours: 1.2 us + 84 ns per KiB."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pready.calibrate.importers import Imported, ImportFormatError, read
+from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.columns import column
+from pready.calibrate.importers.command import allocated, parsed
+from pready.calibrate.importers.to_machine import from_files
+from pready.cli import main
+
+SIZES = [1 << k for k in range(0, 23)]
+OSU = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
+
+
+def us(size: float) -> float:
+    return 1.2 + 84e-3 * size / 1024
+
+
+def rows(sizes: list[int], form: str) -> str:
+    return "".join(form.format(s=s, t=us(s)) + "\n" for s in sizes)
+
+
+def times(found: Imported) -> dict[float, float]:
+    curve = found.observations.ping_pong
+    assert curve is not None
+    return {size: 1e6 * time for size, time in curve.medians.items()}
+
+
+def comma(number: float) -> str:
+    return f"{number:.2f}".replace(".", ",")
+
+
+TABLES = {
+    "tabs": "Size\tLatency (us)\n" + rows(SIZES, "{s}\t{t:.3f}"),
+    "semicolons and decimal commas": "Size;Latency (us)\n" + "".join(f"{s};{comma(us(s))}\n" for s in SIZES),
+    "quoted, with marks of thousands": "Size,Avg Latency(us)\n" + "".join(f'"{s:,}","{comma(us(s))}"\n' for s in SIZES),
+    "points as marks of thousands": "Size;t (us)\n"
+    + "".join(f"{s:,};{us(s):.2f}\n".translate({44: 46, 46: 44}) for s in SIZES),
+    "an index first": ",Size,Avg Latency(us)\n" + "".join(f"{i},{s},{us(s):.3f}\n" for i, s in enumerate(SIZES)),
+    "an index without a name": "   Size  Avg Latency(us)\n"
+    + "".join(f"{i}  {s}  {us(s):.3f}\n" for i, s in enumerate(SIZES)),
+    "a host first": "host,size,latency_us\n" + rows(SIZES, "n1,{s},{t:.3f}"),
+    "a host first, blanks": "# node  Size  Latency(us)\n" + rows(SIZES, "n1 {s} {t:.3f}"),
+    "minimum before": "Size,Min Latency(us),Avg Latency(us),Max Latency(us)\n" + rows(SIZES, "{s},0.1,{t:.3f},9.9"),
+    "a column that follows the mean": OSU.replace("us)", "us)     Transmit Size") + rows(SIZES, "{s}  {t:.3f}  0"),
+    "Markdown": "| Size | Avg Latency(us) |\n| ---: | ---: |\n" + rows(SIZES, "| {s} | {t:.3f} |"),
+    "bars": "┃ Size ┃ Latency (us) ┃\n┣━━━╋━━━┫\n" + rows(SIZES, "│ {s} │ {t:.3f} │"),
+    "carriage returns": ("Size,Latency (us)\n" + rows(SIZES, "{s},{t:.3f}")).replace("\n", "\r\n"),
+    "kibibytes": "Size (KB),Latency (us)\n" + "".join(f"{s // 1024},{us(s):.3f}\n" for s in SIZES if s >= 1024),
+    "1K": "Size,Latency (us)\n" + "".join(f"{s if s < 1024 else f'{s >> 10}K'},{us(s):.3f}\n" for s in SIZES),
+    "64 KiB": "Size       Latency (us)\n"
+    + "".join(f"{f'{s} B' if s < 1024 else f'{s >> 10} KiB'}   {us(s):.3f}\n" for s in SIZES),
+    "sizes as fractions": "size,latency (ms)\n" + "".join(f"{s:.1f},{us(s) / 1e3:.8f}\n" for s in SIZES),
+    "round trips": "bytes,RTT [usec]\n" + "".join(f"{s},{2 * us(s):.4f}\n" for s in SIZES),
+    "value and unit": "benchmark,size,value,unit\n" + rows(SIZES, "osu_latency,{s},{t:.3f},us"),
+    "OMB in Python": "# OMB Python MPI Latency Test\n# Size (B)        Latency (us)\n" + rows(SIZES, "{s}  {t:.3f}"),
+    "JSON records": json.dumps([{"size": s, "latency_us": us(s)} for s in SIZES]),
+    "JSON lines": "\n".join(json.dumps({"size": s, "latency_us": us(s)}) for s in SIZES),
+    "JSON columns": json.dumps(
+        {"benchmark": "osu_latency", "results": {"size": SIZES, "latency (us)": [us(s) for s in SIZES]}}
+    ),
+    "JSON by size": json.dumps({"runs": [{"name": "x", "latency_us": {str(s): us(s) for s in SIZES}}]}),
+    "JSON with a unit": json.dumps({"unit": "us", "rows": [{"msg_size": s, "latency": us(s)} for s in SIZES]}),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("encoded", ["utf-8", "utf-16", "gzip"])
+def test_a_table_is_read_by_its_names(name: str, encoded: str) -> None:
+    text = TABLES[name]
+    data = gzip.compress(text.encode()) if encoded == "gzip" else text.encode(encoded)
+    found = times(read(data, "table.csv"))
+    assert list(found) == [s for s in SIZES if s in found]
+    assert len(found) >= 13
+    assert list(found.values()) == pytest.approx([us(s) for s in found], rel=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "per_second"),
+    [("Bandwidth (MB/s)", 1e6), ("Bandwidth (Gb/s)", 1.25e8), ("bw_mbps", 1.25e5), ("Mbit/s", 1.25e5),
+     ("BW [GB/s]", 1e9), ("GiB/s", 2**30), ("Mbytes/sec", 1e6), ("throughput (Gbps)", 1.25e8), ("MBps", 1e6)],
+)  # fmt: skip
+def test_bits_and_bytes(name: str, per_second: float) -> None:
+    text = f"Size,{name}\n" + "".join(f"{s},{s / us(s) * 1e6 / per_second:.6f}\n" for s in SIZES)
+    stream = read(text.encode(), "t.csv").observations.stream
+    assert stream is not None
+    assert list(stream.medians.values()) == pytest.approx([us(s) * 1e-6 for s in SIZES], rel=2e-2)
+
+
+def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
+    """osu_latency and osu_bw in one table; where the rate is size over time, it is the ping-pong's own."""
+    for share, streams in ((1.0, 0), (3.0, 1)):
+        text = "Size,Latency (us),Bandwidth (MB/s)\n" + "".join(f"{s},{us(s)},{share * s / us(s)}\n" for s in SIZES)
+        found = read(text.encode(), "t.csv")
+        assert list(times(found).values()) == pytest.approx([us(s) for s in SIZES])
+        assert (found.observations.stream is not None) == bool(streams)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Size,Median,Mean\n8,1.2,1.3\n", "columns = 'Size', 'Median', 'Mean': none is read"),
+        ("Size,Latency A (us),Latency B (us)\n8,1.2,1.3\n", "none is a time"),
+        ("Size,Latency (us),time (us)\n8,1.2,1.3\n", "columns 'Latency (us)', 'time (us)' are not told apart"),
+        ("Size,bandwidth (gb/s)\n8,1.2\n", "may be bits or bytes"),
+        ("Size,Latency (us)\n8,\"1,234\"\n", "may be read in two ways"),
+        ("Size,Latency (us)\n8,1,2\n", "has 3 of 2 columns"),
+        ("library,Size,Latency (us)\na,8,1.2\nb,8,1.3\n", "column 'library' tells rows of a size apart: 'a', 'b'"),
+        ("benchmark,size,latency_us\nosu_allreduce,8,1.2\n", "benchmark = 'osu_allreduce' is not supported"),
+        ("size,value,unit\n8,1.2,parsec\n", "unit = 'parsec'"),
+        ("bytes   #sent   #ack    total    time   MB/sec  usec/xfer\n64 10k =10k 1m 0.1s 1.3 4.97\n", "fabtests"),
+        (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]\n 65536 1000 11.6 11.5\n", "ib_write_bw"),
+        ("  0:       1 bytes   3000 times -->      2.12 Mbps in       3.60 usec\n", "NetPIPE"),
+        ("@ mpiP\n@ Command : ./app\n", "pready workload --from-mpip"),
+        ('{"a": [1, 2]}', "JSON without sizes"),
+        ("\x1f\x8b\x08damaged", "UTF-8"),
+    ],
+)  # fmt: skip
+def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> None:
+    data = b"\x1f\x8b\x08damaged" if text.startswith("\x1f") else text.encode()
+    with pytest.raises(ImportFormatError) as caught:
+        read(data, "f")
+    assert (says if says != "UTF-8" else "damaged .gz") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_of_columns() -> None:
+    for name in ("P99 Tail Lat(us)", "Max Latency(us)", "overhead (us)", "std (us)", "compute_time_us"):
+        assert column(0, name).rank is None
+    assert column(0, "P50 Tail Lat(us)").rank == 0
+    assert column(0, "Transmit Size").quantity == "other"
+    assert column(0, "Message rate (M/s)").factor == 1e6
+    assert column(0, "Msg/sec").factor == 1.0
+
+
+# --- what a run was ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "one_node"),
+    [
+        ("$ srun -N 2 -n 2 ./osu_latency", False),
+        ("srun -N1 -n2 ./osu_latency", True),
+        ("flux run -N 1 -n 2 osu_latency", True),
+        ("mpirun -np 2 -N 1 ./osu_latency", False),
+        ("mpirun -np 2 -N 2 ./osu_latency", True),
+        ("aprun -n 2 -N 1 osu_latency", False),
+        ("aprun -n 2 -N 2 osu_latency", True),
+        ("mpirun -npernode 1 osu_latency", False),
+        ("mpirun -npernode 2 -np 2 osu_latency", True),
+        ("mpirun --map-by ppr:2:node -np 2 osu_latency", True),
+        ("mpirun --map-by ppr:1:node osu_latency", False),
+        ("mpirun --map-by node -np 2 osu_latency", False),
+        ("mpirun -H n1,n1 osu_latency", True),
+        ("mpirun --host n1,n2 -np 2 osu_latency", False),
+        ("mpirun -host n1:2 -np 2 osu_latency", True),
+        ("mpiexec -n 2 -ppn 1 -hosts n1,n2 osu_latency", False),
+        ("mpiexec -n 2 -ppn 2 osu_latency", True),
+        ("jsrun -n 2 -r 1 osu_latency", False),
+        ("jsrun -n 2 -r 2 -a 1 osu_latency", True),
+        ("jsrun -n 1 -a 2 osu_latency", True),
+        ("mpirun -np 2 ./osu_latency", None),
+    ],
+)
+def test_nodes_by_the_launcher(command: str, one_node: bool | None) -> None:
+    found = parsed(command, None)
+    assert found is not None
+    assert found.one_node is one_node
+    # An allocation of one node decides what the command leaves open.
+    within = parsed(command, 1)
+    assert within is not None
+    assert within.one_node is (True if one_node is None else one_node)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#SBATCH --nodes=1",
+        "#SBATCH -N 1",
+        "$ salloc -N 1 -t 10",
+        "$ srun -N 1 -n 2 --pty bash",
+        "#PBS -l select=1:ncpus=2",
+        "#BSUB -nnodes 1",
+        "qsub -I -l select=1",
+        "flux alloc -N1 -q debug",
+    ],
+)
+def test_an_allocation_of_one_node(line: str) -> None:
+    assert allocated(line) == 1
+    found = read(f"{line}\n$ mpirun -np 2 ./osu_latency\n{OSU}{rows(SIZES, '{s}  {t:.3f}')}".encode())
+    assert "asks for one node" in found.one_node
+
+
+@pytest.mark.parametrize(
+    "line", ["mpirun: a warning", "we ran mpirun twice", "$ srun -N 1 hostname", "srun is slow -N 1"]
+)
+def test_other_text_is_no_command(line: str) -> None:
+    assert parsed(line, None) is None
+
+
+def two_commands() -> str:
+    parts = [f"$ mpirun --mca pml {m} -np 2 --map-by node osu_latency\n{OSU}{rows(SIZES, form)}\n"
+             for m, form in (("ob1", "{s}  {t:.3f}"), ("ucx", "{s}  1{t:.3f}"))]  # fmt: skip
+    return "".join(parts)
+
+
+def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "job.log", tmp_path / "m.toml"
+    path.write_text(two_commands())
+    assert main(["calibrate", "import", str(path), "-o", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in said
+    assert main(["calibrate", "import", str(path), "--command", "pml ob1", "-o", str(out)]) == 0
+    assert "1.2 us for a small message" in capsys.readouterr().err
+
+
+# --- figures that contradict each other ------------------------------------------------------------------
+
+
+def osu(title: str, column: str, lines: str, said: str = "") -> str:
+    return f"# OSU MPI {title} Test v7.4\n{said}# Size          {column}\n{lines}"
+
+
+LATENCY = osu("Latency", "Latency (us)", rows(SIZES, "{s}  {t:.3f}"))
+
+
+def rates(times_faster: float) -> str:
+    return osu("Bandwidth", "Bandwidth (MB/s)", "".join(f"{s}  {times_faster * s / us(s):.3f}\n" for s in SIZES))
+
+
+def pairs(k: int, each: float, said: str = "") -> str:
+    mark = f"# [ pairs: {k} ] [ window size: 64 ]\n"
+    table = "".join(f"{s}  {k * each * s / us(s):.4f}  {k * each * 1e6 / us(s):.2f}\n" for s in SIZES)
+    return said + osu("Multiple Bandwidth / Message Rate", "MB/s        Messages/s", table, mark)
+
+
+PUT = osu("_Put Latency", "Latency (us)", "8  0.20\n16  0.20\n", "# Synchronization: MPI_Win_flush\n").replace(
+    "MPI _", "MPI_"
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (rates(8.0), "of a stream, and one message reaches"),
+        (pairs(1024, 1.0), "1024 pairs of many nodes"),
+        (pairs(32, 1.0, "$ srun -N 16 -n 64 osu_mbw_mr\n"), "its command asks for 16"),
+        (pairs(4, 3.0), "faster by more than their number"),
+        (PUT, "a put of 200 ns, and a message takes 1.2 us"),
+        (
+            osu("Latency", "Latency (us)", "".join(f"{s}  {40 - k}\n" for k, s in enumerate(SIZES))),
+            "falls with the size",
+        ),
+    ],
+    ids=["bits taken for bytes", "pairs of many nodes", "by its command", "more than their number", "a put", "falls"],
+)
+def test_what_cannot_be_is_refused(other: str, says: str, tmp_path: Path) -> None:
+    """By name; in a folder it is left out, and named."""
+    (tmp_path / "a.txt").write_text(LATENCY)
+    (tmp_path / "b.txt").write_text(other)
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"] if "falls" not in says else [tmp_path / "b.txt"]
+    with pytest.raises(ImportFormatError, match=re.escape(says)):
+        collected(paths)
+    read, notes, used = collected([tmp_path])
+    assert [path.name for path in used] == ["a.txt"]
+    assert any("b.txt" in note for note in notes)
+    assert times(read)[8] == pytest.approx(us(8), rel=1e-3)
+
+
+def test_what_can_be_is_read(tmp_path: Path) -> None:
+    for name, text in (("a", LATENCY), ("b", rates(1.6)), ("c", pairs(4, 0.9))):
+        (tmp_path / name).write_text(text)
+    assert len(collected([tmp_path])[2]) == 3
+
+
+def test_an_empty_message_that_never_touched_its_buffer_is_left_out(tmp_path: Path) -> None:
+    table = "0  0.90\n" + "".join(f"{size}  {10 + us(size):.3f}\n" for size in SIZES)
+    (tmp_path / "gpu.txt").write_text(osu("-CUDA Latency", "Latency (us)", table).replace("MPI -", "MPI-"))
+    made = from_files([tmp_path / "gpu.txt"], name="m")
+    assert any("an empty message never touched its buffer" in note for note in made.notes)
+    first = made.machine.inter.segments[0]
+    assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(11.2e-6, rel=0.02)
+
+
+# --- more of what people have ----------------------------------------------------------------------------
+
+
+def imb(test: str, head: str, columns: str, lines: str) -> bytes:
+    return f"# Benchmarking {test}\n# #processes = 2 {head}\n{columns}\n{lines}".encode()
+
+
+def test_tests_of_imb() -> None:
+    """Uniband is a stream, Biband both ways, the #bytes of PingPongMT those of all threads."""
+    messages = "#bytes #repetitions Mbytes/sec Msg/sec"
+    table = "".join(f"{s}  9  {s / us(s):.4f}  {1e6 / us(s):.2f}\n" for s in SIZES)
+    stream = read(imb("Uniband", "", messages, table)).observations.stream
+    assert stream is not None
+    assert stream.medians[1024.0] == pytest.approx(us(1024) * 1e-6, rel=1e-3)
+    both = read(imb("Biband", "", messages, table)).beside.both_ways
+    assert both is not None
+    assert both.medians[1024.0] == pytest.approx(2 * us(1024) * 1e-6, rel=1e-3)
+    mt = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"
+    threaded = read(imb("PingPongMT", "(threads: 4)", mt, "4096 9 3.0 3.3 3.2 1241.2\n")).beside.threaded
+    assert threaded[4, 4].medians == pytest.approx({1024.0: 3.2e-6})
+    pong = read(imb("PingPing", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 2.00 500.00\n"))
+    assert times(pong) == pytest.approx({1000: 2.0})
+    assert any("stands in for a message alone" in note for note in pong.provenance.notes)
+    # Beside a PingPong it is not used.
+    two = imb("PingPing", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 2.00 500.00\n") + imb(
+        "PingPong", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 1.00 1000.00\n"
+    )
+    assert times(read(two)) == pytest.approx({1000: 1.0})
+
+
+def test_puts_of_imb_by_their_synchronisation() -> None:
+    columns = "#bytes #repetitions t[usec] Mbytes/sec"
+    text = (
+        "# Intel(R) MPI Benchmarks 2021.8, RMA part\n"
+        + imb("Unidir_put", "\n#    MODE: AGGREGATE", columns, "8 9 0.50 16.00\n").decode()
+        + imb("Unidir_put", "\n#    MODE: NON-AGGREGATE", columns, "8 9 2.00 4.00\n").decode()
+    )
+    found = read(text.encode()).beside
+    assert found.puts["MPI_Win_flush"].medians == pytest.approx({8: 2e-6})
+    assert found.put_streams["MPI_Win_flush"].medians == pytest.approx({8: 0.5e-6})
+    assert read(text.replace("RMA part", "MPI-2 part").encode()).beside.puts.keys() == {"MPI_Win_fence"}
+
+
+@pytest.mark.parametrize("title", ["Persistent Latency", "Multi Latency"])
+def test_what_stands_in_for_a_ping_pong(title: str) -> None:
+    found = read(osu(title, "Latency (us)", rows(SIZES, "{s}  {t:.3f}")).encode())
+    assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
+    assert any("stands in" in note for note in found.provenance.notes)
+
+
+def test_folders_in_folders(tmp_path: Path) -> None:
+    """As ReFrame and Ramble keep the output of a run."""
+    deep = tmp_path / "output" / "cluster" / "cpu" / "gnu" / "Latency"
+    deep.mkdir(parents=True)
+    (deep / "rfm_job.out.gz").write_bytes(gzip.compress(LATENCY.encode()))
+    (deep / "rfm_job.sh").write_text("#!/bin/bash\n")
+    found, notes, used = collected([tmp_path])
+    assert [path.name for path in used] == ["rfm_job.out.gz"]
+    assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
+    assert any("rfm_job.sh" in note for note in notes)
+
+
+def test_one_size_is_refused_without_words_of_a_calibration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.txt").write_text(OSU + "1                       1.55\n")
+    assert main(["calibrate", "import", str(tmp_path / "one.txt"), "-o", str(tmp_path / "m.toml")]) == 2
+    said = capsys.readouterr().err
+    assert "1 message sizes were timed" in said
+    assert "running again" not in said
+    assert said.count("\n") == 1
