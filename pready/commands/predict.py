@@ -83,7 +83,7 @@ def predict(
         wrong = f"--exchange {exchange}{did_you_mean(exchange, names)}"
         raise PreadyError(wrong, valid=", ".join(names) or "a workload of several exchanges")
     if output is not None:
-        from pready.show.pages import prediction as page  # Jinja is needed for a page only
+        from pready.show.pages import prediction_page as page
 
         page.check(output)
     with status("predicting") as said:

@@ -26,7 +26,7 @@ from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import VERSION
 from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
-from pready.show.pages.proof import html
+from pready.show.pages.proof_page import html
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import metric_lines
 from pready.show.terminal.terminal import console, print_json

@@ -26,7 +26,7 @@ from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import load
-from pready.show.pages.capture import html
+from pready.show.pages.capture_page import html
 from pready.show.tables.ported import ported_view
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status

@@ -68,7 +68,7 @@ def test_what_is_in_them(built: Path) -> None:
     assert {n.split("/")[0] for n in names if ".dist-info/" not in n} == {"pready"}
     assert [n for n in names if n.startswith("pready/model/engine/_kernel.") and n.endswith(".so")]
     assert [n for n in names if n.startswith("pready/calibrate/fit/_lines.") and n.endswith(".so")]
-    assert {"pready/show/pages/html/prediction.html", "pready/cli.py", "pready/py.typed"} <= set(names)
+    assert {"pready/validate/prove/templates/exchange.c.jinja", "pready/cli.py", "pready/py.typed"} <= set(names)
     needed = [
         *(p for folder in ("calibrate/bench", "calibrate/capture/preload") for p in Path(folder).rglob("*")),
         *(p for folder in ("model", "calibrate") for p in Path(folder).rglob("*.py")),

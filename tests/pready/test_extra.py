@@ -18,7 +18,7 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     # Python takes None for "not there".
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for name in ("pready.show.figures", "pready.show.figures.prediction"):
+    for name in ("pready.show.figures", "pready.show.figures.prediction_pictures"):
         monkeypatch.delitem(sys.modules, name, raising=False)
 
 

@@ -24,7 +24,7 @@ from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Lever, LeverKind, Prediction
 from pready.model.workload import workload as workloads
-from pready.show.figures import prediction as of_prediction
+from pready.show.figures import prediction_pictures as of_prediction
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.gain_map import gain_map

@@ -48,7 +48,7 @@ def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
     [
         ("pready.show.terminal.terminal", "pready.model.equations.gain"),
         ("pready.show.figures.style", "pready.show.tables.prediction"),
-        ("pready.show.pages.prediction", "pready.show.figures.files"),
+        ("pready.show.pages.prediction_page", "pready.show.figures.files"),
         ("pready.commands.options", "pready.show.terminal.terminal"),
         ("pready.validate.prove.session", "pready.calibrate.machine.calibrate"),
         ("pready.files.writing", "pready.model.toml.reading"),

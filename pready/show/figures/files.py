@@ -58,26 +58,26 @@ def save(path: Path, figure: Figure) -> None:
 
 def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
     """Draw one of `KINDS`."""
-    from pready.show.figures import prediction as of_prediction
+    from pready.show.figures import prediction_pictures as of_prediction
 
     save(path, of_prediction.figure(kind, machine, workload, prediction))
 
 
 def draw_table(path: Path, table: Table, min_gain: float) -> None:
     """Draw a sweep or a comparison."""
-    from pready.show.figures import whatif
+    from pready.show.figures import whatif_pictures
 
-    save(path, whatif.figure(table, min_gain))
+    save(path, whatif_pictures.figure(table, min_gain))
 
 
-def prediction_pictures(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
+def pictures_of(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
     """The pictures of a prediction for a page: title and SVG; none without Matplotlib.
 
     One exchange alone is drawn if the timeline simulates the workload.
     """
     if find_spec("matplotlib") is None:
         return []
-    from pready.show.figures import prediction as of_prediction
+    from pready.show.figures import prediction_pictures as of_prediction
     from pready.show.figures.svg import svg
 
     titles = dict(TITLES)

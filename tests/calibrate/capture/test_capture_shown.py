@@ -15,7 +15,7 @@ from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
-from pready.show.pages.capture import html
+from pready.show.pages.capture_page import html
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from pready.model.result.prediction import Prediction
 from pready.model.version import RELEASED, VERSION
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
-from pready.show.figures.files import prediction_pictures
+from pready.show.figures.files import pictures_of
 from pready.show.pages.page import Part, drawn, page
 from pready.show.tables.machine import machine_view
 from pready.show.tables.prediction import prediction_view
@@ -62,7 +62,7 @@ def write(
         text = Path(file).read_text(encoding="utf-8-sig")
         write_text(folder / WORKLOAD, text)
         files.append(WORKLOAD)
-    pictures = prediction_pictures(machine, workload, prediction)
+    pictures = pictures_of(machine, workload, prediction)
     sections: list[tuple[str, Part]] = [("", prediction_view(prediction, every_row=True, explained=True))]
     sections += [(title, drawn(svg)) for title, svg in pictures]
     beyond = supported_by.beyond(workload, "timeline")

@@ -21,7 +21,7 @@ def html(run: Run, step: Step | None, no_step: str, title: str) -> str:
     step, no_step
         What repeats, or why nothing was found.
     """
-    from pready.show.figures import capture as figures
+    from pready.show.figures import capture_pictures
 
     summary = summarise(run)
     finishes = most_reclaimable(run)
@@ -33,11 +33,11 @@ def html(run: Run, step: Step | None, no_step: str, title: str) -> str:
     if finishes is not None:
         times, threads = finishes.every.shape
         said = f"{finishes.name}, {threads} threads, {times} times in all ranks."
-        parts += [("When threads finish", Text(said)), ("", drawn(figures.heat_map(finishes)))]
-        parts.append(("", drawn(figures.distribution(finishes))))
+        parts += [("When threads finish", Text(said)), ("", drawn(capture_pictures.heat_map(finishes)))]
+        parts.append(("", drawn(capture_pictures.distribution(finishes))))
     if any(r.reclaimable_s > 0 for r in summary.regions):
-        parts.append(("Reclaimable time", drawn(figures.reclaimable(summary.regions, run_s))))
+        parts.append(("Reclaimable time", drawn(capture_pictures.reclaimable(summary.regions, run_s))))
     sent = communication_matrix(run)
     if sent.any():
-        parts.append(("Bytes from rank to rank", drawn(figures.matrix(sent))))
+        parts.append(("Bytes from rank to rank", drawn(capture_pictures.matrix(sent))))
     return page(title, parts)
