@@ -31,8 +31,6 @@ QUICK = ("restart",)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found, a line each."""
-
     launcher: str
     library: str
     """As ``MPI_Get_library_version`` says it, its first line."""

@@ -18,8 +18,6 @@ BIND = ("such as srun -c N --cpu-bind=cores, or mpiexec -bind-to core:N", "such 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the diagnosis."""
-
     name: str
     grade: Grade
     says: str
@@ -140,7 +138,6 @@ PROBES = (
 
 
 def of_probe(probe: Probe, answers: Answers) -> Finding:
-    """The finding of a row."""
     for check in probe.checks:
         value = answers.get(check.answer)
         if value is None or (value < 1 and check.less is None):

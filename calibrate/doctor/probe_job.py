@@ -36,7 +36,6 @@ class Answers:
     signal: int = 0
 
     def get(self, name: str) -> Any:
-        """The first value of that name; None if there is none."""
         return next(iter(self.values.get(name, ())), None)
 
 

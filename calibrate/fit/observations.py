@@ -84,7 +84,6 @@ class Curve:
 
     @property
     def medians(self) -> dict[float, float]:
-        """The median time at each place."""
         return {float(at): float(np.median(times)) for at, times in zip(self.at, self.repeats, strict=True)}
 
     def padded(self) -> Array:

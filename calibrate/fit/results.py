@@ -43,11 +43,9 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval's width."""
         return (self.high - self.low) / 2
 
     def at_least_zero(self) -> Estimate:
-        """The part that is no less than 0."""
         return Estimate(max(self.value, 0.0), max(self.low, 0.0), max(self.high, 0.0))
 
     def around(self) -> Estimate:

@@ -35,8 +35,6 @@ BRACKET, COARSE_BRACKET = 1.02, 1.1
 
 @dataclass(frozen=True)
 class Calibration:
-    """A machine with everything behind it."""
-
     described: Described
     fit: Fit | Borrowed
     observations: Observations
@@ -167,7 +165,7 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
 
 
 def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
-    """Doubts about the place of the measurement."""
+    """What makes the ranks' places or their network a poor measurement."""
     hosts = set(map(str, about.get("hosts", ())))
     if len(hosts) == 1:
         yield (
@@ -191,7 +189,6 @@ def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
 
 
 def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
-    """The origin, for the machine file's head."""
     content = observations_of.load(raw)
     points = sorted(k for k, p in content.points.items() if p["environment"] == calibration.environment)
     digest = hashlib.sha256(json.dumps(points).encode()).hexdigest()[:16]

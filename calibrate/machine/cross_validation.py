@@ -22,7 +22,6 @@ class HeldOut:
 
     @property
     def median(self) -> float:
-        """Median of the absolute errors."""
         return float(np.median(np.abs(self.error)))
 
     @property

@@ -42,8 +42,6 @@ JUMPS = 2.0
 
 @dataclass(frozen=True)
 class Border:
-    """Where a rendezvous begins."""
-
     at: float
     """Bytes of the smallest message that is one."""
     low: float
@@ -54,7 +52,6 @@ class Border:
 
     @property
     def words(self) -> str:
-        """``rendezvous from 16 KiB (seen: …)``."""
         if self.seen:
             return f"rendezvous from {format_size(self.at)} (seen: {self.why})"
         span = f"{format_size(self.low)} to {format_size(self.high)}"

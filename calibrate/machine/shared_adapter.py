@@ -179,7 +179,6 @@ def unknown_gap(most: float) -> Value[float]:
 
 
 def lines(found: shared.Adapter) -> tuple[str, ...]:
-    """The values in words."""
     each = (("bandwidth", found.rate, format_bandwidth), ("gap", found.gap, format_time))
     return tuple(
         f"{name} of a node's adapter: {shown(v.value)} "

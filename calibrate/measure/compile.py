@@ -41,8 +41,6 @@ class BuildError(ToolError):
 
 @dataclass(frozen=True)
 class Built:
-    """A benchmark ready to be launched."""
-
     program: Path
     compiler: tuple[str, ...]
     version: str
@@ -86,7 +84,6 @@ def find_mpicc(
 
 
 def source_identity(files: Iterable[Path]) -> str:
-    """Hash of the files that take part in a build."""
     total = hashlib.sha256()
     for path in sorted(files):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -80,11 +80,9 @@ class ExchangePlan:
 
     @property
     def iterations(self) -> int:
-        """How often."""
         return int(self.ready.shape[1])
 
     def text(self) -> str:
-        """Its part of the plan's file, as `bench/exchange/plan.c` reads it."""
         out_free, in_free = [0] * self.ranks, [0] * self.ranks
         counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
@@ -116,22 +114,18 @@ class StepPlan:
 
     @property
     def ranks(self) -> int:
-        """As many in all of them."""
         return self.exchanges[0].ranks
 
     @property
     def iterations(self) -> int:
-        """How often."""
         return self.exchanges[0].iterations
 
     @property
     def text(self) -> str:
-        """The plan's file."""
         return "".join(e.text() for e in self.exchanges)
 
     @property
     def ready(self) -> bytes:
-        """The file of ready times."""
         return b"".join(np.ascontiguousarray(e.ready, dtype=np.float64).tobytes() for e in self.exchanges)
 
     @property
@@ -140,7 +134,6 @@ class StepPlan:
         return hashlib.sha256(self.text.encode() + self.ready).hexdigest()[:16]
 
     def write(self, folder: Path) -> str:
-        """Write both files; returns their name."""
         folder.mkdir(parents=True, exist_ok=True)
         name = self.name
         (folder / f"{name}.plan").write_text(self.text, encoding="ascii")

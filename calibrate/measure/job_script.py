@@ -12,8 +12,6 @@ from pready.model.common.errors import PreadyError
 
 @dataclass(frozen=True)
 class Job:
-    """What a job needs."""
-
     name: str
     nodes: int
     per_node: int
@@ -24,19 +22,15 @@ class Job:
 
     @property
     def ranks(self) -> int:
-        """All ranks."""
         return self.nodes * self.per_node
 
     @property
     def minutes(self) -> int:
-        """The time limit, rounded up."""
         return math.ceil(self.time_s / 60)
 
 
 @dataclass(frozen=True)
 class Scheduler:
-    """One scheduler."""
-
     directives: Callable[[Job], Sequence[str]]
     """Lines that ask for whole nodes."""
     launcher: Callable[[Job], str]

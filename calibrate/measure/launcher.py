@@ -49,11 +49,9 @@ class Launcher:
 
     @property
     def name(self) -> str:
-        """The label, or the words of the prefix."""
         return self.label or shlex.join(self.prefix)
 
     def command(self, program: Sequence[str]) -> list[str]:
-        """The whole command line."""
         words = list(self.prefix)
         for number, part in enumerate(self.parts):
             words += [*([":"] if number else []), *part, *program]

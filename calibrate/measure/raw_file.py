@@ -50,7 +50,6 @@ class Point:
 
     @classmethod
     def of(cls, measurement: str, **parameters: Value) -> Self:
-        """A point from keywords: `Point.of("pingpong", bytes=8)`."""
         return cls(measurement, tuple(sorted(parameters.items())))
 
     def key(self, environment: str) -> str:

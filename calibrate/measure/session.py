@@ -54,8 +54,6 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run."""
-
     environment: str
     """Key of the environment measured in."""
     measured: int
@@ -223,7 +221,6 @@ class _Session:
                 self._words.append(line.rstrip())
 
     def ask(self, line: str, patience_s: float) -> dict[str, Any]:
-        """Send a line, wait for its record."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")

@@ -6,7 +6,7 @@
 It shows that the pipeline works and what a library does, never what the link of a cluster costs.
 
 Needs Linux, root, `ip` and `tc`; skips the test where one is missing. The names of the namespaces carry this process's
-id and start time. They are removed when the context ends; those of a killed process, when the next rig is set up.
+id. They are removed when the context ends; those of a killed process, when the next rig is set up.
 
 Each end is shaped by a token bucket (`tbf`) that holds one segment and `LATE_S` of tokens: after a pause a message is
 early by what the bucket holds, 67 us of data, or one frame and 20 us below 100 Mbit/s.
@@ -70,7 +70,7 @@ class Rig:
 
     def __init__(self, mbit: float) -> None:
         self.mbit = mbit
-        stem = f"{PREFIX}-{os.getpid()}-{_start_time(os.getpid())}-{id(self):x}"
+        stem = f"{PREFIX}-{os.getpid()}-{id(self):x}"
         self.namespaces = f"{stem}-0", f"{stem}-1"
 
     @property
@@ -214,15 +214,6 @@ def _ip(*words: str) -> str:
     return _call(["ip", *words])
 
 
-def _start_time(pid: int) -> str:
-    """When a process started, in clock ticks since boot: with its id, unique until the next boot. Empty if gone."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[19]  # field 22 of proc_pid_stat(5), counted after the name
-
-
 def _await_up(namespace: str) -> None:
     """The kernel announces a new link up to a second late; until then libfabric finds no address to listen on."""
     for _ in range(LINK_PATIENCE):
@@ -250,6 +241,6 @@ def _remove(namespace: str) -> None:
 def remove_stale() -> None:
     """Remove the namespaces of processes that are gone."""
     for namespace in existing():
-        match = re.fullmatch(rf"{PREFIX}-(\d+)-(\d*)-[0-9a-f]+-\d+", namespace)
-        if match is not None and _start_time(int(match[1])) != match[2]:
+        match = re.fullmatch(rf"{PREFIX}-(\d+)-[0-9a-f]+-\d+", namespace)
+        if match is not None and not Path("/proc", match[1]).exists():
             _remove(namespace)

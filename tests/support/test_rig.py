@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import rig as rig_module
 from real_mpi import LIBRARIES, benchmark
-from rig import DEVICE, NoRig, Rig, existing, remove_stale
+from rig import DEVICE, Rig, existing, remove_stale
 
 from pready.calibrate.measure.raw_file import Point, read
 from pready.calibrate.measure.session import measure
@@ -21,16 +20,6 @@ pytestmark = [pytest.mark.thorough, pytest.mark.alone]
 
 def said(command: list[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.mark.parametrize(
-    ("mbit", "frames", "bucket"),
-    # 47 us of frames of 590 bytes, at least one, and 20 us more: 25 bytes at 10 Mbit/s.
-    [(10, 1, 615), (100, 1, 840), (500, 5, 4200), (1000, 10, 8400)],
-)
-def test_the_bucket_holds_a_segment_and_what_late_timers_need(mbit: float, frames: int, bucket: int) -> None:
-    rig = Rig(mbit)
-    assert (rig.frames, rig.bucket_bytes) == (frames, bucket)
 
 
 def test_made_shaped_both_ways_and_removed() -> None:
@@ -60,20 +49,6 @@ def test_removed_after_an_error_with_what_runs_inside() -> None:
     with pytest.raises(ZeroDivisionError):
         failing()
     assert inside[0].wait(timeout=60) == -signal.SIGKILL
-    assert not set(rig.namespaces) & set(existing())
-
-
-def test_half_a_rig_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Rig(500):
-        pass  # skips where none can be
-
-    def failing(_: str) -> None:
-        raise NoRig("not today")
-
-    monkeypatch.setattr(rig_module, "_await_up", failing)
-    rig = Rig(500)
-    with pytest.raises(pytest.skip.Exception, match="not today"):
-        rig.__enter__()
     assert not set(rig.namespaces) & set(existing())
 
 
