@@ -13,8 +13,8 @@ import numpy as np
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.shared_node import adapter_of
-from pready.calibrate.machine.borrowed import one_way
 from pready.calibrate.machine.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
+from pready.calibrate.machine.segments import one_way
 from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.approach.libraries import library
 from pready.model.machine.machine import Machine, load

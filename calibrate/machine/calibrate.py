@@ -14,7 +14,6 @@ import numpy as np
 
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
 from pready.calibrate.machine import observations_of
-from pready.calibrate.machine.borrowed import Borrowed, borrowed
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.measure.compile import Built
@@ -36,7 +35,7 @@ BRACKET, COARSE_BRACKET = 1.02, 1.1
 @dataclass(frozen=True)
 class Calibration:
     described: Described
-    fit: Fit | Borrowed
+    fit: Fit
     observations: Observations
     probes: observations_of.Probes
     environment: str
@@ -145,11 +144,12 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
 
     The same file and seed give the same machine, to the byte: the date is that of the last record.
 
-    Thin data widen its intervals, and a note says which sizes to measure next. With fewer than three sizes the path is
-    assumed (`borrowed`).
+    Thin data widen its intervals, and a note says which sizes to measure next.
 
     Raises
     ------
+    ThinDataError
+        Fewer than three message sizes were timed.
     PreadyError
         A file that is missing or damaged.
     """
@@ -157,7 +157,7 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
     key, about = observations_of.environment(content, environment)
     observed = observations_of.observations(content, key)
     probes = observations_of.probes(content, key)
-    fitted = borrowed(observed) or fit(observed, np.random.default_rng(seed))
+    fitted = fit(observed, np.random.default_rng(seed))
     when = _last_day(content, key)
     described = describe(fitted, probes, about, name=name, when=when)
     warnings = tuple(_warnings(about, most_threads(content, key)))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.machine.borrowed import Borrowed
 from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value, with_fields
 from pready.calibrate.machine.library_names import profile_of
 from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
@@ -34,14 +33,13 @@ class Described:
     notes: tuple[str, ...]
 
 
-def describe(fit: Fit | Borrowed, probes: Probes, about: Record, *, name: str, when: date) -> Described:
+def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) -> Described:
     """The Machine that was measured.
 
     Parameters
     ----------
     fit, probes
-        From `pready.calibrate.fit.fit` (or `pready.calibrate.machine.borrowed.borrowed`) and
-        `pready.calibrate.machine.observations_of.probes`.
+        From `pready.calibrate.fit.fit` and `pready.calibrate.machine.observations_of.probes`.
     about
         The environment record.
     name, when
@@ -50,13 +48,10 @@ def describe(fit: Fit | Borrowed, probes: Probes, about: Record, *, name: str, w
     library, launcher = _library_line(about), str(about.get("launcher", ""))
     where = f"{launcher}, {library}".strip(", ")
     cores = cores_per_rank(about)
-    if isinstance(fit, Borrowed):
-        inter, notes = fit.path, [fit.note]
-    else:
-        notes = list(fit.notes)
-        fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
-        path = with_rendezvous(probes, [segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
-        inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
+    notes = list(fit.notes)
+    fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+    path = with_rendezvous(probes, [segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
+    inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
     inter = with_fields(inter, send_completes=send_completes(probes.completion))
     smallest = inter.segments[0].o_s.value
     machine = Machine(

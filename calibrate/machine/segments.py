@@ -10,6 +10,7 @@ from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.machine.estimates import NARROWEST, PER_BYTE, SHORTEST_S, SIGNED_TIME, TIME, positive, value
 from pready.model.common.arrays import Array
 from pready.model.common.units import SI, format_size
+from pready.model.machine.machine import Machine
 from pready.model.machine.path import Segment
 from pready.model.toml.provenance import Value
 
@@ -195,3 +196,10 @@ def _signed(e: Estimate, why: str) -> Value[float]:
     if e.assumed:
         return value(SIGNED_TIME, e, f"no measurement tells it from o_s and o_r; {why}", "assumed")
     return value(SIGNED_TIME, e, why)
+
+
+def one_way(machine: Machine, size: float) -> float:
+    """Seconds of one message that meets an idle network."""
+    s = machine.inter.segment(size)
+    handshake = 0.0 if s.handshake is None else s.handshake.value
+    return float(s.o_s.value + handshake + s.L.value + s.G.value * size + s.o_r.value)

@@ -68,7 +68,8 @@ def plan(*, threads: int, only: Iterable[str] | None = None, coarse: bool = Fals
     threads
         Most threads of one rank.
     only
-        Names from `pready.calibrate.measure.catalogue.MEASUREMENTS`, or of `GROUPS`; all of them if None.
+        Names from `pready.calibrate.measure.catalogue.MEASUREMENTS`, or of `GROUPS`, beside the coarse ping-pongs that
+        every fit takes; all of them if None.
     coarse
         The first pass alone.
 
@@ -88,16 +89,21 @@ def plan(*, threads: int, only: Iterable[str] | None = None, coarse: bool = Fals
     finer = () if coarse else (_second_pass(teams), _third_pass(teams))
     passes = chain(_first_pass(teams), *finer)
     groups = [GROUPS[name] for name in chosen if name in GROUPS]
-    return [p for p in dict.fromkeys(passes) if p.measurement in chosen or any(holds(p) for holds in groups)]
+    needed = {*_coarse_pings()}
+    return [p for p in dict.fromkeys(passes) if p in needed or p.measurement in chosen or any(h(p) for h in groups)]
 
 
 def _powers(low: int, high: int, step: int) -> list[int]:
     return [low << k for k in range(0, high.bit_length(), step) if low << k <= high]
 
 
-def _first_pass(teams: list[int]) -> Iterator[Point]:
+def _coarse_pings() -> Iterator[Point]:
     for size in _powers(1, LARGEST, 2):
         yield ping(size)
+
+
+def _first_pass(teams: list[int]) -> Iterator[Point]:
+    yield from _coarse_pings()
     for delay_by in ("sleep", "test"):
         for size in (64 << 10, 1 << 20):
             yield Point.of("early", bytes=size, delay_by=delay_by)

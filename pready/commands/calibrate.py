@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from pready.calibrate.fit import Fit, ThinDataError
+from pready.calibrate.fit import ThinDataError
 from pready.calibrate.importers.to_machine import from_files, merge_into
 from pready.calibrate.machine import intra as within_node
 from pready.calibrate.machine import shared_adapter
@@ -307,6 +307,6 @@ def report(raw: Path, output: Path | None, environment: str | None, seed: int) -
         f"sizes held out of the fit: median error {100 * left_out.median:.1f} % over {len(left_out.size)} sizes, "
         f"worst {error:+.1%} at {size:.0f} B"
     )
-    if output is not None and isinstance(done.fit, Fit):
+    if output is not None:
         picture_files.draw_fit(output, raw.name, done.fit)
         click.echo(f"wrote {output}", err=True)

@@ -109,7 +109,7 @@ TAKEN, TAKEN_BY_PUTS = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}, {2: 0.1 * US, 4: 0
 
 def contention_records() -> Iterator[tuple[Point, dict[str, Any]]]:
     """Teams that issue at once while the receiver sleeps: cold caches cost each of them 10 us."""
-    for point in plan(threads=8, only=["contention"]):
+    for point in (p for p in plan(threads=8) if p.measurement == "contention"):
         p: dict[str, Any] = dict(point.parameters)
         k, n = int(p["threads"]), int(p["messages"])
         each = (TAKEN_BY_PUTS if p["mechanism"] == "window" else TAKEN)[k]

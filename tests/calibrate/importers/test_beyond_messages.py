@@ -12,8 +12,8 @@ from pready.calibrate.importers.benchmarks import Beside
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.to_machine import from_files
-from pready.calibrate.machine.borrowed import one_way
 from pready.calibrate.machine.estimates import with_fields
+from pready.calibrate.machine.segments import one_way
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import SI
 from pready.model.machine.machine import Library, load

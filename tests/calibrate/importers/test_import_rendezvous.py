@@ -20,7 +20,7 @@ import pytest
 from pready.calibrate.fit import fit
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.to_machine import from_files
-from pready.calibrate.machine.borrowed import one_way
+from pready.calibrate.machine.segments import one_way
 
 SEED = 20261121
 SIZES = (0, *(1 << k for k in range(23)))

@@ -20,7 +20,7 @@ from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
 from pready.calibrate.importers.windows import ANSWER
-from pready.calibrate.machine.borrowed import one_way
+from pready.calibrate.machine.segments import one_way
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
 from pready.model.engine import simulate

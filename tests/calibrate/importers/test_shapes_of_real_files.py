@@ -19,7 +19,7 @@ from pready.calibrate.importers import ImportFormatError
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import FromFiles, from_files
-from pready.calibrate.machine.borrowed import one_way
+from pready.calibrate.machine.segments import one_way
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.machine.machine import Fabric, load

@@ -25,7 +25,8 @@ from on_paper import (
     written_to,
 )
 
-from pready.calibrate.machine import borrowed, observations_of
+from pready.calibrate.fit import ThinDataError
+from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.measure.raw_file import Records
@@ -199,14 +200,8 @@ def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
     segment = thin.machine.inter.segments[0]
     assert segment.o_s.source == "assumed"
     assert segment.G.interval is not None
-    # of two sizes: as on another machine, made to measure; of none: as there
-    two = calibrate(measured(1, 1 << 20), name="thin").described
-    assert any("2 message sizes timed" in note and "within a factor of 3" in note for note in two.notes)
-    assert {value.source for label, value in two.machine.values() if label.startswith("inter.segments")} == {"assumed"}
-    ratios = [borrowed.one_way(two.machine, size) / one_way(size) for size in (1, 1 << 20)]
-    assert ratios[0] * ratios[1] == pytest.approx(1.0, rel=0.02)  # the mean of both, as factors
-    none = calibrate(measured(), name="thin").described
-    assert any("0 message sizes timed" in note and "within a factor of 10" in note for note in none.notes)
+    with pytest.raises(ThinDataError, match="2 message sizes were timed"):
+        calibrate(measured(1, 1 << 20), name="thin")
 
 
 @settings(max_examples=15, deadline=None)
@@ -215,8 +210,8 @@ def test_any_subset_of_the_records_gives_a_machine_file(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     kinds = sorted({point.measurement for point, _ in records()})
-    chosen = data.draw(st.sets(st.sampled_from(kinds)))
-    share = data.draw(st.sampled_from([0.05, 0.2, 0.5, 1.0]))
+    chosen = {"pingpong"} | data.draw(st.sets(st.sampled_from(kinds)))
+    share = data.draw(st.sampled_from([0.2, 0.5, 1.0]))
     kept = np.random.default_rng(data.draw(st.integers(0, 2**16))).random(len(records())) < share
     some = [r for r, keep in zip(records(), kept, strict=True) if keep and r[0].measurement in chosen]
     path = written_to(tmp_path_factory.mktemp("some") / "some.jsonl", some)
