@@ -32,7 +32,6 @@ from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs
-from pready.model.timeline.fifo import fifo_starts
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Laggard, Normal
@@ -49,6 +48,16 @@ LAGGARD = Laggard(model="laggard", late_by=0.04, late="thread")
 NORMAL = Normal(model="normal by thread", spread=0.04)
 MESSAGES = 6e6
 """About as many per measurement."""
+
+
+def fifo_starts(arrivals: Array, service: Array) -> Array:
+    """When a FIFO server starts each of its jobs, in order along the last axis: s_i + max_{j ≤ i}(arrival_j − s_j).
+
+    s_i is the service of all before i; `service` is of each job, or of all of them with a last axis of 1.
+    """
+    n = arrivals.shape[-1]
+    before = np.arange(n) * service if service.shape[-1] == 1 else np.cumsum(service, axis=-1) - service
+    return before + np.maximum.accumulate(arrivals - before, axis=-1)
 
 
 def workload(pattern: Any, model: Any = LAGGARD, threads: int = 8) -> Workload:
@@ -189,9 +198,8 @@ def in_numpy(on: Machine, what: Workload, grid: tuple[int, int, int], ready: Arr
     nth = np.arange(6)
     start, nic = np.zeros(ranks), np.full(ranks, -np.inf)
     for times in ready:
-        marked = times + float(c.pready)
-        join = start + marked.max(axis=1) + float(c.barrier)
-        turns = fifo_starts(np.sort(marked, axis=1) + 6 * hold, np.asarray([6 * (hold + receive + taken)]))
+        join = start + times.max(axis=1) + float(c.barrier)
+        turns = fifo_starts(np.sort(times, axis=1) + 6 * hold, np.asarray([6 * (hold + receive + taken)]))
         issued = (turns[:, :, None] - (5 - nth) * hold).reshape(ranks, -1)
         issued[:, 0] = np.maximum(issued[:, 0], nic - start)
         left = fifo_starts(issued, np.asarray([service])) + start[:, None]

@@ -26,7 +26,7 @@ from pready.model.workload.workload import Workload
 PROFILES = ("bebop", "hpc3", "lichtenberg", "manzano", "meluxina", "mutrino", "niagara")
 LIBRARIES = (None, None, "mpich-release", "openmpi-persist")
 EPOCH_S = 5e-6
-EPOCHS = ("epoch", "flush", "window")
+EPOCHS = ("epoch",)
 INPUTS = {"parity": "puts", "epoch": "synchronisation of RMA", "peers": "synchronisation of RMA"}
 """What `pready.model.advice.unknowns` calls the input of each change."""
 

@@ -132,7 +132,6 @@ def libraries() -> str:
         parts: dict[str, Provenance | None] = {
             "rendezvous": row.rendezvous,
             "answers": row.receiver,
-            "sender": row.sender,
             "puts": row.puts,
         }
         why = "; ".join(f"{name}: {p.source}: {p.why}" for name, p in parts.items() if p is not None)

@@ -1,4 +1,4 @@
-"""Values of a machine, beyond its messages, that benchmarks of pairs, threads, puts and partitions show.
+"""Values of a machine, beyond its messages, that benchmarks of pairs, threads and puts show.
 
 Each is a measured time less the machine's time of its messages. The benchmarks time whole calls, so a value that may
 contain more than its own cost is marked as assumed.
@@ -16,7 +16,6 @@ from pready.calibrate.importers.shared_node import adapter_of
 from pready.calibrate.machine.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
 from pready.calibrate.machine.segments import one_way
 from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
-from pready.model.approach.libraries import library
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.path import SizeCurve
 from pready.model.toml.provenance import Value
@@ -25,9 +24,13 @@ SMALL = 64
 """Bytes up to which a call's time does not depend on the size."""
 WINDOW = 64
 """Puts that osu_put_bw issues before it waits."""
-PASSIVE = ("MPI_Win_flush", "MPI_Win_lock/unlock", "MPI_Win_lock_all/unlock_all")
-"""Synchronisations of a passive target that wait until the put has arrived; `flush` is read off the first of them."""
-ACTIVE = "MPI_Win_post/start/complete/wait"
+SYNCHRONISATIONS = (
+    "MPI_Win_post/start/complete/wait",
+    "MPI_Win_flush",
+    "MPI_Win_lock/unlock",
+    "MPI_Win_lock_all/unlock_all",
+)
+"""That wait until the put has arrived; `epoch` is read off the first of them."""
 UNSURE = 0.5
 """Relative half-width of a value read off a time that contains more than it."""
 
@@ -58,7 +61,10 @@ def terms(beside: Beside, machine: Machine, stream: Curve | None = None) -> Term
         Time per message of one pair, where it was measured.
     """
     found = _pairs(Terms(machine), beside, stream)
-    return _partitions(_puts(_threads(found, beside), beside), beside)
+    found = _puts(_threads(found, beside), beside)
+    if beside.partitioned is None:
+        return found
+    return found.joined(found.machine, notes=("osu_partitioned_latency was not used: it says no cost of its own",))
 
 
 def _pairs(found: Terms, beside: Beside, stream: Curve | None) -> Terms:
@@ -125,12 +131,11 @@ def _puts(found: Terms, beside: Beside) -> Terms:
         put = max(each - (0.0 if waited is None else waited / WINDOW), SHORTEST_S)
         why = f"osu_put_bw, {sync}: one of {WINDOW} puts of up to {SMALL} B, less its share of waiting"
         out["put"] = size_curve({SMALL: put}, why, each / put - 1)
-    for name, ways in (("flush", PASSIVE), ("epoch", (ACTIVE,))):
-        for sync in [sync for sync in ways if sync in beside.puts][:1]:
-            whole = _small(beside.puts[sync])
-            if whole is not None:
-                used.append(sync)
-                out[name] = _synchronisation(whole, put, machine, sync)
+    for sync in [sync for sync in SYNCHRONISATIONS if sync in beside.puts][:1]:
+        whole = _small(beside.puts[sync])
+        if whole is not None:
+            used.append(sync)
+            out["epoch"] = _synchronisation(whole, put, machine, sync)
     if left := sorted(sync or "no synchronisation named" for sync in set(beside.puts) - set(used)):
         notes.append(f"osu_put_latency was not used for {', '.join(left)}")
     machine = with_fields(machine, one_sided=with_fields(machine.one_sided, **out))
@@ -144,25 +149,6 @@ def _synchronisation(whole: float, put: float, machine: Machine, sync: str) -> V
     time, least, most = (max(whole - put - L - peer, SHORTEST_S) for L in (latency.value, high, low))
     why = f"osu_put_latency, {sync}: puts of up to {SMALL} B, less put, L and epoch_peer"
     return value(TIME, Estimate(time, least, most), why, latency.source)
-
-
-def _partitions(found: Terms, beside: Beside) -> Terms:
-    """Where MPI_Psend waits for all partitions it is one active message: its time beyond that of a send."""
-    if beside.partitioned is None:
-        return found
-    machine = found.machine
-    known, early = library(machine.library.name), machine.library.early_send
-    if known.part is None or (known.early if early is None else early.value):
-        note = (
-            f"osu_partitioned_latency was not used: library = {machine.library.name} sends no active messages; "
-            "see --library"
-        )
-        return found.joined(machine, notes=(note,))
-    extra = {s: max(t - one_way(machine, s), 0.0) for s, t in beside.partitioned.medians.items() if s > 0}
-    if not extra:
-        return found
-    curve = size_curve(extra, "osu_partitioned_latency less a message of the same size", UNSURE)
-    return found.joined(with_fields(machine, active_message=curve), "active_message")
 
 
 def _small(curve: Curve) -> float | None:

@@ -124,7 +124,7 @@ def from_files(
         machine = as_bounds(machine) if bounded else machine
         machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None))
         notes += told
-        parts += [MESSAGES, "progress", "sender_progress"]
+        parts += [MESSAGES, "progress"]
     elif onto is not None:
         machine, border, row = onto, None, None
         notes += [] if imported is None else imported.provenance.notes
@@ -181,7 +181,7 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
     described = describe(lines, Probes(), about, name=name, when=day)
     machine = with_border(described.machine, border)
-    machine = with_fields(machine, progress=row.receiver, sender_progress=row.sender)
+    machine = with_fields(machine, progress=row.receiver)
     machine = widened(machine, imported.observations.ping_pong)
     return Fitted(machine, border, [*origin.notes, *notes, *described.notes], bounded is not None)
 
@@ -235,7 +235,6 @@ def merge_into(
 
 
 def _parts(tables: Any, names: Collection[str]) -> dict[str, Any]:
-    """The named parts of a machine's file, without parts of parts; `sender_progress` only where the machine has it."""
+    """The named parts of a machine's file, without parts of parts."""
     outermost = [name for name in names if not any(name.startswith(f"{other}.") for other in names)]
-    there = [name for name in outermost if name != "sender_progress" or name in tables]
-    return {name: reduce(lambda table, step: table[step], steps(name), tables) for name in there}
+    return {name: reduce(lambda table, step: table[step], steps(name), tables) for name in outermost}

@@ -16,7 +16,6 @@ from pready.calibrate.machine.observations_of import Probes, Record, cores_per_r
 from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.rma_and_teams import refined
 from pready.calibrate.machine.segments import segment, without_dips
-from pready.calibrate.machine.send_completion import send_completes
 from pready.calibrate.machine.team_costs import contexts, threads
 from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, unmeasured
 from pready.model.machine.path import NetworkPath
@@ -52,7 +51,6 @@ def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) 
     fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
     path = with_rendezvous(probes, [segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
     inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
-    inter = with_fields(inter, send_completes=send_completes(probes.completion))
     smallest = inter.segments[0].o_s.value
     machine = Machine(
         format=1,
@@ -61,8 +59,7 @@ def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) 
         created=when,
         created_by=f"pready {VERSION} calibrate",
         library=_library(probes, about),
-        progress=progress(probes.exposed_share, "receiver"),
-        sender_progress=progress(probes.exposed_share_sender, "sender"),
+        progress=progress(probes.exposed_share),
         contexts=contexts(probes),
         inter=inter,
         threads=threads(probes, cores, notes),
@@ -79,7 +76,7 @@ def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) 
         begin=_begin(probes),
         intra=unmeasured().intra,
     )
-    machine = refined(machine, probes.exchanges, active_messages=probes.early_send is False)
+    machine = refined(machine, probes.exchanges)
     return Described(machine, tuple(dict.fromkeys(notes)))
 
 

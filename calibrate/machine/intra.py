@@ -13,7 +13,7 @@ from pready.model.machine.writing import document
 from pready.model.toml.reading import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
 
 PART = "intra"
-MEASUREMENTS = ("completion", "overlap", "pingpong", "prtt", "receive")
+MEASUREMENTS = ("overlap", "pingpong", "prtt", "receive")
 """The measurements of a path; a machine has everything else once."""
 
 

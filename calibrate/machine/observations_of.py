@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate.fit import Contended, Curve, Estimate, Observations, TakenLock, Train, lock_cost
-from pready.calibrate.machine import send_completion
-from pready.calibrate.machine.send_completion import SendCompletion
 from pready.calibrate.measure.raw_file import Content, read
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
@@ -59,15 +57,12 @@ class Probes:
     exposed_share: Mapping[int, float] = field(default_factory=dict)
     exposed_share_sender: Mapping[int, float] = field(default_factory=dict)
     """The same with the sender computing meanwhile, the receiver waiting."""
-    completion: Mapping[int, SendCompletion] = field(default_factory=dict)
-    """By message size, when a send is complete."""
-    taken_lock: Mapping[str, Mapping[int, TakenLock]] = field(default_factory=dict)
-    """By mechanism and threads, from threads that issued at once while the receiver slept."""
+    taken_lock: Mapping[int, TakenLock] = field(default_factory=dict)
+    """By number of threads, from threads that issued at once while the receiver slept."""
     setup: Estimate | None = None
     """The time that a small message saves if its request is set up before."""
     begin: Mapping[str, Estimate] = field(default_factory=dict)
     """Set-up costs by kind of object, in seconds; "registration": seconds per byte of a window."""
-    pready: Estimate | None = None
     copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
     exchanges: tuple[Exchange, ...] = ()
     rates: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
@@ -114,22 +109,16 @@ def probes(content: Content, key: str) -> Probes:
     """The values that need no fit."""
     early = _select(content, "early", key)
     cores = cores_per_rank(content.environments[key])
-    pready = _select(content, "pready", key)
     copies = {c: _select(content, "memcpy", key, cache=c) for c in ("hot", "cold")}
-    # Calls of more threads than cores last as long as another thread's time slice.
-    pready = [r for r in pready if cores is None or int(r["parameters"]["threads"]) <= cores] or pready
-    busiest = max(pready, key=lambda r: int(r["parameters"]["threads"]), default=None)
     return Probes(
         # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
         early_send=_any(r["derived"]["early_steady"] for r in early),
         early_first=_any(r["derived"]["early_first"] for r in early),
         exposed_share=_exposed(_select(content, "overlap", key, who="receiver")),
         exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
-        completion=send_completion.of_records(_select(content, "completion", key)),
-        taken_lock=_taken_locks(_select(content, "contention", key)),
+        taken_lock={k: lock_cost(p) for k, p in sorted(contended(_select(content, "contention", key)).items())},
         setup=_setup(content, key),
         begin=_begin(_select(content, "begin", key)),
-        pready=None if busiest is None else centre(busiest),
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key) if "after" in r["also"]),
         rates=_rates(_select(content, "rate", key), cores),
@@ -229,26 +218,19 @@ MOSTLY_AWAKE = 0.25
 """Share of samples in which rank 1 woke up too early, from which a point of contention does not count."""
 
 
-def contended(records: Iterable[Record]) -> dict[tuple[str, int], list[Contended]]:
-    """Points of contention by mechanism and threads; the repeats of all rounds of a point together."""
-    times: dict[tuple[str, int, int, int], list[Array]] = defaultdict(list)
+def contended(records: Iterable[Record]) -> dict[int, list[Contended]]:
+    """Points of contention by number of threads; the repeats of all rounds of a point together."""
+    times: dict[tuple[int, int, int], list[Array]] = defaultdict(list)
     for r in records:
         if r["derived"]["peer_awake"] < MOSTLY_AWAKE:
             p = r["parameters"]
-            point = (str(p["mechanism"]), int(p["threads"]), int(p["bytes"]), int(p["messages"]))
+            point = (int(p["threads"]), int(p["bytes"]), int(p["messages"]))
             times[point].append(1e-9 * np.array([r["samples_ns"], r["also"]["alone"]["samples_ns"]]))
-    out: dict[tuple[str, int], list[Contended]] = defaultdict(list)
-    for (mechanism, threads, _, messages), found in times.items():
+    out: dict[int, list[Contended]] = defaultdict(list)
+    for (threads, _, messages), found in times.items():
         team, alone = np.concatenate(found, axis=1)
         excess = float(np.median(team - threads * alone))
-        out[mechanism, threads].append(Contended(threads, messages, float(np.median(team)), excess))
-    return out
-
-
-def _taken_locks(records: Iterable[Record]) -> dict[str, dict[int, TakenLock]]:
-    out: dict[str, dict[int, TakenLock]] = defaultdict(dict)
-    for (mechanism, threads), points in sorted(contended(records).items()):
-        out[mechanism][threads] = lock_cost(points)
+        out[threads].append(Contended(threads, messages, float(np.median(team)), excess))
     return out
 
 

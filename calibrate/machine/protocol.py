@@ -94,12 +94,12 @@ def with_rendezvous(probes: Probes, segments: Sequence[Segment], notes: list[str
     return out
 
 
-def progress(left_by_size: Mapping[int, float], who: str) -> Value[Progress]:
+def progress(left_by_size: Mapping[int, float]) -> Value[Progress]:
     """When a rendezvous moves, by the largest message: eager ones move by themselves."""
     if not left_by_size:
-        why = f"overlap with a computing {who} was not measured"
+        why = "overlap with a computing receiver was not measured"
         return Value[Progress](value="on-call", source="assumed", why=why)
     size = max(left_by_size)
     left = left_by_size[size]
-    why = f"{100 * left:.0f} % of a {size} B transfer was left when the {who} had computed outside MPI"
+    why = f"{100 * left:.0f} % of a {size} B transfer was left when the receiver had computed outside MPI"
     return Value[Progress](value="hardware" if left < MOVES_BELOW else "on-call", source="measured", why=why)

@@ -1,4 +1,4 @@
-"""Costs that whole exchanges show: RMA, meetings of threads, the first message after computing, active messages.
+"""Costs that whole exchanges show: RMA, and meetings of threads.
 
 The points are `measurement_plan.exchanges`. Where two exchanges differ in one thing only, their difference is its
 cost. Elsewhere the timeline supplies what is known already, and the rest is the missing cost.
@@ -32,7 +32,8 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
 
-SYNC = {"active": "epoch", "passive": "flush"}
+SYNC = ("active", "passive")
+TEAMS_OF_RMA = ("rma-single-active", "rma-single-passive", "rma-many-active")
 EARLY_PUTS = "rma-single-passive"
 """The approach whose puts are issued long before the last one."""
 SETTLES_S = 2e-3
@@ -41,8 +42,6 @@ MOVED = 0.85
 """Share of the puts before a pause from which all of them count as moved in it."""
 STUCK = 0.1
 """Share up to which none are."""
-SOON_S = 0.3e-3
-"""An exchange whose last partition is ready before that has not computed."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
 
@@ -63,16 +62,6 @@ class Found:
         """The exchange of one thread, if it was measured."""
         wanted = (approach, size, 1, theta, delay_s)
         return _middle([e for e in self.all if (e.approach, e.bytes, e.threads, e.theta, e.delay_s) == wanted])
-
-    def singles(self) -> dict[int, dict[float, Exchange]]:
-        """Bulk sends by one thread: by size, then by pause."""
-        kinds = sorted({(e.bytes, e.delay_s) for e in self.all if (e.approach, e.threads, e.theta) == ("single", 1, 1)})
-        out: dict[int, dict[float, Exchange]] = {}
-        for size, pause in kinds:
-            found = self.one("single", size, 1, pause)
-            assert found is not None
-            out.setdefault(size, {})[pause] = found
-        return out
 
     def team(self, approach: str, threads: int, theta: int) -> Exchange | None:
         """The exchange of several threads that are ready together."""
@@ -97,21 +86,9 @@ def _median(of: Sequence[Estimate]) -> Estimate:
     return Estimate(value, low, high)
 
 
-def refined(machine: Machine, exchanges: Sequence[Exchange], *, active_messages: bool) -> Machine:
-    """The machine with the costs that exchanges show.
-
-    Parameters
-    ----------
-    machine
-        As known without them.
-    active_messages
-        Does ``MPI_Psend`` travel as an active message here?
-    """
+def refined(machine: Machine, exchanges: Sequence[Exchange]) -> Machine:
+    """The machine, as known without them, with the costs that exchanges show."""
     found = Found(exchanges)
-    if (cold := _cold(found)) is not None:
-        machine = with_fields(machine, cold=cold)
-    if active_messages and (active := _active_message(found)) is not None:
-        machine = with_fields(machine, active_message=active)
     if (barrier := _barrier(machine, found)) is not None:
         machine = with_fields(machine, threads=with_fields(machine.threads, barrier=barrier))
     machine = _with_rma(machine, {**_put(found), **_puts(found)})
@@ -128,8 +105,6 @@ def modelled(machine: Machine, e: Exchange) -> float:
     approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
-    if e.delay_s == 0 and float(np.median(ready.max(axis=1))) < SOON_S:
-        machine = machine.model_copy(update={"cold": None})  # it follows others without computing
     c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
     ranks = pair([c], approach, setting_of(machine, workload))
     return float(np.median([alone(ranks, row).end for row in ready.tolist()]))
@@ -137,38 +112,6 @@ def modelled(machine: Machine, e: Exchange) -> float:
 
 def _rest(machine: Machine, e: Exchange) -> float:
     return e.after.value - modelled(machine, e)
-
-
-def _cold(found: Found) -> SizeCurve | None:
-    """The extra time of a bulk send after a pause, the median over pauses."""
-    extra = {
-        size: [e.after.value - at[0.0].after.value for pause, e in at.items() if pause > 0]
-        for size, at in found.singles().items()
-        if 0.0 in at
-    }
-    return _longer(extra, "a send by one thread after sleeping, less one without")
-
-
-def _active_message(found: Found) -> SizeCurve | None:
-    """Over several pauses, as applications have them: the CTS that came meanwhile is handled cold, too."""
-    singles, extra = found.singles(), dict[int, list[float]]()
-    for e in found.all:
-        single = singles.get(e.bytes, {}).get(e.delay_s)
-        if e.approach == "part" and (e.threads, e.theta) == (1, 1) and single is not None:
-            extra.setdefault(e.bytes, []).append(e.after.value - single.after.value)
-    return _longer(extra, "MPI_Psend of one partition less a send of the same size, after several pauses")
-
-
-def _longer(extra: Mapping[int, Sequence[float]], why: str) -> SizeCurve | None:
-    """A curve of medians by size, with one relative interval that holds the next such difference."""
-    extra = {size: of for size, of in extra.items() if of}
-    if not extra:
-        return None
-    times = {size: max(float(np.median(of)), 0.0) for size, of in extra.items()}
-    if not any(times.values()):
-        return None
-    off = np.concatenate([np.array(of) - times[size] for size, of in extra.items()])
-    return size_curve(times, why, next_within(off) / float(np.mean(list(times.values()))))
 
 
 def _barrier(machine: Machine, found: Found) -> Barrier | None:
@@ -249,35 +192,24 @@ def _puts(found: Found) -> dict[str, Value[Puts]]:
 
 
 def _epochs(machine: Machine, found: Found) -> dict[str, Value[float]]:
-    """An epoch is the rest of an exchange by one put; a further window, the difference of several to one."""
-    free = exact(TIME, 0.0, "left out to measure it")
-    without = _with_rma(machine, {"epoch": free, "flush": free, "window": free})
-    out, further = dict[str, Value[float]](), list[float]()
-    for way, name in SYNC.items():
-        one = found.one(f"rma-single-{way}", SMALL_EXCHANGE)
-        if one is not None:
-            out[name] = between([_rest(without, one)], f"one put's exchange, {way}, less its messages")
-        window = found.one(f"rma-many-{way}", SMALL_EXCHANGE)
-        windows = found.one(f"rma-many-{way}", SMALL_EXCHANGE * PUTS, PUTS)
-        if window is not None and windows is not None:
-            further.append((windows.after.value - window.after.value) / (PUTS - 1))
-    if further:
-        why = f"after the last of {PUTS} windows less after an only one, both synchronisations"
-        out["window"] = between(further, why)
-    return out
+    """An epoch is the rest of an exchange by one put."""
+    without = _with_rma(machine, {"epoch": exact(TIME, 0.0, "left out to measure it")})
+    exchanges = {way: found.one(f"rma-single-{way}", SMALL_EXCHANGE) for way in SYNC}
+    rests = [_rest(without, e) for e in exchanges.values() if e is not None]
+    return {"epoch": between(rests, "one put's exchange, active and passive, less its messages")} if rests else {}
 
 
 def _epochs_of_teams(machine: Machine, found: Found) -> dict[str, Value[float]]:
     """Epochs again, by teams as applications have them: threads put at the same time, and share one's wait."""
-    out = {}
-    for way, name in SYNC.items():
-        alone: Value[float] | None = getattr(machine.one_sided, name)
-        rests = [_rest(machine, e) for a in ("single", "many") for e in found.teams(f"rma-{a}-{way}")]
-        if rests and alone is not None:
-            time, half = max(alone.value + float(np.median(rests)), SHORTEST_S), next_within(rests)
-            why = f"one put's exchange by each thread of a team, {way}, less its messages"
-            out[name] = value(TIME, Estimate(time, max(time - half, 0.0), time + half), why)
-    return out
+    alone = machine.one_sided.epoch.value
+    rests = [
+        _rest(machine, e) / interface_of(e.approach).windows(e.threads) for a in TEAMS_OF_RMA for e in found.teams(a)
+    ]
+    if not rests:
+        return {}
+    time, half = max(alone + float(np.median(rests)), SHORTEST_S), next_within(rests)
+    why = "one put's exchange by each thread of a team less its messages, by window"
+    return {"epoch": value(TIME, Estimate(time, max(time - half, 0.0), time + half), why)}
 
 
 def next_within(values: Sequence[float] | Array) -> float:

@@ -1,4 +1,4 @@
-"""Costs of a team of threads: barriers, waiting for locks, contexts, MPI_Pready."""
+"""Costs of a team of threads: barriers, waiting for locks, contexts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pready.calibrate.fit import Estimate, TakenLock
-from pready.calibrate.machine.estimates import TIME, WIDEST, assumed, positive
+from pready.calibrate.fit import TakenLock
+from pready.calibrate.machine.estimates import WIDEST
 from pready.calibrate.machine.observations_of import Probes
 from pready.model.common.units import SI, format_time
 from pready.model.machine.machine import load
@@ -32,11 +32,8 @@ def threads(probes: Probes, cores: int | None, notes: list[str]) -> Threads:
         Receives notes for a reader.
     """
     return Threads(
-        pready=_pready(probes, notes),
-        vci_poll=assumed(TIME, 1e-7, "not measured: one poll of an idle progress engine", 5.0),
         barrier=_barrier(),
         contention=_contention(probes, cores, notes),
-        contention_put=_contention_of_puts(probes, cores, notes),
     )
 
 
@@ -82,7 +79,7 @@ def barrier_curve(times: Mapping[int, float], why: str, *, half: float = 0.0) ->
 
 def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
     """c(k) of sends, of teams that send to a sleeping receiver; None: not measured."""
-    taken, most = probes.taken_lock.get("one"), _most_threads(probes)
+    taken, most = probes.taken_lock, _most_threads(probes)
     if cores == 1:
         why = "a rank has one core here: no two of its threads want a lock at once"
         if taken:
@@ -94,15 +91,6 @@ def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contenti
         return _of_locks(taken, most, why, notes)
     notes.append(f"threads that contend for a lock were not measured: {CONTENTION_BY_LIBRARY}")
     return None
-
-
-def _contention_of_puts(probes: Probes, cores: int | None, notes: list[str]) -> Contention | None:
-    """The same for MPI_Put; None: as for sends."""
-    taken = probes.taken_lock.get("window")
-    if cores == 1 or not taken:
-        return None
-    by = "threads that put at once into one window while the receiver sleeps, beside one alone"
-    return _of_locks(taken, _most_threads(probes), by, notes)
 
 
 def _of_locks(taken: Mapping[int, TakenLock], most: int, why: str, notes: list[str]) -> Contention:
@@ -129,13 +117,3 @@ def _barrier() -> Barrier:
         source="assumed",
         why=f"not measured: as on {REFERENCE} ({known.why})",
     )
-
-
-def _pready(probes: Probes, notes: list[str]) -> Value[float]:
-    if probes.pready is None:
-        reasons = sorted(set(probes.unsupported.values()))[:1]
-        notes.append(": ".join(["MPI_Pready was not measured", *reasons]))
-        return assumed(TIME, 1e-7, "not measured: an atomic decrement under contention", 3.0)
-    s = probes.pready
-    why = "partitions marked by a team of threads"
-    return positive(TIME, Estimate(s.value, s.low, s.high), why, notes, "pready")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 
-from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS
+from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.raw_file import Point, Value
 from pready.model.common.errors import PreadyError
 
@@ -44,8 +44,8 @@ def pings_again(round_: int) -> Iterator[Point]:
 
 
 def _of_rma(point: Point) -> bool:
-    """Puts, epochs, and threads that put at once."""
-    return str(point.get("approach") or "").startswith("rma") or point.get("mechanism") == "window"
+    """Puts and epochs."""
+    return str(point.get("approach") or "").startswith("rma")
 
 
 GROUPS: dict[str, Callable[[Point], bool]] = {"rma": _of_rma}
@@ -111,22 +111,19 @@ def _first_pass(teams: list[int]) -> Iterator[Point]:
         yield from trains(size)
     for size in (1, 256, 4 << 10):
         yield Point.of("receive", bytes=size)
-    for approach in APPROACHES:
-        if approach.startswith("rma"):
-            yield exchange(approach, SMALL_EXCHANGE)
+    for approach in SINGLE_WINDOW:
+        yield exchange(approach, SMALL_EXCHANGE)
     for who in ("receiver", "sender"):
         for size in (1 << 10, 1 << 20):
             yield Point.of("overlap", bytes=size, who=who)
-    yield from completions()
     for cache in ("hot", "cold"):
         yield Point.of("memcpy", bytes=256 << 10, cache=cache)
     for size in (1 << 16, 1 << 18, 1 << 20):  # the bandwidth of many messages, from three sizes of the last segment
         yield from trains(size)
     for team in teams:
         if team > 1:
-            yield from contended(team, "one")
+            yield from contended(team)
         yield Point.of("rate", mechanism="communicators", threads=team)
-        yield Point.of("pready", threads=team)
 
 
 def trains(size: int) -> Iterator[Point]:
@@ -135,31 +132,17 @@ def trains(size: int) -> Iterator[Point]:
         yield Point.of("prtt", bytes=size, n=n, delay_s=delay)
 
 
-LATE_SIZES = (64, 256, 1 << 10, 16 << 10, 256 << 10)
-"""Bytes of messages to a late receiver."""
-LATE_S = 0.05
-"""Seconds that a late receiver stays outside MPI."""
-
-
-def completions() -> Iterator[Point]:
-    """When a send is complete: to a receiver that is in MPI, and to one that is not (`send_completion`)."""
-    for size in LATE_SIZES:
-        yield Point.of("completion", bytes=size, late_s=0.0)
-        yield Point.of("completion", bytes=size, late_s=LATE_S, max_repeats=12)
-
-
 CONTENDED_SIZES, CONTENDED_TOTALS = (8, 256), (32, 192)
 """Bytes, and messages of all threads together: few and small enough for any library and send buffer to hold them while
 the receiver sleeps."""
 
 
-def contended(team: int, mechanism: str, round_: int = 0) -> Iterator[Point]:
+def contended(team: int, round_: int = 0) -> Iterator[Point]:
     """Threads that issue at once, beside one alone: the slope over the messages is the cost of waiting for a lock."""
     for size in CONTENDED_SIZES:
         for messages in dict.fromkeys(max(total // team, 2) for total in CONTENDED_TOTALS):
             yield Point.of(
                 "contention",
-                mechanism=mechanism,
                 threads=team,
                 bytes=size,
                 messages=messages,
@@ -178,13 +161,10 @@ def _second_pass(teams: list[int]) -> Iterator[Point]:
     for size in _powers(1, LARGEST_RECEIVED, 1):
         yield Point.of("receive", bytes=size)
     yield from exchanges(teams)
-    yield from after_pauses(1)
     for team in teams:
         yield Point.of("rate", mechanism="one", threads=team)
     for team in (team for team in teams if team > 1):
-        yield from contended(team, "window")
-        yield from contended(team, "one", 1)
-    yield from after_pauses(2)
+        yield from contended(team, 1)
     for size in PERSISTENT_SIZES:
         yield ping(size, "persistent")
     for what in ("persistent", "partitioned", "window", "communicator"):
@@ -201,11 +181,9 @@ LARGE_WINDOW = 4 << 20
 """Bytes. The difference to a small window is the registration of its memory."""
 PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
 SMALL_EXCHANGE = 1 << 10
+SINGLE_WINDOW = ("rma-single-active", "rma-single-passive")
 PUTS = 8
 SMALLER_PUT, MORE_PUTS = 256, 32
-COLD_SIZES = (256, 4 << 10, 32 << 10, 256 << 10)
-COLD_PAUSES = (1e-3, 4e-3)
-"""Seconds of computing before the first message."""
 EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 20, 4 << 20), 4, 0.15
 """Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""
 EARLY_APPROACH = "rma-single-passive"
@@ -231,36 +209,22 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
     )
 
 
-def after_pauses(round_: int) -> Iterator[Point]:
-    """A send after pauses. Waking up differs by the minute: 65 us, then 150 us, after 3 ms on a virtual core."""
-    for size in COLD_SIZES:
-        for delay in (0.0, *COLD_PAUSES):
-            yield exchange("single", size, 1, 1, delay_s=delay, **_again(round_))
-
-
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
     """Whole exchanges, each for its difference to another (`terms_from_exchanges`).
 
-    One put and several, in every way to synchronise: the costs of a put, an epoch and a further window. A send, and
-    ``MPI_Psend`` of the same size, after pauses. Puts with the last one late: do any move without the sender? Last,
-    small exchanges by teams, ready together, in turn, or with the last one late: the barrier before bulk, epochs of
-    several threads, and their spread from one exchange to the next. Later rounds repeat all but the long exchanges, at
-    other times: a machine may be slower in one minute than in the next.
+    One put and several: the costs of a put and an epoch. Puts with the last one late: do any move without the sender?
+    Last, small exchanges by teams, ready together, in turn, or with the last one late: the barrier before bulk, epochs
+    of several threads, and their spread from one exchange to the next. Later rounds repeat all but the long exchanges,
+    at other times: a machine may be slower in one minute than in the next.
     """
 
     def one(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
         return exchange(approach, size, theta, threads, **when, **_again(round_))
 
-    for approach in APPROACHES:
-        if approach.startswith("rma"):
-            yield one(approach, SMALL_EXCHANGE)
-            yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
-        if approach.startswith("rma-single"):
-            yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
-    yield from after_pauses(round_)
-    for size in COLD_SIZES:
-        for delay in (0.0, *COLD_PAUSES):
-            yield one("part", size, delay_s=delay)
+    for approach in SINGLE_WINDOW:
+        yield one(approach, SMALL_EXCHANGE)
+        yield one(approach, SMALL_EXCHANGE * PUTS, PUTS)
+        yield one(approach, SMALLER_PUT * MORE_PUTS, MORE_PUTS)
     for size, delay in () if round_ else product(EARLY_SIZES, (0.0, EARLY_DELAY_S)):  # seconds each on a slow link
         yield one(EARLY_APPROACH, size * EARLY_PUTS, EARLY_PUTS, delay_s=delay)
     for team in (team for team in teams if team > 1):
@@ -270,11 +234,11 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
             yield one("single", size * team, 1, team, ready_s=in_turn)
             yield one("single", size * team, 1, team, delay_s=TEAM_LATE_S)
         yield one("single", TEAM_PARTITIONS[-1] * team, TEAM_THETA, team, delay_s=TEAM_LATE_S)
-        for approach in (a for a in APPROACHES if a.startswith("rma")):
+        for approach in (*SINGLE_WINDOW, "rma-many-active"):
             for delay in (0.0, TEAM_LATE_S):
                 yield one(approach, TEAM_PARTITIONS[-1] * team, 1, team, delay_s=delay)
-            if approach.startswith("rma-single"):
-                yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
+        for approach in SINGLE_WINDOW:
+            yield one(approach, TEAM_PARTITIONS[0] * team * PUTS, PUTS, team)
 
 
 def _third_pass(teams: list[int]) -> Iterator[Point]:

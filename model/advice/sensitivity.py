@@ -43,7 +43,6 @@ AS_IT_IS = 0.5
 """Weight of what a file says of an input that nobody measured; what else it could be shares the rest."""
 TELLS = {
     "set-up cost": "begin",
-    "MPI_Pready": "pready",
     "the threads' barrier": "approach",
     "contention for the VCI's lock": "contention",
     "message overhead o_s": "prtt",
@@ -53,11 +52,8 @@ TELLS = {
     "bandwidth": "prtt",
     "latency": "pingpong",
     "receive overhead and matching": "receive",
-    "the receiver's acknowledgement": "completion",
-    "polling several VCIs": "rate",
     "RMA synchronisation": "approach",
-    "cold caches": "approach",
-    "the active message": "approach",
+    "the active message": "memcpy",
     "the adapter that ranks of a node share": "",
 }
 """The measurements of ``pready calibrate`` that tell a term's values; several ranks of a node, none of two ranks."""
@@ -113,10 +109,9 @@ class Asked(Sampler):
         self.sources[name] = value.source
         return super().__call__(name, value)
 
-    def curve(self, name: str, curve: SizeCurve | None, size: float) -> Array:
+    def curve(self, name: str, curve: SizeCurve, size: float) -> Array:
         """Likewise."""
-        if curve is not None:
-            self.sources[name] = curve.source
+        self.sources[name] = curve.source
         return super().curve(name, curve, size)
 
     def relative(self, name: str, value: float, interval: float) -> Array:

@@ -129,8 +129,6 @@ def _teams(here: Case) -> Iterator[Unknown]:
         others = []
         for by, said in ((TEAMS, f"{TEAMS:g} times as much"), (1 / TEAMS, "a third")):
             update = {field: _times(of, by)}
-            if field == "contention" and threads.contention_put is not None:
-                update["contention_put"] = _times(threads.contention_put, by)
             there = here.machine.model_copy(update={"threads": threads.model_copy(update=update)})
             others.append((f"{name} took {said}", replace(here, machine=there)))
         yield Unknown(name, of.source, tuple(others), measure)

@@ -42,8 +42,6 @@ class Interface:
     """MPI_Parrived is false for every partition until the last is there."""
     one_by_one: bool = False
     """Sends that block: a message is issued when the one before is complete."""
-    counts: bool = False
-    """Every user partition is marked ready (MPI_Pready, or a user's counter)."""
     matches: bool = False
     """The receiver searches a queue for each message."""
     completes: Literal["master", "threads"] = "master"
@@ -117,7 +115,6 @@ PART = Interface(
     name="Pt2Pt part",
     call="MPI_Psend",
     splits=True,
-    counts=True,
     matches=True,
     mechanism="tags",
     motif="partitioned",
@@ -134,7 +131,6 @@ PART_AM = Interface(
     call="MPI_Psend",
     splits=False,
     joins=True,
-    counts=True,
     active_message=True,
     fetched_from=16 * 1024,
 )

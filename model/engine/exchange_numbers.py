@@ -17,35 +17,27 @@ from pready.model.engine._kernel import FIELDS
 from pready.model.engine.ranks.mapping import Mapping
 from pready.model.engine.ranks.pattern import Pattern
 from pready.model.engine.ready_numbers import TABLE
-from pready.model.timeline.costs import Completes, Costs
+from pready.model.timeline.costs import Costs
 from pready.model.timeline.rules import (
     Setting,
-    acknowledgement,
     answers_inside,
     asks,
-    confirmed,
     contending,
-    counted,
-    delivered,
     epochs,
-    gap,
     holding,
     late_puts,
     latest_by_thread,
-    marked_by_threads,
+    leaves,
     received_in,
     receivers,
     released,
     serving,
-    taken_in,
     work,
 )
 from pready.model.workload.workload import Workload
 
 _SAME = [f.name for f in fields(Costs) if FIELDS.get(f.name) in (("float64", ""), ("float64", "classes"))]
 """Costs that the kernel takes as they are, by the same name: of the rank, or of each class of messages."""
-AT_ONCE, IN_MPI, JOINED = range(3)
-"""When a sender sees a clear-to-send: the kernel's `Sees`."""
 RECEIVERS = {"master": 0, "threads": 1, "none": 2}
 SYNC = {"none": 0, "active": 1, "passive": 2}
 
@@ -116,7 +108,7 @@ class Exchange:
     def receive(self) -> Array:
         """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
         interface = self.interface
-        own = self.each(lambda c: c.receive if interface.matches else c.unmatched)
+        own = self.each(lambda c: c.receive)
         return own + self.each(lambda c: c.copy_out) if interface.active_message else own
 
     @cached_property
@@ -128,12 +120,6 @@ class Exchange:
     def asks(self) -> NDArray[np.bool_]:
         """Does a message ask before it goes, by class? As its protocol says, however short the handshake."""
         return np.array([bool(asks(c, self.interface, self.setting).any()) for c in self.by_class])
-
-    @cached_property
-    def delivered(self) -> NDArray[np.bool_]:
-        """Does a send end with its receiver's word, by class? One way, an exchange ends with its receiver."""
-        waits = self.setting.two_way or self.sweeps or self.interface.one_by_one
-        return np.array([waits and bool(delivered(c, self.interface, self.setting).any()) for c in self.by_class])
 
     @property
     def answered_in_mpi(self) -> NDArray[np.bool_]:
@@ -148,33 +134,10 @@ class Exchange:
         waiting = None if self.mapping is None else self.mapping.waiting
         return serving(self.approach, self.setting, self.members, waiting)
 
-    @property
-    def sees(self) -> int:
-        """When does a sender see the clear-to-send for a rendezvous?"""
-        interface = self.interface
-        if self.setting.sender_progress != "on-call":
-            return AT_ONCE
-        if interface.windows_per_thread:  # each thread ends the epoch of its put
-            return AT_ONCE
-        if interface.completes == "master":
-            return JOINED
-        # A thread with further partitions goes on computing; one that is through waits in MPI.
-        return IN_MPI if self.workload.partitions_per_thread > 1 else AT_ONCE
-
     @cached_property
     def completes(self) -> Array:
         """From when a message leaves until its send is complete, shape (rows, classes); -inf: once it may go."""
-        interface = self.interface
-
-        def each(c: Costs) -> Array:
-            asked = c.asks(interface) | interface.two_sided_rendezvous
-            # One way, nobody waits for the receiver.
-            by_protocol = (c.completes == Completes.BY_PROTOCOL) | (c.completes == Completes.DELIVERED)
-            left = np.where(by_protocol, asked, (c.completes == Completes.LEFT) & (not interface.one_sided))
-            return np.where(left, c.stream, -np.inf)
-
-        by_last_byte = self.each(each)
-        return np.where(self.delivered, self.travel + self.returned, by_last_byte)
+        return self.each(lambda c: np.where(leaves(c, self.interface), c.stream, -np.inf))
 
     @cached_property
     def travel(self) -> Array:
@@ -182,32 +145,9 @@ class Exchange:
         return self.each(lambda c: c.stream + c.wire)
 
     @cached_property
-    def acknowledgement(self) -> Array:
-        """From a message's arrival until its sender knows, shape (rows, classes)."""
-        return self.each(lambda c: acknowledgement(c, self.interface, self.setting))
-
-    @cached_property
-    def returned(self) -> Array:
-        """From a message's arrival to when its sender knows that it was received, shape (rows, classes)."""
-        return self.each(lambda c: taken_in(c, self.interface, self.setting)) + self.acknowledgement
-
-    @cached_property
     def hold(self) -> Array:
         """Seconds that a message holds its VCI's lock, shape (rows, classes)."""
         return self.each(lambda c: holding(c, self.approach))
-
-    @cached_property
-    def counter(self) -> Array:
-        """What a job pays, after its last partition, for the counter by which several threads know the last of
-        them, shape (rows, jobs)."""
-        if self.mapping is None:
-            shared = counted(self.approach, self.workload.threads, self.workload.partitions_per_thread)
-        elif self.interface.counts or self.interface.joins:
-            shared = [False] * len(self.mapping.partitions)
-        else:
-            theta = self.workload.partitions_per_thread
-            shared = [len({p // theta for p in needed}) > 1 for needed in self.mapping.partitions]
-        return np.where(shared, self.wide(self.first.pready)[:, None], 0.0)
 
     @cached_property
     def epoch(self) -> Array:
@@ -238,7 +178,6 @@ def steps(x: Exchange) -> dict[str, object]:
     """Which of the timeline's steps there are, and how they go."""
     interface, asks = x.interface, bool(x.asks.any())
     return {
-        "counts": interface.counts,
         "joins": interface.joins,
         "opens": interface.one_sided,
         "granted": interface.active_message,
@@ -251,15 +190,12 @@ def steps(x: Exchange) -> dict[str, object]:
         "one_by_one": interface.one_by_one,
         "asks": x.asks,
         "answered_in_mpi": x.answered_in_mpi,
-        "sees": x.sees,
-        "delivered": x.delivered,
-        "delivered_in_mpi": bool(x.delivered.any()) and x.setting.progress != "thread" and x.computing and not x.sweeps,
         "receivers": RECEIVERS[receivers(interface, x.setting)],
         "waits": x.computing and x.setting.progress != "thread",
         "receiver_computes": x.computing,
         "waits_for_sends": x.setting.two_way or not x.pattern.alone,
         "sync": SYNC[interface.sync],
-        "confirmed": bool(np.any(confirmed(x.first, interface, x.setting))),
+        "confirmed": interface.sync == "passive",
         "window_per_thread": interface.windows_per_thread,
         "consumers": x.setting.consumers,
         "tells": interface.tells,
@@ -273,20 +209,16 @@ def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
     by_row = {
         **_namesakes(x),
         **_locks(x),
-        # From a partition's mark to its message's issue.
-        "counter": x.counter,
         "opened": first.control,
         # From a message's issue to its arrival: handshakes, the NIC and the wire.
         "half_shake": x.each(lambda c: c.half_shake(interface)),
-        "service": x.each(lambda c: gap(c, interface) + c.link),
+        "service": x.each(lambda c: c.gap + c.link),
         "travel": x.travel,
         "completes": x.completes,
-        "returned": x.returned,
         # From arrivals to the end of the exchange.
         "receive": x.receive,
         "per_entry": x.per_entry,
-        "poll": (len(x.members) - 1) * first.poll,
-        "ack": x.acknowledgement,
+        "ack": x.each(lambda c: c.ack),
         "closing": x.epoch,
         "told": first.control + x.epoch if interface.sync == "passive" else first.control,
         "work": x.each(lambda c: work(c, x.received_in, x.setting)),
@@ -343,7 +275,7 @@ def _contentions(x: Exchange) -> Array:
         sharing = x.mapping.issuers
     else:
         sharing = issuers(x.approach, w.threads, w.partitions_per_thread, x.setting.contexts)
-    curve = contending(x.first, x.approach)[..., [*sharing]]
+    curve = contending(x.first, x.approach, x.setting)[..., [*sharing]]
     return np.broadcast_to(curve, (x.rows, len(sharing)))
 
 
@@ -371,27 +303,16 @@ def _parts(mapping: Mapping | None, partitions: int) -> dict[str, object]:
 
 
 def tables(x: Exchange, fixed: dict[str, object]) -> Array:
-    """`_table` by row, shape (rows, ...); marking partitions takes time, which differs between rows."""
+    """Per row of ready times: first, last, and last again (the kernel's mark), the last partition of the first thread
+    of each group, when each transport partition is ready; shape (rows, ...)."""
     times = np.asarray(fixed["table"])
-    if not x.interface.counts:
-        table = _table(times, x, 0.0)
-        return np.broadcast_to(table, (x.rows, *table.shape))
-    return np.stack([_table(times, x, float(pready)) for pready in x.wide(x.first.pready)])
-
-
-def _table(times: Array, x: Exchange, pready: float) -> Array:
-    """Per row of ready times: first, last, marked, the last mark of the first thread of each group, when each
-    transport partition is ready."""
     setting = Setting(x.workload.threads, x.workload.partitions_per_thread, 1, 1, "hardware")
-    last = times.max(axis=1, keepdims=True)
-    marked = times
-    if x.interface.counts:  # relative to the last, as in the timeline
-        marked = marked_by_threads(times - last, setting, np.full(len(times), pready)) + last
     if x.mapping is None:
-        starts = marked.reshape(len(times), x.transports, -1).max(axis=2)
+        starts = times.reshape(len(times), x.transports, -1).max(axis=2)
     else:
-        starts = np.stack([marked[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
-    ends = latest_by_thread(marked, setting)
+        starts = np.stack([times[:, list(p)].max(axis=1) for p in x.mapping.partitions], axis=1)
+    ends = latest_by_thread(times, setting)
     in_mpi = [ends[:, threads].min(axis=1, initial=np.inf) for threads in x.serving]
-    head = [times.min(axis=1), times.max(axis=1), marked.max(axis=1), *in_mpi]
-    return np.concatenate([np.stack(head, axis=1), starts], axis=1)
+    head = [times.min(axis=1), times.max(axis=1), times.max(axis=1), *in_mpi]
+    table = np.concatenate([np.stack(head, axis=1), starts], axis=1)
+    return np.broadcast_to(table, (x.rows, *table.shape))

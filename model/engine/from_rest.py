@@ -51,9 +51,7 @@ class FromRest(SharedDraws):
         else:
             of = self._placed.parts(approach)
             sizes = [of.sizes[c] for c in of.pattern.classes[0].tolist()]
-        made = [self._value(size, inside=False) for size in sizes]
-        # One epoch, whatever is put in it.
-        return [replace(c, completes=made[0].completes) for c in made] if approach.interface.one_sided else made
+        return [self._value(size, inside=False) for size in sizes]
 
     def jobs(self, approach: Approach) -> Jobs | None:
         """Of the approach's messages, where the parts of threads differ."""

@@ -236,8 +236,6 @@ class Placed:
             mapping = mapped_to_parts(workload, approach, of.count, pattern.directions, contexts)
             sent = replace(approach, transport_partitions=1)
         members = vci_members(approach, workload.threads, contexts) if mapping is None else [*map(list, mapping.vcis)]
-        if interface.one_sided and len(by_class) > 1:  # one epoch, whatever is put in it
-            by_class = [replace(c, completes=by_class[0].completes) for c in by_class]
         x = Exchange(workload, sent, pattern, self.setting, by_class, members, mapping, len(seeds))
         fixed = {**message_numbers(x), **ready_numbers(workload, seeds[0]), **steps(x)}
         by_row: ByRow = {

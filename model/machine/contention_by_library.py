@@ -83,7 +83,7 @@ def contention(machine: Machine) -> Contention:
 
 
 def with_contention(machine: Machine, profile: LibraryProfile) -> Machine:
-    """The machine with this library's contention, of puts as of sends.
+    """The machine with this library's contention.
 
     Where it is of the family that the file's curve was measured with, or may be any, the curve stays.
     """
@@ -91,7 +91,5 @@ def with_contention(machine: Machine, profile: LibraryProfile) -> Machine:
     mine = LIBRARIES[machine.library.name].family
     if own is not None and profile.family in ("any", mine):
         return machine
-    update: dict[str, Contention | None] = {"contention": of_library(machine, profile)}
-    if own is not None:
-        update["contention_put"] = None
-    return machine.model_copy(update={"threads": machine.threads.model_copy(update=update)})
+    threads = machine.threads.model_copy(update={"contention": of_library(machine, profile)})
+    return machine.model_copy(update={"threads": threads})

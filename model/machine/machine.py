@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.machine.adapter import Adapter
-from pready.model.machine.path import NetworkPath, PathName, Progress, SendCompletes, SizeCurve
+from pready.model.machine.path import NetworkPath, PathName, Progress, SizeCurve
 from pready.model.machine.rma import OneSided
 from pready.model.machine.threads import TeamTimes, Threads
 from pready.model.toml.provenance import Provenance, Strict, Value
@@ -63,19 +63,10 @@ class Begin(Strict):
 
 
 class Memory(Strict):
-    """Copy bandwidth of one core, and the cache that it receives into."""
+    """Copy bandwidth of one core."""
 
     copy_hot: Value[units.Bandwidth]
     copy_cold: Value[units.Bandwidth]
-    cache: Value[units.Size] | None = None
-    """The last-level cache of the receiving core: of a socket, or of a part of one. Bytes that a rank receives beyond
-    it in an exchange cost a segment's `O_r_beyond`. Absent: unlimited."""
-    caches: Value[Annotated[int, Field(ge=1)]] | None = None
-    """Caches of a node; its ranks share them evenly, but no rank receives into two. Absent: one."""
-
-    def part(self, ranks: int) -> float:
-        """The share of a cache for each of so many ranks of a node."""
-        return min(1.0, (1 if self.caches is None else self.caches.value) / ranks)
 
 
 class Network(Provenance):
@@ -138,8 +129,6 @@ class Machine(Strict):
     progress: Value[Progress]
     """When a rendezvous moves: without the CPU, by a progress thread, or only in MPI calls. A segment may say otherwise
     for its sizes."""
-    sender_progress: Value[Progress] | None = None
-    """When the sender's half of a rendezvous moves; absent: without the sender (the receiver reads)."""
     contexts: Value[Annotated[int, Field(ge=1)]]
     """Hardware contexts of the adapter; VCIs beyond them share round-robin (zambre2021 5.3)."""
     inter: NetworkPath
@@ -157,23 +146,6 @@ class Machine(Strict):
     """Set-up cost; absent in a file: as in `unmeasured.toml`."""
     network: Network | None = None
     """The network between the nodes, for ``pready sst``; absent: one router."""
-    active_message: SizeCurve | None = None
-    """What ``MPI_Psend`` over active messages costs beyond a send and its copies; absent: nothing."""
-    cold: SizeCurve | None = None
-    """Extra time of the first message after computing, its code and data having left the caches; absent: nothing."""
-
-    @model_validator(mode="after")
-    def _cache_with_what_is_beyond(self) -> Machine:
-        paths = [p for p in (self.inter, self.intra) if p is not None]
-        beyond = any(s.O_r_beyond is not None for p in paths for s in p.segments)
-        if beyond != (self.memory.cache is not None):
-            raise PreadyError(
-                "O_r_beyond without memory.cache" if beyond else "memory.cache without O_r_beyond in any segment",
-                valid="both or neither: O_r_beyond of a segment, and the size of the cache",
-            )
-        if self.memory.caches is not None and not beyond:
-            raise PreadyError("memory.caches without memory.cache", valid="how large each of them is")
-        return self
 
     def path(self, name: PathName) -> NetworkPath:
         """The inter- or intra-node path.
@@ -209,16 +181,16 @@ class Machine(Strict):
         """β: what one large message reaches between nodes, in B/s."""
         return 1 / self.inter.segments[-1].G.value
 
-    def values(self) -> list[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
+    def values(self) -> list[tuple[str, Value[Any] | TeamTimes | SizeCurve]]:
         """Every value with its dotted name, in file order."""
         return list(_walk(self, ""))
 
 
-def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | SendCompletes | TeamTimes | SizeCurve]]:
+def _walk(table: Strict, prefix: str) -> Iterator[tuple[str, Value[Any] | TeamTimes | SizeCurve]]:
     for name, info in type(table).model_fields.items():
         item = getattr(table, name)
         label = f"{prefix}{info.alias or name}"
-        if isinstance(item, (Value, SendCompletes, TeamTimes, SizeCurve)):
+        if isinstance(item, (Value, TeamTimes, SizeCurve)):
             yield label, item
         elif isinstance(item, Strict):
             yield from _walk(item, f"{label}.")

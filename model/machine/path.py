@@ -1,12 +1,12 @@
 """What messages cost on the way between two ranks: LogGP by message size (Alexandrov et al., 1995,
-https://doi.org/10.1145/215399.215427), protocols, and when a send is complete."""
+https://doi.org/10.1145/215399.215427), and protocols."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
 from itertools import pairwise
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -41,8 +41,6 @@ class Segment(Strict):
     """G with many messages in flight; absent: by the path's link bandwidth."""
     O_s: Value[units.TimePerByte] | None = None
     O_r: Value[units.TimePerByte] | None = None
-    O_r_beyond: Value[units.TimePerByte] | None = None
-    """O_r of the bytes that a rank receives in an exchange beyond the cache of `[memory]`; absent: O_r."""
     handshake: Value[units.Time] | None = None
     begins: Value[units.Size] | None = None
     """`from`, where that is known to an interval only: the sizes between which this protocol begins; absent: exactly
@@ -68,12 +66,6 @@ class Segment(Strict):
             raise PreadyError(f"G = {self.G.value!r}", valid="greater than 0")
         if self.handshake is not None and self.handshake.value <= 0:
             raise PreadyError(f"handshake = {self.handshake.value!r}", valid="greater than 0")
-        if self.O_r_beyond is not None and (self.O_r is None or self.O_r_beyond.value < self.O_r.value):
-            raise PreadyError(
-                f"O_r_beyond = {self.O_r_beyond.value:g} s/B beside "
-                + ("no O_r" if self.O_r is None else f"O_r = {self.O_r.value:g} s/B"),
-                valid="an O_r, of what the cache holds, that is not slower",
-            )
         if self.G_link is not None and self.G_link.value > self.G.value * (1 + 1e-6):
             raise PreadyError(
                 f"G_link = {self.G_link.value:g} s/B is slower than one message alone",
@@ -105,27 +97,11 @@ class SizeCurve(Provenance):
         return float(np.interp(math.log(max(size, 1.0)), np.log(self.sizes), self.time))
 
 
-class SendCompletes(Provenance):
-    """When a send of `from_` bytes or more is complete: a property of a library over a transport.
-
-    ``copied``: once its data are copied; ``left``: once its last byte has left; ``delivered``: once the receiver, in
-    MPI, has it and that is known here. Then MPI_Win_complete, too, returns when the targets have what was put.
-    Smaller sends are complete once their data are copied.
-    """
-
-    interval: ClassVar[None] = None
-    value: Literal["copied", "left", "delivered"]
-    from_: units.Offset = Field(default=0.0, alias="from")
-
-
 class NetworkPath(Strict):
     """A path between two ranks: its segments by message size, and the bandwidth of many messages."""
 
     segments: Annotated[tuple[Segment, ...], Field(min_length=1)]
     link_bandwidth: Value[units.Bandwidth]
-    send_completes: SendCompletes | None = None
-    """When a send is complete; absent: an eager one once its data are copied, a rendezvous once its last byte has
-    left."""
 
     @model_validator(mode="after")
     def _ordered(self) -> NetworkPath:

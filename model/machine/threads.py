@@ -1,4 +1,4 @@
-"""What threads add: marking partitions ready, meeting in a barrier, contending for VCIs and polling them."""
+"""What threads add: meeting in a barrier, and contending for VCIs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
-from pready.model.toml.provenance import Provenance, Strict, Value
+from pready.model.toml.provenance import Provenance, Strict
 
 
 class TeamTimes(Provenance):
@@ -87,12 +87,6 @@ class Contention(TeamTimes):
 class Threads(Strict):
     """Costs of threads."""
 
-    pready: Value[units.Time]
-    """One MPI_Pready, or one decrement of a user's counter."""
-    vci_poll: Value[units.Time]
-    """Each further VCI, if one thread completes messages on all of them (zambre2021 5.1)."""
     barrier: Barrier
     contention: Contention | None = None
     """Absent: by the library, in units of the machine's o_s (`pready.model.machine.contention_by_library`)."""
-    contention_put: Contention | None = None
-    """The same for MPI_Put; absent: as for sends."""

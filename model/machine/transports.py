@@ -37,8 +37,6 @@ class Transport:
     """The size in bytes from which a message is a rendezvous."""
     receiver: Value[Progress]
     """When the receiver's half of a rendezvous moves (`Machine.progress`)."""
-    sender: Value[Progress] | None = None
-    """When the sender's half moves (`Machine.sender_progress`); None: without the sender, the receiver reads."""
     puts: Value[Puts] | None = None
     """How MPI_Put moves its data; None: the adapter is taken to move it."""
 
@@ -110,7 +108,6 @@ _PSM2_ROW = Transport(
     _on_call(
         f"{_PSM2} psm2_am.h: active progress; matching in software, its receive thread polls 10 to 100 times a second"
     ),
-    _on_call(f"{_PSM2} ptl_ips/ips_proto_mq.c: the sender sends after the clear-to-send"),
     _puts("processor", "zambre2021 4: Omni-Path emulates one-sided operations in software"),
 )
 _EFA = Transport(
@@ -122,7 +119,6 @@ _EFA = Transport(
         f"{_OFI} man/fi_efa.7.md: FI_EFA_INTER_MAX_MEDIUM_MESSAGE_SIZE 65536; larger ones wait for a clear-to-send",
     ),
     _on_call(f"{_OFI} man/fi_efa.7.md: FI_PROGRESS_MANUAL, software answers"),
-    _on_call(f"{_OFI} man/fi_efa.7.md: the sender's software sends after the clear-to-send"),
     _puts("processor", f"{_OFI} man/fi_efa.7.md: a put is emulated where the device cannot write", "assumed"),
 )
 _TOFU = Transport(
@@ -142,7 +138,6 @@ _OB1 = Transport(
     "ob1 over TCP",
     _from(64 * KIB, 64 * KIB, 64 * KIB, "Open MPI: btl_tcp_eager_limit 65536"),
     _on_call("Open MPI: ob1 answers in MPI calls"),
-    _on_call("Open MPI: ob1 sends after the clear-to-send in MPI calls"),
     _puts("deferred", "Open MPI 5.0.11 over btl/tcp: puts moved in the call that ends the epoch only", "measured"),
 )
 _MPICH_TCP = Transport(

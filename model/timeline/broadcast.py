@@ -32,8 +32,8 @@ class Relays(Ranks):
         interface = replace(root.interface, joins=False)
         made = Relays(
             replace(root.approach, interface=interface),
-            replace(setting, sender_progress="hardware"),
-            [replace(c, cold=0.0 * c.cold) for c in costs],
+            setting,
+            costs,
             root.to,
             [[0] * root.directions] * len(root.to),
             computing=False,
@@ -51,20 +51,15 @@ class Relays(Ranks):
         """When messages are ready to be sent on that come to a rank which receives from `floor` on; after `start`."""
         kind, own = self.kinds_of[0], len(self.members) > 1 and self.receivers == "threads"
         cost = self.receiving(kind, self.approach.messages / len(self.members))
-        free, marked = [floor - start] * len(self.members), NEVER
+        free = [floor - start] * len(self.members)
         jobs = [NEVER] * self.approach.messages
         for m in sorted(arrived, key=lambda m: m.arrived):
             server = m.vci if own else 0
             free[server] = max(m.arrived - start, free[server]) + cost
-            at = free[server]
-            if self.interface.counts and self.interface.tells:
-                at = marked = max(at, marked) + self.pready
-            jobs[m.transport] = at
+            jobs[m.transport] = free[server]
         if not self.interface.tells:  # nothing is known before the last is there
-            step = self.pready if self.interface.counts else 0.0
-            last = max(jobs)
-            jobs = [last := last + step for _ in jobs]
-        return Ready(jobs, min(jobs), max(jobs), join - start - self.barrier, [NEVER] * len(self.members))
+            jobs = [max(jobs)] * len(jobs)
+        return Ready(jobs, min(jobs), max(jobs), [NEVER] * len(self.members), join - start)
 
 
 def broadcast(root: Ranks, relays: Relays, times: Sequence[float], state: State) -> tuple[list[Ended], dict[int, Sent]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from enum import IntEnum
 from functools import partial
 from typing import Any
 
@@ -25,20 +24,10 @@ from pready.model.workload.workload import Workload
 BoolArray = NDArray[np.bool_]
 _FIXED = ("o_s", "L", "o_r")
 """Of a line's time at no bytes."""
-BY_SHARING = ("contention", "contention_put")
+BY_SHARING = ("contention",)
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 SHORTEST_HANDSHAKE = 1e-15
 """Seconds; no draw makes a rendezvous an eager message, whose handshake is 0."""
-
-
-class Completes(IntEnum):
-    """When a send is complete (`SendCompletes`)."""
-
-    BY_PROTOCOL = 0
-    """An eager one once its data are copied, a rendezvous once its last byte has left."""
-    COPIED = 1
-    LEFT = 2
-    DELIVERED = 3
 
 
 @dataclass(frozen=True)
@@ -64,8 +53,6 @@ class Costs:
     """g: between two messages of one adapter."""
     shared: Array
     """Between two messages of one adapter of a node, whichever of its ranks send them."""
-    gap_put: Array
-    """The same for puts."""
     stream: Array
     """G m: one message alone."""
     link: Array
@@ -74,42 +61,24 @@ class Costs:
     """L."""
     ack: Array
     """L of a message without payload, such as an acknowledgement."""
-    completes: NDArray[np.int64]
-    """When a send is complete: one of `Completes`."""
     on_call: BoolArray
     """Is a rendezvous answered only by a thread in MPI?"""
-    cold: Array
-    """What the first message after computing takes longer."""
-    active: Array
-    """What an active message costs beyond a send and its copies."""
     receive: Array
-    """`unmatched` and the constant part of matching."""
-    unmatched: Array
-    """o_r + O_r m."""
+    """o_r + O_r m, and the constant part of matching."""
     per_entry: Array
     """Matching cost per queued entry searched."""
     control: Array
     """A message without payload, from call to call."""
     copy_out: Array
     """m over the copy bandwidth: the copy of an active message, on each side."""
-    pready: Array
     barrier: Array
-    poll: Array
     epoch: Array
-    """Active synchronisation of the first window, peers aside."""
+    """Synchronisation of one window, peers aside."""
     epoch_peer: Array
-    """Active synchronisation, each window and peer."""
-    flush: Array
-    """`epoch` for passive synchronisation."""
-    flush_peer: Array
-    """`epoch_peer` for passive synchronisation."""
-    window: Array
-    """`epoch` for each window after the first."""
+    """Synchronisation, each window and peer."""
     contention: Array
     """Shape (threads + 1,) or (rows, threads + 1): what a message pays that waits for the lock of a VCI that k threads
     share."""
-    contention_put: Array
-    """The same for puts."""
 
     def asks(self, interface: Interface) -> BoolArray:
         """Does a message wait for its receiver in MPI? A rendezvous does, and a fetched active message."""
@@ -166,15 +135,15 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     path = m.path(workload.path)
     index = path.place(size)
     segment = path.segments[index]
-    shared = (workload.path, workload.cache, workload.threads)
-    alike = sampler.once(shared, lambda: _of_all_sizes(sampler, workload, path))
+    alike = sampler.once(
+        (workload.path, workload.cache, workload.threads), lambda: _of_all_sizes(sampler, workload, path)
+    )
     fitted = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
     copy = size / alike["copy"]
     stream = size * fitted["G"]
     # L of a fitted line may be negative; no draw of it makes a message arrive before it has left.
     wire = np.maximum(fitted["L"], -stream)
     link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
-    unmatched = fitted["o_r"] + _received(sampler, workload, path, size, copy)
     return Costs(
         size=np.asarray(float(size)),
         hold=fitted["o_s"],
@@ -183,26 +152,17 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
         handshake=fitted["handshake"],
         gap=fitted["g"],
         shared=_shared(sampler, size, fitted["g"] + link),
-        gap_put=fitted["g"] if m.one_sided.gap is None else sampler("one_sided.gap", m.one_sided.gap),
         stream=stream,
         link=link,
         wire=wire,
-        completes=np.asarray(_completes(path, size)),
         on_call=np.asarray((segment.progress or m.progress).value == "on-call"),
-        cold=sampler.curve("cold", m.cold, size),
-        active=sampler.curve("active_message", m.active_message, size),
-        receive=unmatched + alike["matching"],
-        unmatched=unmatched,
+        receive=fitted["o_r"] + _copy(segment, segment.O_r, size, copy) + alike["matching"],
         copy_out=copy,
         **{name: alike[name] for name in _ALIKE},
     )
 
 
-_ALIKE = (
-    *("setup", "ack", "per_entry", "control", "pready", "barrier", "poll"),
-    *("epoch", "epoch_peer", "flush", "flush_peer", "window"),
-    *BY_SHARING,
-)
+_ALIKE = ("setup", "ack", "per_entry", "control", "barrier", "epoch", "epoch_peer", *BY_SHARING)
 """Costs of a message whatever its size."""
 
 
@@ -212,7 +172,6 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
     barrier = m.threads.barrier
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
     setup = None if m.requests is None else m.requests.setup
-    puts = m.threads.contention_put  # absent: that of sends, with the same draws
     return {
         "copy": sampler(f"memory.copy_{workload.cache}", copy),
         "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
@@ -223,16 +182,10 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "control": np.asarray(
             sum(sampler(f"{at}.segments[0].{name}", getattr(path.segments[0], name)) for name in _FIXED)
         ),
-        "pready": sampler("threads.pready", m.threads.pready),
         "barrier": sampler.relative("barrier", barrier.at(n), barrier.interval),
-        "poll": sampler("threads.vci_poll", m.threads.vci_poll),
-        "epoch": _epoch(sampler, "epoch"),
-        "epoch_peer": _epoch(sampler, "epoch_peer"),
-        "flush": _epoch(sampler, "flush", "epoch"),
-        "flush_peer": _epoch(sampler, "flush_peer", "epoch_peer"),
-        "window": _epoch(sampler, "window", "epoch"),
+        "epoch": np.maximum(sampler("one_sided.epoch", m.one_sided.epoch), 0.0),
+        "epoch_peer": np.maximum(sampler("one_sided.epoch_peer", m.one_sided.epoch_peer), 0.0),
         "contention": sampler.sharing("contention", contention(m), n),
-        "contention_put": sampler.sharing("contention" if puts is None else "contention_put", puts or contention(m), n),
     }
 
 
@@ -255,21 +208,6 @@ def _shared(sampler: Sampler, size: float, own: Array) -> Array:
         return own
     rate, gap = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
     return np.asarray(gap + size * adapter.rails.value / rate)
-
-
-def _completes(path: NetworkPath, size: float) -> Completes:
-    """When a send of so many bytes is complete."""
-    says = path.send_completes
-    if says is None:
-        return Completes.BY_PROTOCOL
-    return Completes[says.value.upper()] if size >= says.from_ else Completes.COPIED
-
-
-def _epoch(sampler: Sampler, *names: str) -> Array:
-    """CPU time of a synchronisation: the first of these that the machine says; no draw is below 0."""
-    says = sampler.machine.one_sided
-    name = next(name for name in names if getattr(says, name) is not None)
-    return np.maximum(sampler(f"one_sided.{name}", getattr(says, name)), 0.0)
 
 
 def _put(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
@@ -298,27 +236,3 @@ def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Ar
     if per_byte is not None:
         return np.asarray(size * per_byte.value)
     return copy if segment.protocol == "bcopy" else np.asarray(0.0)
-
-
-def _received(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
-    """O_r m: bytes that fit into the cache at O_r, the rest at O_r_beyond; the mean over an exchange's messages."""
-    index = path.place(size)
-    segment = path.segments[index]
-    within = _copy(segment, segment.O_r, size, copy)
-    if segment.O_r is None or segment.O_r_beyond is None:
-        return within
-    beyond = sampler(f"{workload.path}.segments[{index}].O_r_beyond", segment.O_r_beyond)
-    share = beyond_the_cache(sampler, workload)
-    return np.asarray(within + share * size * np.maximum(beyond - segment.O_r.value, 0.0))
-
-
-def beyond_the_cache(sampler: Sampler, workload: Workload) -> Array:
-    """The share of the bytes that a rank receives in an exchange beyond its last-level cache.
-
-    The first bytes fill the cache. Later ones displace them, which are written to memory meanwhile.
-    """
-    memory = sampler.machine.memory
-    if memory.cache is None:
-        return np.asarray(0.0)
-    held = memory.part(workload.ranks_of_a_node or 1) * sampler("memory.cache", memory.cache)
-    return np.maximum(1 - held / workload.received, 0.0)

@@ -72,11 +72,15 @@ class Ready:
     transports: list[float]
     first: float
     last: float
-    marked: float
-    """The last partition is marked."""
     through: list[float]
-    """By VCI, where each thread completes its own messages: the first of those that make progress for it has marked all
-    of its partitions."""
+    """By VCI, where each thread completes its own messages: all partitions are ready of the first of those that make
+    progress for it."""
+    joined: float | None = None
+    """When the threads have met that have filled them; None: a barrier after the last."""
+
+    def join(self, barrier: float) -> float:
+        """When the threads have met."""
+        return self.last + barrier if self.joined is None else self.joined
 
 
 @dataclass

@@ -30,7 +30,7 @@ def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tu
     every = range(len(ranks.to))
     ready = [ranks.ready(t) for t in times]
     posted = list(state.start)
-    joins = [state.start[r] + ready[r].marked + ranks.barrier for r in every]
+    joins = [state.start[r] + ready[r].join(ranks.barrier) for r in every]
     stays = [
         ranks.in_mpi(state.start[r], ready[r]) if ranks.computing else [posted[r]] * len(ranks.members) for r in every
     ]
@@ -182,7 +182,7 @@ def alone(
     enters, met = idle, -last
     if receiver_times is not None:
         theirs = ranks.ready(receiver_times)
-        enters, met = ranks.in_mpi(-last, theirs), theirs.marked + ranks.barrier - last
+        enters, met = ranks.in_mpi(-last, theirs), theirs.join(ranks.barrier) - last
     elif receiver_join is not None:
         enters, met = [receiver_join - last] * vcis, receiver_join - last
     sent = ranks.send(0, ready, state, to[0], [-last, -last], [idle, enters])

@@ -5,8 +5,7 @@ one (`pready.model.engine`), which says the same in vectors. Every rank sends on
 receives theirs. Given when its user partitions are ready, seven steps follow; each is a shift or a FIFO server,
 end_i = max(arrival_i, end_(i-1)) + h_i, so that no event queue is needed:
 
-1. **Ready** (`Ranks.ready`, `Ranks.queued`). MPI_Pready costs `pready` on its thread; a transport partition is ready
-   when its last user partition is.
+1. **Ready** (`Ranks.ready`, `Ranks.queued`). A transport partition is ready when its last user partition is.
 2. **Issue** (`Ranks.send`). Its thread takes the lock of its VCI, in order, and holds it for h = o_s + O_s m. A thread
    that finds it taken pays c(k) more, k threads sharing the VCI: end_i = max(ready_i + h, end_(i-1) + h + c(k)). Where
    every rank receives as it sends, as many messages are received under the lock before the next partition.
@@ -31,26 +30,21 @@ from dataclasses import dataclass, replace
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import issuers as by_vci
 from pready.model.approach.vcis import vci_members
-from pready.model.timeline.costs import Completes, Costs
+from pready.model.timeline.costs import Costs
 from pready.model.timeline.messages import NEVER, Message, Ready, Sent, State, ticks
 from pready.model.timeline.rules import (
     Setting,
-    acknowledgement,
     answers_inside,
     asks,
-    confirmed,
     contending,
-    counted,
-    delivered,
     epochs,
-    gap,
     holding,
     late_puts,
+    leaves,
     received_in,
     receivers,
     released,
     serving,
-    taken_in,
     work,
 )
 
@@ -62,8 +56,6 @@ SAME_ROUND = 1 + 1e-6
 class Kind:
     """Messages of one size: what the steps take, in seconds."""
 
-    cold: float
-    """What its thread takes longer to queue for its VCI, having computed."""
     hold: float
     """Of the VCI's lock."""
     half: float
@@ -79,16 +71,14 @@ class Kind:
     """From its departure until all of it is there."""
     service: float
     """To receive it, the search of a queue aside."""
-    returned: float
-    """From its arrival until its sender knows that it was received."""
     ack: float
     """From its arrival until its sender knows that it is there."""
     asks: bool
     """Does it wait for its receiver's answer?"""
     inside_mpi: bool
     """Which comes only in MPI?"""
-    completes: Completes
-    """When its send is complete."""
+    leaves: bool
+    """Is its send complete when its last byte has left, rather than when its data are copied?"""
     work: float = 0.0
     """Of its receiver's thread, on one user partition."""
     inside: bool = False
@@ -158,64 +148,43 @@ class Ranks:
         self.directions = max(map(len, to))
         self.from_ = sources or self.senders()
         self.sources = 2 if wavefront else max(map(len, self.from_))
-        two_way = setting.two_way or wavefront or self.interface.one_by_one
-        self.kinds_of = [self._kind(c, two_way) for c in costs]
+        self.kinds_of = [self._kind(c) for c in costs]
         if inside is not None:
             self.kinds_of = [replace(k, inside=i) for k, i in zip(self.kinds_of, inside, strict=True)]
         self.kinds = [[self.kinds_of[k] for k in of_rank] for of_rank in kinds]
         first = costs[0]
-        self.pready, self.barrier = float(first.pready), float(first.barrier)
+        self.barrier = float(first.barrier)
         self.released = float(released(first, self.interface))
         self.control, self.per_entry = float(first.control), float(first.per_entry)
-        self.poll = (len(self.members) - 1) * float(first.poll)
-        self.confirmed = confirmed(first, self.interface, setting)
         self.closing = float(epochs(first, approach, setting)) if self.interface.one_sided else 0.0
         shared = issuers or by_vci(approach, setting.threads, setting.partitions_per_thread, setting.contexts)
-        self.contention = [float(contending(first, approach)[k]) for k in shared]
-        down = self._counted_down()
-        self.counter = [self.pready * d for d in down]
+        self.contention = [float(contending(first, approach, setting)[k]) for k in shared]
         # Threads that have each completed their own messages meet once more.
         self.meeting = self.barrier if self.own_threads else 0.0
         self.receivers = receivers(self.interface, setting)
         self.handshakes = any(k.asks for k in self.kinds_of)
 
-    def _kind(self, c: Costs, two_way: bool) -> Kind:
+    def _kind(self, c: Costs) -> Kind:
         interface, setting = self.interface, self.setting
         waits = bool(asks(c, interface, setting))
-        completes = Completes.COPIED if interface.one_sided else Completes(int(c.completes))
-        if two_way and bool(delivered(c, interface, setting)):
-            completes = Completes.DELIVERED
-        elif completes in (Completes.BY_PROTOCOL, Completes.DELIVERED):  # one way, nobody waits for the receiver
-            completes = Completes.LEFT if waits or interface.two_sided_rendezvous else Completes.COPIED
-        service = float(c.receive if interface.matches else c.unmatched)
+        service = float(c.receive)
         if interface.active_message:
             service += float(c.copy_out)
         return Kind(
-            cold=float(c.cold),
             hold=float(holding(c, self.approach)),
             half=float(c.half_shake(interface)),
-            busy=float(gap(c, interface) + c.link),
+            busy=float(c.gap + c.link),
             shared=float(c.shared),
             stream=float(c.stream),
             wire=float(c.wire),
             travel=float(c.stream) + float(c.wire),
             service=service,
-            returned=float(taken_in(c, interface, setting) + acknowledgement(c, interface, setting)),
-            ack=float(acknowledgement(c, interface, setting)),
+            ack=float(c.ack),
             asks=waits,
             inside_mpi=waits and bool(answers_inside(c, interface, setting)),
-            completes=completes,
+            leaves=bool(leaves(c, interface)),
             work=float(work(c, self.received_in, setting)),
         )
-
-    def _counted_down(self) -> list[bool]:
-        """Which jobs are filled by several threads, so that a counter tells the last of them."""
-        theta = self.setting.partitions_per_thread
-        if not self.mapped:
-            return counted(self.approach, self.setting.threads, theta)
-        if self.interface.counts or self.interface.joins:
-            return [False] * len(self.needs)
-        return [len({p // theta for p in parts}) > 1 for parts in self.needs]
 
     def senders(self) -> list[list[tuple[int, int]]]:
         """By rank: who sends to it, and in which direction."""
@@ -230,26 +199,21 @@ class Ranks:
 
     def ready(self, times: Sequence[float]) -> Ready:
         """When a rank's transport partitions are ready whose user partitions are at `times`."""
-        marked, theta = list(times), self.setting.partitions_per_thread
-        if self.interface.counts:
-            for begin in range(0, len(times), theta):
-                free = NEVER
-                for p in sorted(range(begin, begin + theta), key=times.__getitem__):
-                    free = marked[p] = max(times[p], free) + self.pready
-        jobs = [max(map(marked.__getitem__, parts)) + c for parts, c in zip(self.needs, self.counter, strict=True)]
-        ends = [max(marked[begin : begin + theta]) for begin in range(0, len(times), theta)]
+        theta = self.setting.partitions_per_thread
+        jobs = [max(map(times.__getitem__, parts)) for parts in self.needs]
+        ends = [max(times[begin : begin + theta]) for begin in range(0, len(times), theta)]
         through = [min((ends[thread] for thread in threads), default=NEVER) for threads in self.serving]
-        return Ready(jobs, min(times), max(times), max(marked), through)
+        return Ready(jobs, min(times), max(times), through)
 
     def in_mpi(self, start: float, ready: Ready) -> list[float]:
         """From when on a rank that computes is in MPI to stay, by VCI, if it began at `start`."""
         if self.own_threads:
             return [start + through for through in ready.through]
-        return [start + (ready.marked + self.barrier)] * len(self.members)
+        return [start + (ready.join(self.barrier))] * len(self.members)
 
-    def queued(self, rank: int, ready: Ready, grants: dict[int, float]) -> list[float]:
+    def queued(self, ready: Ready, grants: dict[int, float]) -> list[float]:
         """When each job queues for its VCI; `grants`: by direction, when the receiver has let it, after the start."""
-        jobs, join, interface = ready.transports, ready.marked + self.barrier, self.interface
+        jobs, join, interface = ready.transports, ready.join(self.barrier), self.interface
         if interface.joins:
             jobs = [t + self.barrier for t in jobs]
         if interface.one_sided:  # the epoch is open when all peers have posted
@@ -258,9 +222,7 @@ class Ranks:
             jobs = [max(t, min(grants.values(), default=NEVER)) for t in jobs]
         if late_puts(interface, self.setting):
             jobs = [max(t, join) for t in jobs]
-        if self.mapped:
-            return [t + self.kinds[rank][m % self.directions].cold for m, t in enumerate(jobs)]
-        return [t + self.kinds_of[0].cold for t in jobs]
+        return jobs
 
     # 2. Issue.
 
@@ -280,8 +242,8 @@ class Ranks:
         posts = {d: posted[r] - start for d, r in there}
         entered = {d: [at - start for at in enters[r]] for d, r in there}
         grants = {d: at + self.control for d, at in posts.items()} if interface.opens else {}
-        jobs = self.queued(rank, ready, grants)
-        join, every = ready.marked + self.barrier, [*posts]
+        jobs = self.queued(ready, grants)
+        join, every = ready.join(self.barrier), [*posts]
         between = {d: self._between(kinds[d], len(posts)) for d in posts}
         nic, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
         for vci, members in enumerate(self.members):
@@ -300,11 +262,11 @@ class Ranks:
                     at += kind.hold
                     mine = max(at, grants[d] + held) if interface.active_message else at
                     free = max(free, mine)
-                    goes = self.allowed(kind, mine, posts[d], entered[d][vci], join, ready.through[vci])
+                    goes = self.allowed(kind, mine, posts[d], entered[d][vci])
                     m = Message(d, job, vci, time, mine, goes)
                     order.append((goes, nth * self.directions + d, m))
                     if interface.one_by_one:
-                        nic, at = self._blocked(kind, m, nic, self._says(posts[d], entered[d]))
+                        nic, at = self._blocked(kind, m, nic)
                 issued = max(issued, free)
                 free += sum([between[d] for d in targets])
             number += len(members)
@@ -313,23 +275,15 @@ class Ranks:
         for _, _, m in order:
             m.ready, m.issued, m.goes, m.left = start + m.ready, start + m.issued, start + m.goes, start + m.left
         out.messages = [m for *_, m in order]
-        for d, at in posts.items():  # the receiver says so when it is in MPI
-            if kinds[d].completes is Completes.DELIVERED:
-                out.done = max(out.done, start + self._says(at, entered[d]) + kinds[d].returned)
         if self.node is None:
             self._land(rank, out)
         return out
 
     @staticmethod
-    def _blocked(kind: Kind, m: Message, nic: float, says: float) -> tuple[float, float]:
+    def _blocked(kind: Kind, m: Message, nic: float) -> tuple[float, float]:
         """A send that blocks: when the NIC is free again, and when the call returns."""
         left = max(m.goes, nic)
-        over = m.goes
-        if kind.completes is Completes.DELIVERED:
-            over = max(left + kind.travel, says) + kind.returned
-        elif kind.completes is Completes.LEFT:
-            over = max(m.goes, left + kind.stream)
-        return left + kind.busy, over
+        return left + kind.busy, max(m.goes, left + kind.stream) if kind.leaves else m.goes
 
     def _between(self, kind: Kind, peers: int) -> float:
         """What a rank receives under the lock before its next partition, for each message that it sent."""
@@ -339,11 +293,10 @@ class Ranks:
 
     # 3. Protocol.
 
-    def allowed(self, kind: Kind, issued: float, posted: float, enters: float, join: float, through: float) -> float:
-        """When the payload of a message issued then may go, of whose VCI the receiver's thread enters MPI at `enters`
-        and the sender's at `through`."""
-        interface, setting = self.interface, self.setting
-        if interface.two_sided_rendezvous:  # whoever comes second starts the transfer
+    def allowed(self, kind: Kind, issued: float, posted: float, enters: float) -> float:
+        """When the payload of a message issued then may go, of whose VCI the receiver's thread enters MPI at
+        `enters`."""
+        if self.interface.two_sided_rendezvous:  # whoever comes second starts the transfer
             return max(issued, posted + kind.wire)
         if not kind.asks:
             return issued
@@ -351,13 +304,7 @@ class Ranks:
         answered = max(request, posted)  # as it posts its receives, or from then on
         if kind.inside_mpi and request >= posted:
             answered = max(request, enters)
-        seen = answered + kind.half
-        if setting.sender_progress == "on-call" and not interface.windows_per_thread:  # which end a put's epoch at once
-            if not self.own_threads:
-                seen = max(seen, join)
-            elif setting.partitions_per_thread > 1:  # else the thread that has issued it
-                seen = max(seen, through)
-        return seen
+        return answered + kind.half
 
     # 4. NIC.
 
@@ -409,12 +356,7 @@ class Ranks:
             kind = kinds[m.direction]
             m.arrived = m.left + kind.travel
             out.acknowledged = max(out.acknowledged, m.arrived + kind.ack)
-            if kind.completes is Completes.DELIVERED:
-                out.done = max(out.done, m.arrived + kind.returned)
-            elif kind.completes is Completes.LEFT:
-                out.done = max(out.done, m.goes, m.left + kind.stream)
-            else:  # copied: when it may go
-                out.done = max(out.done, m.goes)
+            out.done = max(out.done, m.goes, m.left + kind.stream if kind.leaves else NEVER)
         self._close(out)
 
     # 6. Receive.
@@ -422,10 +364,6 @@ class Ranks:
     def receiving(self, kind: Kind, queued: float) -> float:
         """CPU time to receive one message of a queue: on average half of what is left is searched (jammer2022)."""
         return kind.service + (self.per_entry * (queued - 1) / 2 if self.interface.matches else 0.0)
-
-    def _says(self, posted: float, enters: Sequence[float]) -> float:
-        """From when on a receiver can say what it has received through any VCI."""
-        return posted if self.setting.progress == "thread" else max(enters)
 
     def receive(
         self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float]
@@ -475,8 +413,6 @@ class Ranks:
         if interface.sync == "active":
             # MPI_Win_complete by one thread after a barrier, or by each thread for its window.
             complete = out.issued if interface.windows_per_thread else max(out.issued + self.barrier, out.join)
-            if self.confirmed:
-                complete = max(complete, out.acknowledged)
             out.notify, out.done = complete + self.control, max(out.done, complete + self.closing)
         elif interface.sync == "passive":
             # A flush waits for acknowledgements, then a message tells the target.
@@ -484,16 +420,12 @@ class Ranks:
             out.notify = out.done + self.control
 
     def told(self, end: float, sources: Sequence[tuple[int, Sent, int]]) -> float:
-        """The end at a receiver that has received everything at `end`: it polls all VCIs, its epoch closes (data are
-        there, and their origins have said so), and its threads meet."""
-        if self.receivers == "master":  # global progress, zambre2021 5.1
-            end += self.poll
+        """The end at a receiver that has received everything at `end`: its epoch closes (data are there, and their
+        origins have said so), and its threads meet."""
         sync, notify = self.interface.sync, max(sent.notify for _, sent, _ in sources)
         if sync == "none":
             return end + self.meeting
-        known = end + self.kinds_of[0].ack
         if sync == "passive":
+            known = end + self.kinds_of[0].ack
             return max(known + self.closing + self.control, notify) + self.meeting
-        if self.confirmed:
-            end = known + self.control
         return max(end, notify) + self.closing + self.meeting

@@ -16,8 +16,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
-from pready.model.timeline.costs import BoolArray, Completes, Costs
-from pready.model.timeline.fifo import fifo_starts
+from pready.model.timeline.costs import BoolArray, Costs
 from pready.model.workload.exchange import Consume
 from pready.model.workload.workload import Workload
 
@@ -31,7 +30,6 @@ class Setting:
     peers: int
     contexts: int
     progress: Progress
-    sender_progress: Progress = "hardware"
     two_way: bool = False
     """A rank's peers send to it while it sends to them."""
     puts: Puts = "adapter"
@@ -58,7 +56,6 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         len(workload.sends),
         machine.contexts.value,
         machine.progress.value,
-        "hardware" if machine.sender_progress is None else machine.sender_progress.value,
         workload.two_way,
         "adapter" if puts is None else puts.value,
         library(machine.library.name).global_progress if everywhere is None else everywhere.value,
@@ -67,48 +64,9 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
     )
 
 
-def marked_by_threads(times: Array, setting: Setting, pready: Array) -> Array:
-    """When each MPI_Pready returns: a thread marks its partitions one after the other."""
-    if not np.any(pready):
-        return times
-    per_thread = times.reshape(len(times), setting.threads, setting.partitions_per_thread)
-    cost = pready[..., None, None]
-    if setting.partitions_per_thread == 1:
-        return np.asarray(per_thread + cost).reshape(times.shape)
-    if np.all(per_thread[..., 1:] >= per_thread[..., :-1]):
-        return (fifo_starts(per_thread, cost) + cost).reshape(times.shape)
-    order = np.argsort(per_thread, axis=-1, kind="stable")  # a trace may finish out of order
-    marked = fifo_starts(np.take_along_axis(per_thread, order, axis=-1), cost) + cost
-    out = np.empty_like(marked)
-    np.put_along_axis(out, order, marked, axis=-1)
-    return out.reshape(times.shape)
-
-
-def latest_by_thread(marked: Array, setting: Setting) -> Array:
+def latest_by_thread(ready: Array, setting: Setting) -> Array:
     """When each thread's last partition is ready: shape (rows, threads)."""
-    return latest(marked.reshape(len(marked), setting.threads, -1))
-
-
-def joined(ready: Array, costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """When a rank's threads have met after marking their partitions: shape (rows,), on the clock of `ready`."""
-    if approach.interface.counts:
-        ready = marked_by_threads(ready, setting, costs.pready)
-    return np.asarray(latest(ready) + costs.barrier)
-
-
-def counted(approach: Approach, threads: int, partitions_per_thread: int) -> list[bool]:
-    """Which transport partitions several threads fill, which then share a counter to know the last of them.
-
-    Not where every partition is marked anyway (`Interface.counts`) or all threads meet first.
-    """
-    interface = approach.interface
-    if interface.counts or interface.joins:
-        return [False] * approach.messages
-    per_bin = threads * partitions_per_thread // approach.messages
-    return [
-        t * per_bin // partitions_per_thread != ((t + 1) * per_bin - 1) // partitions_per_thread
-        for t in range(approach.messages)
-    ]
+    return latest(ready.reshape(len(ready), setting.threads, -1))
 
 
 def holding(costs: Costs, approach: Approach) -> Array:
@@ -118,17 +76,12 @@ def holding(costs: Costs, approach: Approach) -> Array:
         return costs.put
     overhead = np.maximum(costs.hold - costs.setup, 0.0) if interface.persistent else costs.hold
     hold = overhead + costs.copy_in
-    return np.asarray(hold + costs.copy_out + costs.active) if interface.active_message else np.asarray(hold)
+    return np.asarray(hold + costs.copy_out) if interface.active_message else np.asarray(hold)
 
 
-def contending(costs: Costs, approach: Approach) -> Array:
-    """c(k) by sharing threads k, shape (rows, threads + 1) or (threads + 1,)."""
-    return costs.contention_put if approach.interface.one_sided else costs.contention
-
-
-def gap(costs: Costs, interface: Interface) -> Array:
-    """g: between two messages through one adapter, shape (rows,) or ()."""
-    return costs.gap_put if interface.one_sided else costs.gap
+def contending(costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """c(k) by sharing threads k, shape (rows, threads + 1) or (threads + 1,). None wait to note a deferred put."""
+    return np.zeros_like(costs.contention) if late_puts(approach.interface, setting) else costs.contention
 
 
 def asks(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
@@ -170,6 +123,12 @@ def serving(
     return [sorted(threads) for threads in of]
 
 
+def leaves(costs: Costs, interface: Interface) -> BoolArray:
+    """Is a send complete when its last byte has left, as a rendezvous is, rather than when its data are copied? Shape
+    of a cost."""
+    return np.asarray(costs.asks(interface) | interface.two_sided_rendezvous)
+
+
 def late_puts(interface: Interface, setting: Setting) -> bool:
     """Do puts move only when one thread ends the epoch of all? With a window per thread, each at its own."""
     return setting.puts == "deferred" and interface.one_sided and not interface.windows_per_thread
@@ -186,11 +145,11 @@ def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> 
     interface = approach.interface
     if receivers(interface, setting) == "none":
         return np.asarray(0.0)
-    service = costs.unmatched
+    service = costs.receive
     if interface.matches:
         # Messages of one queue arrive in any order: on average half of what is left is searched.
         queued = setting.peers * approach.messages / vcis
-        service = costs.receive + costs.per_entry * (queued - 1) / 2
+        service = service + costs.per_entry * (queued - 1) / 2
     if interface.active_message:
         service = service + costs.copy_out
     return np.asarray(service)
@@ -233,41 +192,7 @@ def released(costs: Costs, interface: Interface) -> Array:
     return np.zeros(()) if interface.tells or interface.completes == "threads" else costs.barrier
 
 
-def taken_in(costs: Costs, interface: Interface, setting: Setting) -> Array:
-    """CPU time of a receiver from a message's arrival to its acknowledgement."""
-    if receivers(interface, setting) == "none":
-        return np.zeros(())
-    service = costs.receive if interface.matches else costs.unmatched
-    return service + costs.copy_out if interface.active_message else service
-
-
-def delivered(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
-    """Is a send complete only when its receiver has it? Shape of a cost. (MPI_Win_flush waits anyway.)"""
-    return np.asarray((costs.completes == Completes.DELIVERED) & (interface.sync != "passive"))
-
-
-def _told_by_target(costs: Costs, setting: Setting) -> BoolArray:
-    """Does a message of the target say that puts have arrived? The cost of an epoch of deferred puts contains it."""
-    return np.asarray((costs.completes == Completes.DELIVERED) & (setting.puts != "deferred"))
-
-
-def confirmed(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
-    """Does an epoch end when its puts are known to have arrived, before the target is told? Shape of a cost."""
-    if interface.sync == "active":
-        return _told_by_target(costs, setting)
-    return np.full(costs.completes.shape, interface.sync == "passive")
-
-
-def acknowledgement(costs: Costs, interface: Interface, setting: Setting) -> Array:
-    """From an arrival until its sender knows: L back, or a message by the target of a put, in MPI."""
-    by_message = interface.one_sided & _told_by_target(costs, setting)
-    return np.where(by_message, costs.control, costs.ack)
-
-
 def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
     """CPU time of the synchronisation of all windows with all peers, at each end: shape (rows,) or ()."""
-    interface = approach.interface
-    windows = interface.windows(setting.threads)
-    passive = interface.sync == "passive"
-    first, peer = (costs.flush, costs.flush_peer) if passive else (costs.epoch, costs.epoch_peer)
-    return np.asarray(first + (windows - 1) * costs.window + windows * setting.peers * peer)
+    windows = approach.interface.windows(setting.threads)
+    return np.asarray(windows * (costs.epoch + setting.peers * costs.epoch_peer))

@@ -63,10 +63,8 @@ class Sampler:
             return np.asarray(value.value, dtype=np.float64)
         return spread(value.value, value.interval, self.normals(name))
 
-    def curve(self, name: str, curve: SizeCurve | None, size: float) -> Array:
-        """A curve's time at a size, of shape () or (rows,); 0 where there is none."""
-        if curve is None:
-            return np.asarray(0.0)
+    def curve(self, name: str, curve: SizeCurve, size: float) -> Array:
+        """A curve's time at a size, of shape () or (rows,)."""
         return self.relative(name, curve.at(size), curve.interval)
 
     def relative(self, name: str, value: float, interval: float) -> Array:

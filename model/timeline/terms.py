@@ -50,11 +50,6 @@ TERMS: tuple[Term, ...] = (
         "requests, windows and communicators, once before the first iteration, their first use included",
     ),
     Term(
-        "MPI_Pready", "t_pready", r"t_\mathrm{pready}", ("ready",),
-        ("pready",), ("threads.pready",),
-        "marking one user partition ready, or one decrement of a counter that the user keeps",
-    ),
-    Term(
         "the threads' barrier", "t_barrier", r"t_\mathrm{barrier}", ("ready", "finish"),
         ("barrier",), ("threads.barrier",),
         "the threads of a rank meet: before a bulk send, and at the end of their parallel region",
@@ -65,19 +60,9 @@ TERMS: tuple[Term, ...] = (
         "a message without payload from call to call, such as an exposure epoch or a clear-to-send",
     ),
     Term(
-        "cold caches", "t_cold", r"t_\mathrm{cold}", ("ready",),
-        ("cold",), ("cold",),
-        "what the first message after computing takes longer, its code and data having left the caches",
-    ),
-    Term(
         "contention for the VCI's lock", "contention", "c", ("issue",),
         ("contention",), ("threads.contention",),
         "what a message pays that waits for the lock of a VCI that several threads share",
-    ),
-    Term(
-        "contention for the VCI's lock", "contention", "c", ("issue",),
-        ("contention_put",), ("threads.contention_put",),
-        "the same for MPI_Put",
     ),
     Term(
         "message overhead o_s", "o_s", "o_s", ("issue",),
@@ -105,11 +90,6 @@ TERMS: tuple[Term, ...] = (
         "the copy of the whole message, on each side of an active message",
     ),
     Term(
-        "the active message", "active message", r"t_\mathrm{active}", ("issue",),
-        ("active",), ("active_message",),
-        "what an active message costs beyond a send and its copies",
-    ),
-    Term(
         "the rendezvous handshake", "handshake", r"t_\mathrm{handshake}", ("protocol",),
         ("handshake", "on_call"), ("path.segments[].handshake", "path.segments[].progress"),
         "RTS and CTS of a large message, which move only while both sides make progress",
@@ -123,11 +103,6 @@ TERMS: tuple[Term, ...] = (
         "the adapter that ranks of a node share", "g_a + m/β_a", r"g_\mathrm{a} + m / \beta_\mathrm{a}", ("NIC",),
         ("shared",), ("adapter.gap", "adapter.rate"),
         "how long a message keeps an adapter of its node busy, whichever rank sends it", bulk_alike=True,
-    ),
-    Term(
-        "the gap between messages", "g of puts", r"g_\mathrm{put}", ("NIC",),
-        ("gap_put",), ("one_sided.gap",),
-        "the same between two puts",
     ),
     Term(
         "bandwidth", "m/β_link", r"m / \beta_\mathrm{link}", ("NIC",),
@@ -146,14 +121,8 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "receive overhead and matching", "o_r + O_r m + t_match", r"o_r + O_r m + t_\mathrm{match}", ("receive",),
-        ("receive",), ("path.segments[].o_r", "path.segments[].O_r", "path.segments[].O_r_beyond", "memory.cache",
-         "matching.base"),
-        "CPU time to receive one message that is matched (LogGP's o at the receiver)",
-    ),
-    Term(
-        "receive overhead and matching", "o_r + O_r m", "o_r + O_r m", ("receive",),
-        ("unmatched",), (),
-        "the same without matching",
+        ("receive",), ("path.segments[].o_r", "path.segments[].O_r", "matching.base"),
+        "CPU time to receive one message (LogGP's o at the receiver)",
     ),
     Term(
         "receive overhead and matching", "entries searched", r"t_\mathrm{search}", ("receive",),
@@ -161,39 +130,14 @@ TERMS: tuple[Term, ...] = (
         "comparing a message with one entry of the queue it is matched in (jammer2022)",
     ),
     Term(
-        "the receiver's acknowledgement", "completes", r"t_\mathrm{completes}", ("finish",),
-        ("completes",), ("path.send_completes",),
-        "a send that is not complete once its data are copied, but when they have left or are delivered", choice=True,
-    ),
-    Term(
-        "polling several VCIs", "t_poll", r"t_\mathrm{poll}", ("finish",),
-        ("poll",), ("threads.vci_poll",),
-        "each further VCI, if one thread completes messages on all (zambre2021 5.1)",
-    ),
-    Term(
         "RMA synchronisation", "t_epoch", r"t_\mathrm{epoch}", ("finish",),
         ("epoch",), ("one_sided.epoch",),
-        "CPU time of an active synchronisation of one window, peers aside (gillis2023 2.3.3)",
-    ),
-    Term(
-        "RMA synchronisation", "t_epoch", r"t_\mathrm{epoch}", ("finish",),
-        ("flush",), ("one_sided.flush",),
-        "the same for passive synchronisation: a flush",
+        "CPU time of a synchronisation of one window, peers aside (gillis2023 2.3.3)",
     ),
     Term(
         "RMA synchronisation", "t_epoch of a peer", r"t_\mathrm{peer}", ("finish",),
         ("epoch_peer",), ("one_sided.epoch_peer",),
-        "CPU time of an active synchronisation for each window and peer: their messages, out and in",
-    ),
-    Term(
-        "RMA synchronisation", "t_epoch of a peer", r"t_\mathrm{peer}", ("finish",),
-        ("flush_peer",), ("one_sided.flush_peer",),
-        "the same for passive synchronisation: a flush, and a message that tells the peer",
-    ),
-    Term(
-        "RMA synchronisation", "t_epoch of further windows", r"t_\mathrm{windows}", ("finish",),
-        ("window",), ("one_sided.window",),
-        "the same for each window after the first",
+        "CPU time of a synchronisation for each window and peer: its messages, out and in",
     ),
     Term(
         "RMA synchronisation", "acknowledgement", r"t_\mathrm{ack}", ("finish",),
@@ -206,9 +150,7 @@ NO_COSTS = (
     "library.early_send",
     "library.global_progress",
     "progress",
-    "sender_progress",
     "contexts",
-    "memory.caches",
     "one_sided.puts",
     "path.segments[].begins",
     "adapter.rails",

@@ -169,7 +169,6 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "bytes": along_x(w),
         "iterations": s.iterations + 1,
         "arrivals": arrivals,
-        "pready_ns": m.threads.pready.value * 1e9 if approach.interface.counts else 0.0,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
         "contention_ns": contention(m).at(sharing) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from pready.model.approach.interfaces import MANY, Approach
 from pready.model.engine.ranks.parts import parts
 from pready.model.engine.ranks.pattern import pattern as ranks_of
-from pready.model.timeline.rules import Setting, marked_by_threads
 from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import Workload
 from pready.sst.of_workload import largest_message, of_workload
@@ -146,13 +145,12 @@ def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
 @given(
     threads=st.integers(1, 5),
     theta=st.integers(1, 4),
-    cost=st.sampled_from([0.0, 0.5, 106.0]),
     barrier=st.sampled_from([0, 500]),
     seed=st.integers(0, 2**32 - 1),
     data=st.data(),
 )
 def test_ready_times_are_the_models(
-    dump: Dump, tmp_path: Path, threads: int, theta: int, cost: float, barrier: int, seed: int, data: st.DataObject
+    dump: Dump, tmp_path: Path, threads: int, theta: int, barrier: int, seed: int, data: st.DataObject
 ) -> None:
     n = threads * theta
     transport = data.draw(st.sampled_from([t for t in range(1, n + 1) if n % t == 0]))
@@ -162,14 +160,11 @@ def test_ready_times_are_the_models(
     np.save(path, times)
     for iteration in (0, 2, 4):  # draws repeat
         ready = times[iteration % 3]
-        given_ = {"threads": threads, "partitions": theta, "transport": transport, "pready_ns": cost}
+        given_ = {"threads": threads, "partitions": theta, "transport": transport}
         found = plans(
             dump, "pingpong", 2, iteration, approach="partitioned", arrivals=path, barrier_ns=barrier, **given_
         )
-        marks = (
-            marked_by_threads(ready[None, :], Setting(threads, theta, 1, 1, "on-call"), np.array([cost * 1e-9]))[0]
-            * 1e9
-        )
+        marks = ready * 1e9
         expected = np.sort(marks.reshape(transport, -1).max(axis=1))
         assert [s[0] for s in found[0, 0].sends] == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-9)
         assert found[0, 0].join == pytest.approx(marks.max() + barrier, rel=1e-12)
@@ -242,10 +237,10 @@ def test_work_on_what_comes_is_by_received_partition(dump: Dump) -> None:
 
 @pytest.mark.parametrize(
     ("approach", "ends"),
-    [("bulk", [1280]), ("many", [1000, 1000, 1000, 1250])],  # bulk marks nothing, and leaves when threads have met
+    [("bulk", [1280]), ("many", [1000, 1000, 1000, 1250])],  # bulk leaves when threads have met
 )
 def test_who_waits_for_the_laggard(dump: Dump, approach: str, ends: list[int]) -> None:
-    values = {"threads": 4, "transport": 4, "compute_ns": 1000, "laggard_ns": 250, "barrier_ns": 30, "pready_ns": 7}
+    values = {"threads": 4, "transport": 4, "compute_ns": 1000, "laggard_ns": 250, "barrier_ns": 30}
     assert [s[0] for s in plans(dump, "pingpong", 2, approach=approach, **values)[0, 0].sends] == ends
 
 

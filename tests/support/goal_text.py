@@ -42,7 +42,6 @@ from pready.model.engine.plan import Plan
 from pready.model.engine.ranks.pattern import Pattern
 from pready.model.engine.simulate import prepared
 from pready.model.machine.machine import Machine
-from pready.model.timeline.rules import Setting, marked_by_threads
 from pready.model.workload import draws
 from pready.model.workload.workload import Workload
 
@@ -114,9 +113,7 @@ def _flags(step: Sequence[Plan]) -> Flags:
     each = [(p, c, size) for p in step for c, size in zip(range(len(p.costs)), p.sizes, strict=True)]
     size = np.array([max(s - 1, 1) for _, _, s in each])  # LogGOPSim pays for all bytes but one
     hold = np.array([float(p.numbers["hold_each"][c]) for p, c, _ in each])
-    received = np.array(
-        [float(p.costs[c].receive if p.approach.interface.matches else p.costs[c].unmatched) for p, c, _ in each]
-    )
+    received = np.array([float(p.costs[c].receive) for p, c, _ in each])
     o, per_byte = _line(size, (hold + received) / 2)
     gap = float(np.mean([float(p.costs[c].gap) for p, c, _ in each]))
     wire = float(np.mean([float(p.costs[c].wire) for p, c, _ in each]))
@@ -213,11 +210,7 @@ def _write_rank(
 
 
 def _ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
-    """When each transport partition of a rank is ready and the last mark is set, after its start."""
+    """When each transport partition of a rank is ready, and the last of them, after its start."""
     w = plan.workload
     times = draws.draw(w, 1, plan.seed, rank=rank, first=iteration)
-    if plan.approach.interface.counts:
-        setting = Setting(w.threads, w.partitions_per_thread, 1, 1, "hardware")
-        last = times.max(axis=1, keepdims=True)
-        times = marked_by_threads(times - last, setting, np.atleast_1d(plan.costs[0].pready)) + last
     return times.reshape(plan.approach.messages, -1).max(axis=1), float(times.max())

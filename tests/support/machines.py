@@ -6,7 +6,6 @@ from datetime import date
 from typing import Any
 
 from pready.model.machine.machine import Machine, load
-from pready.model.machine.path import SendCompletes
 from pready.model.toml.dotted import written
 from pready.model.toml.reading import validated
 
@@ -14,10 +13,10 @@ from pready.model.toml.reading import validated
 def ideal(**changes: Any) -> Machine:
     """A machine that only has bandwidth; `changes` are plain SI numbers.
 
-    L, o_s, o_r, g, G, handshake, pready, barrier (list over 1, 2, 1024 threads), contention (same),
-    poll, match, per_entry, put, epoch, epoch_peer, link (bytes per second), progress, contexts, copy.
+    L, o_s, o_r, g, G, handshake, barrier (list over 1, 2, 1024 threads), contention (same), match, per_entry, put,
+    epoch, epoch_peer, link (bytes per second), progress, contexts, copy.
     """
-    free = ("L", "o_s", "o_r", "g", "pready", "poll", "match", "per_entry", "put", "epoch", "epoch_peer")
+    free = ("L", "o_s", "o_r", "g", "match", "per_entry", "put", "epoch", "epoch_peer")
     p: dict[str, Any] = {
         **dict.fromkeys(free, 0.0),
         "G": 1 / 25e9,
@@ -53,8 +52,6 @@ def ideal(**changes: Any) -> Machine:
         "contexts": {"value": p["contexts"], "source": "assumed", "why": "test"},
         "inter": {"segments": [segment], "link_bandwidth": value(p["link"] or 1 / p["G"], "B/s")},
         "threads": {
-            "pready": value(p["pready"], "s"),
-            "vci_poll": value(p["poll"], "s"),
             "barrier": {**curve, "time": [f"{t!r} s" for t in p["barrier"]]},
             "contention": {**curve, "time": [f"{t!r} s" for t in p["contention"]]},
         },
@@ -69,13 +66,6 @@ def ideal(**changes: Any) -> Machine:
     return validated(Machine, data, "test machine")
 
 
-def sends_complete(machine: Machine, value: str, from_: float = 0.0) -> Machine:
-    """The machine with sends that are complete when they are copied, have left, or are delivered."""
-    says = {"value": value, "from": f"{from_!r} B", "source": "assumed", "why": "test"}
-    path = machine.inter.model_copy(update={"send_completes": validated(SendCompletes, says, "test")})
-    return machine.model_copy(update={"inter": path})
-
-
 def with_every_table() -> Machine:
     """MeluXina with every optional value that a machine file may have."""
 
@@ -86,13 +76,8 @@ def with_every_table() -> Machine:
     curve = {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "5 us"], **about}
     machine = load("meluxina")
     data = written(machine)
-    data["inter"]["send_completes"] = {"value": "delivered", "from": "1 KiB", **about}
-    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B"), "O_r_beyond": value("2 ps/B")}
+    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B")}
     data["inter"]["segments"][-1]["G_link"] = data["inter"]["segments"][-1]["G"]
-    data["memory"] |= {"cache": value("32 MiB"), "caches": value(2)}
-    data["threads"]["contention_put"] = data["threads"]["contention"]
-    data["one_sided"] |= {"put": curve, "flush": value("2 us"), "flush_peer": value("1 us")}
-    data["one_sided"] |= {"window": value("1 us"), "gap": value("30 ns"), "puts": value("adapter")}
+    data["one_sided"] |= {"put": curve, "puts": value("adapter")}
     data["library"]["early_send"] = value(True)
-    data |= {"sender_progress": value("on-call"), "active_message": curve, "cold": curve}
     return validated(Machine, data, "test machine")

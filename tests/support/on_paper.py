@@ -48,8 +48,6 @@ def time_of(point: Point) -> float | None:
         case "rate":
             k = int(p["threads"])
             return k * 64 * O_S * STRETCH[k]
-        case "pready":
-            return 0.05 * US
         case "memcpy":
             return size / (20e9 if p["cache"] == "hot" else 8e9)
         case "early":
@@ -104,7 +102,7 @@ def written_to(path: Path, points: Iterable[tuple[Point, dict[str, Any]]] | None
     return path
 
 
-TAKEN, TAKEN_BY_PUTS = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}, {2: 0.1 * US, 4: 0.2 * US, 8: 0.3 * US}
+TAKEN = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}
 
 
 def contention_records() -> Iterator[tuple[Point, dict[str, Any]]]:
@@ -112,9 +110,8 @@ def contention_records() -> Iterator[tuple[Point, dict[str, Any]]]:
     for point in (p for p in plan(threads=8) if p.measurement == "contention"):
         p: dict[str, Any] = dict(point.parameters)
         k, n = int(p["threads"]), int(p["messages"])
-        each = (TAKEN_BY_PUTS if p["mechanism"] == "window" else TAKEN)[k]
         alone = np.linspace(1.9, 2.1, 30) * US * n
-        team = k * alone + (k * n - 1) * each + 10 * US
+        team = k * alone + (k * n - 1) * TAKEN[k] + 10 * US
         record = {"measurement": "contention", "parameters": p, "median_s": float(np.median(team))}
         record |= {"samples_ns": (team * 1e9).tolist(), "also": {"alone": {"samples_ns": (alone * 1e9).tolist()}}}
         yield point, record | {"derived": {"peer_awake": 0.0}}

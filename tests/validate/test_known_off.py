@@ -88,7 +88,6 @@ TERMS: tuple[tuple[str, Change, tuple[str, ...]], ...] = (
     ),
     ("contention", scaled_curve("contention", 0.02), ("zambre2021/hypre-mpi-time",)),
     ("copy_hot", with_values(memory__copy_hot="0.5 GB/s"), ("zambre2021/hypre-tags-everywhere",)),
-    ("contention_put", scaled_curve("contention_put", 1 / 3), ("marts2024/mutrino-rma-27-lag-small",)),
     ("epoch", with_values(one_sided__epoch="55 us"), ("marts2024/mutrino-rma-7-nor",)),
     ("O_r", received(100, 125, 125), tuple(f"marts2024/manzano-p2p-7-{of}-best" for of in ("lag", "nor"))),
     ("O_r", received(105, 125, 125), tuple(f"marts2024/manzano-rma-27-{of}-large" for of in ("lag", "nor"))),

@@ -12,14 +12,13 @@ from typing import Any
 from pready.model.machine.contention_by_library import contention as contention_of
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma import OneSided
-from pready.model.machine.threads import Contention
 from pready.model.toml.provenance import Strict
 
 WRONG = 3.0
 """What overheads and contention are multiplied with, or divided by."""
-CPU = ("o_s", "o_r", "O_s", "O_r", "O_r_beyond", "handshake")
+CPU = ("o_s", "o_r", "O_s", "O_r", "handshake")
 """A segment's terms that a CPU pays."""
-EPOCHS = ("epoch", "epoch_peer", "flush", "flush_peer", "window")
+EPOCHS = ("epoch", "epoch_peer")
 """CPU time of RMA synchronisation."""
 
 Change = Callable[[Machine], Machine]
@@ -53,9 +52,8 @@ def _put(one_sided: OneSided, factor: float) -> OneSided:
 
 
 def overheads(machine: Machine, factor: float) -> Machine:
-    """All that a CPU pays for a message, a partition or an epoch, multiplied; a copy's bandwidth divided."""
+    """All that a CPU pays for a message or an epoch, multiplied; a copy's bandwidth divided."""
     tables: dict[str, Strict] = {
-        "threads": _times(machine.threads, factor, "pready", "vci_poll"),
         "matching": _times(machine.matching, factor, "base", "per_entry"),
         "one_sided": _times(_put(machine.one_sided, factor), factor, *EPOCHS),
         "memory": _times(machine.memory, 1 / factor, "copy_hot", "copy_cold"),
@@ -72,14 +70,10 @@ def bandwidth(machine: Machine, factor: float) -> Machine:
 
 
 def contention(machine: Machine, factor: float) -> Machine:
-    """The cost of contention multiplied, for sends and for puts."""
-
-    def curve(of: Contention | None) -> Contention | None:
-        return of and of.model_copy(update={"time": tuple(factor * t for t in of.time)})
-
-    of = machine.threads
-    update = {"contention": curve(contention_of(machine)), "contention_put": curve(of.contention_put)}
-    return machine.model_copy(update={"threads": of.model_copy(update=update)})
+    """The cost of contention multiplied."""
+    of = contention_of(machine)
+    curve = of.model_copy(update={"time": tuple(factor * t for t in of.time)})
+    return machine.model_copy(update={"threads": machine.threads.model_copy(update={"contention": curve})})
 
 
 WRONG_MACHINES: dict[str, Change] = {

@@ -7,9 +7,7 @@
  * Only calls are timed. Rank 1 sleeps meanwhile, so that nothing arrives and no other thread needs a core: two cores
  * are enough for two threads even where both ranks share them. Messages are small and few enough for the library and
  * the send buffer to hold them.
- *
- * one            one communicator; every message has its own tag
- * window         one window, one put after the other
+ * They share a communicator; every message has its own tag.
  */
 #include "core/team.h"
 
@@ -17,16 +15,13 @@ enum { TAG_ANSWER = 30000 };
 static const double MEET_S = 3e-4; /* until rank 1 is asleep and all threads are awake */
 
 typedef struct {
-    bool puts;
     int threads, bytes, messages;
     double sleep;
     MPI_Request *requests;
-    MPI_Win window;
     long awake, samples; /* samples in which rank 1 may have been awake, and all */
 } State;
 
 static const Parameter parameters[] = {
-    {"mechanism", WORD, "one", "one|window"},
     {"threads", INTEGER, "2", "1 to 256"},
     {"bytes", INTEGER, "8", "1 to 65536"},
     {"messages", INTEGER, "32", "1 to 4096"}, /* of each thread */
@@ -62,42 +57,22 @@ static size_t offset_of(const State *s, int sender, int message)
 
 static void setup(Run *run)
 {
-    const Bench *b = run->bench;
     State *s = run->state;
     s->threads = run_integer(run, "threads");
     s->bytes = run_integer(run, "bytes");
     s->messages = run_integer(run, "messages");
     s->sleep = run_real(run, "sleep_s");
-    s->puts = run_is(run, "mechanism", "window");
     size_t all = (size_t)senders(s) * (size_t)s->messages;
     buffer_of(run, all * (size_t)s->bytes);
     s->requests = memory_of(run, all * sizeof *s->requests);
-    if (s->puts) {
-        MPI_Aint size = b->sends ? 0 : (MPI_Aint)(all * (size_t)s->bytes);
-        MPI_Win_create(run->buffer, size, 1, MPI_INFO_NULL, b->data, &s->window);
-        MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, s->window);
-    }
-}
-
-/* The target's, before and after puts. */
-static void sync_window(Run *run)
-{
-    State *s = run->state;
-    if (s->puts && !run->bench->sends) {
-        MPI_Win_sync(s->window);
-    }
 }
 
 static void issue_one(Run *run, int sender, int message)
 {
     State *s = run->state;
     size_t offset = offset_of(s, sender, message);
-    if (s->puts) {
-        MPI_Put(run->buffer + offset, s->bytes, MPI_BYTE, 1, (MPI_Aint)offset, s->bytes, MPI_BYTE, s->window);
-    } else {
-        MPI_Isend(run->buffer + offset, s->bytes, MPI_BYTE, 1, message * senders(s) + sender, run->bench->data,
-                  &s->requests[sender * s->messages + message]);
-    }
+    MPI_Isend(run->buffer + offset, s->bytes, MPI_BYTE, 1, message * senders(s) + sender, run->bench->data,
+              &s->requests[sender * s->messages + message]);
 }
 
 /* The threads begin at the same moment, awake: one that had slept would find the lock free again. */
@@ -131,13 +106,8 @@ static void repeat_sender(Run *run, double *values)
     }
     s->awake += now_s() - start > s->sleep;
     s->samples++;
-    if (s->puts) {
-        MPI_Win_flush(1, s->window);
-        send_empty(1, TAG_ANSWER, run->bench->data);
-    } else {
-        MPI_Waitall(senders(s) * s->messages, s->requests, MPI_STATUSES_IGNORE);
-        receive_empty(1, TAG_ANSWER, run->bench->data);
-    }
+    MPI_Waitall(senders(s) * s->messages, s->requests, MPI_STATUSES_IGNORE);
+    receive_empty(1, TAG_ANSWER, run->bench->data);
 }
 
 static void repeat(Run *run, double *values)
@@ -149,11 +119,6 @@ static void repeat(Run *run, double *values)
         return;
     }
     wait_until(now_s() + s->sleep, SLEEPING, b->data);
-    if (s->puts) {
-        receive_empty(0, TAG_ANSWER, b->data);
-        sync_window(run);
-        return;
-    }
     for (int sender = 0; sender < senders(s); sender++) {
         for (int i = 0; i < s->messages; i++) {
             MPI_Irecv(run->buffer + offset_of(s, sender, i), s->bytes, MPI_BYTE, 0, i * senders(s) + sender,
@@ -171,15 +136,6 @@ static void conclude(Run *run, const Samples *samples)
     run_derive(run, "peer_awake", (double)s->awake / (double)s->samples);
 }
 
-static void teardown(Run *run)
-{
-    State *s = run->state;
-    if (s->puts) {
-        MPI_Win_unlock(1, s->window);
-        MPI_Win_free(&s->window);
-    }
-}
-
 static const Measurement contention = {
     .name = "contention",
     .parameters = parameters,
@@ -188,10 +144,8 @@ static const Measurement contention = {
     .state = sizeof(State),
     .refuse = refuse,
     .setup = setup,
-    .prepare = sync_window,
     .repeat = repeat,
     .conclude = conclude,
-    .teardown = teardown,
 };
 
 MEASUREMENT(contention)

@@ -79,8 +79,6 @@ def transport_line(row: Transport) -> str:
     low, high = row.rendezvous.interval or (row.rendezvous.value, row.rendezvous.value)
     span = "" if low == high else f" ({format_size(low)} to {format_size(high)})"
     told = f"{row.name}: rendezvous from {format_size(row.rendezvous.value)}{span}; {ANSWERS[row.receiver.value]}"
-    if row.sender is not None:
-        told += ", and the sender" if row.sender.value == "on-call" else ""
     return told if row.puts is None else f"{told}; puts: {SAYS[row.puts.value]}"
 
 

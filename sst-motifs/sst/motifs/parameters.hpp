@@ -17,7 +17,6 @@
     X(compute_ns, Time, 0, "when every user partition is ready - after the start - unless arrivals are given")       \
     X(laggard_ns, Time, 0, "how much later the last user partition is ready")                                       \
     X(arrivals, Text, , "file of ready times in seconds: a 2-D .npy array with rows rank x draw")                    \
-    X(pready_ns, Time, 0, "cost of one MPI_Pready")                                                                 \
     X(barrier_ns, Time, 0, "time of the barrier in which the threads meet")                                         \
     X(contention_ns, Time, 0, "what a send pays that finds its VCI's lock taken by another thread")                              \
     X(progress_ns, Time, 0, "interval at which MPI progresses while computing; 0: only inside MPI calls")           \

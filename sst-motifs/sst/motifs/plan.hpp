@@ -3,7 +3,6 @@
 // Plain C++: no SST, no simulated time but the ready times that are handed in. The rules are those of the
 // model (steps 1 and 2 of model/timeline.py):
 //
-//   * MPI_Pready costs `pready_ns` on the partition's own thread, one after the other (partitioned only);
 //   * a transport partition is ready when the last of its contiguous user partitions is, and then goes to
 //     every peer, one message after the other;
 //   * bulk sends one message per peer when the threads have met: `barrier_ns` after the last partition;
@@ -18,7 +17,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 #include "settings.hpp"
@@ -116,22 +114,6 @@ inline std::uint32_t tag_of(const Peer& peer, Count message, Count messages, Cou
     return static_cast<std::uint32_t>((peer.direction * 2 + iteration % 2) * messages + message);
 }
 
-// When each MPI_Pready returns; a thread marks its partitions in the order in which they become ready.
-inline std::vector<double> marked(const std::vector<double>& ready, Count threads, double cost)
-{
-    if (cost == 0) return ready;
-    std::vector<double> out(ready.size());
-    const std::size_t each = ready.size() / threads;
-    std::vector<std::size_t> order(each);
-    for (std::size_t first = 0; first < ready.size(); first += each) {
-        std::iota(order.begin(), order.end(), first);
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ready[a] < ready[b]; });
-        double free = 0;
-        for (const std::size_t j : order) free = out[j] = std::max(ready[j], free) + cost;
-    }
-    return out;
-}
-
 // The plan of one phase. `ready`: user_partitions() times in ns after the start, unused if the phase does not compute.
 inline Plan plan(const Settings& s, const Phase& phase, const std::vector<double>& ready, Count iteration)
 {
@@ -156,17 +138,16 @@ inline Plan plan(const Settings& s, const Phase& phase, const std::vector<double
         if (!phase.to.empty()) out.steps.push_back({0, list(phase.to, 0, messages)});
         return out;
     }
-    const std::vector<double> times = marked(ready, s.threads, s.approach == "partitioned" ? s.pready_ns : 0);
     out.ready = *std::max_element(ready.begin(), ready.end());
-    out.join = *std::max_element(times.begin(), times.end()) + s.barrier_ns;
+    out.join = out.ready + s.barrier_ns;
     if (phase.to.empty()) return out;
     if (s.bulk() || phase.whole) {
         out.steps.push_back({out.join, list(phase.to, 0, 1)});
         return out;
     }
-    const std::size_t bin = times.size() / messages;
+    const std::size_t bin = ready.size() / messages;
     for (Count m = 0; m < messages; ++m) {
-        const auto first = times.begin() + static_cast<std::ptrdiff_t>(m * bin);
+        const auto first = ready.begin() + static_cast<std::ptrdiff_t>(m * bin);
         out.steps.push_back({*std::max_element(first, first + static_cast<std::ptrdiff_t>(bin)), list(phase.to, m, m + 1)});
     }
     std::stable_sort(out.steps.begin(), out.steps.end(), [](const Step& a, const Step& b) { return a.at < b.at; });

@@ -37,11 +37,7 @@ LINES = [
     "receive bytes=0",
     "receive bytes=1000 n=20",
     *(f"rate mechanism={m} threads=2 window=8" for m in ("one", "communicators")),
-    *(f"contention mechanism={m} threads=2 messages=8 sleep_s=0.002" for m in ("one", "window")),
-    "pready partitions=8",
-    "pready partitions=8 threads=2",
-    "completion bytes=1000",
-    "completion bytes=100000 late_s=0.01",
+    "contention threads=2 messages=8 sleep_s=0.002",
     "early delay_s=0.01",
     "early delay_s=0.01 delay_by=test bytes=1048576",
     *(
@@ -212,9 +208,7 @@ NONSENSE = [
     ("rate bytes=1000000 window=4000", "1 GiB"),
     ("prtt delay_s=-0.5", "delay_s = -0.5 is not valid"),
     ("receive bytes=1073741824 n=2", "bytes * n is above 1 GiB"),
-    ("pready bytes=1000000 partitions=2000", "bytes * partitions is above 1 GiB"),
     ("early bytes=10", "bytes = 10 is not valid: a multiple of 4"),
-    ("pready partitions=8 threads=3", "partitions = 8 is not valid"),
     ("approach bytes=10 threads=4", "bytes = 10 is not valid: a multiple of threads * theta = 4"),
     ("approach threads=4 ready_s=0,1", "ready_s has 2 times: one per user partition, 4"),
     ("approach threads=2 ready_s=0,-1", "ready_s = '0,-1' is not valid"),
@@ -294,10 +288,8 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
 def test_a_library_without_partitions_says_so(request: pytest.FixtureRequest) -> None:
     library = Library("mpich", kept(request))  # without these calls all libraries are alike
     old = library.build(CFLAGS="-O0 -DPREADY_HAS_PARTITIONED=0")
-    found, done = library.run(
-        old, quick(["early", "pready", "approach approach=part", "approach approach=many threads=2"])
-    )
-    assert ["unsupported" in record for record in found] == [True, True, True, False]
+    found, done = library.run(old, quick(["early", "approach approach=part", "approach approach=many threads=2"]))
+    assert ["unsupported" in record for record in found] == [True, True, False]
     assert "MPI 4.0" in found[0]["unsupported"]
     assert done.returncode == 0
 
@@ -319,7 +311,7 @@ def test_clang_builds_without_a_warning(library: Library) -> None:
         patch.setenv(wrapper, "clang")
         made = library.build()
     assert "clang" in made.version
-    found, _ = library.run(made, quick(["pingpong", "pready"]))
+    found, _ = library.run(made, quick(["pingpong", "approach approach=part"]))
     assert all("median_s" in record for record in found)
 
 

@@ -67,10 +67,10 @@ def running(
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write("environment\npready threads=2 budget_s=0.1 min_repeats=5 max_repeats=5\n")
+        process.stdin.write("environment\nrate threads=2 budget_s=0.1 min_repeats=5 max_repeats=5\n")
         process.stdin.flush()
         records = [json.loads(process.stdout.readline()) for _ in range(2)]
-        assert records[1]["measurement"] == "pready"
+        assert records[1]["measurement"] == "rate"
         yield records[0], masks(built.program)
         process.stdin.write("end\n")
 

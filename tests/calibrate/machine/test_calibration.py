@@ -14,9 +14,7 @@ from on_paper import (
     O_S,
     RATE,
     TAKEN,
-    TAKEN_BY_PUTS,
     THRESHOLD,
-    US,
     WIRE,
     contention_records,
     gap,
@@ -30,7 +28,7 @@ from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.measure.raw_file import Records
-from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
+from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import load
@@ -72,7 +70,6 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert 1 / low.G.value == pytest.approx(2 * RATE, rel=0.03)
     assert 1 / high.G.value == pytest.approx(RATE, rel=0.01)
     assert m.threads.contention is None  # of the library's, in units of o_s
-    assert m.threads.pready.value == pytest.approx(0.05 * US, rel=0.03)
     assert m.memory.copy_hot.value == pytest.approx(20e9, rel=0.02)
     assert m.contexts.value == 1  # communicators were as slow as one
 
@@ -101,10 +98,6 @@ def test_a_taken_lock_costs_what_teams_show_where_threads_have_cores(
     if cores == 1:
         assert "no two of its threads" in threads.contention.why
         assert "paid 800 ns" in threads.contention.why
-        assert threads.contention_put is None
-    else:
-        assert threads.contention_put is not None
-        assert threads.contention_put.at(4) == pytest.approx(TAKEN_BY_PUTS[4], rel=1e-3)
 
 
 @pytest.mark.parametrize("cores", [1, 8])
@@ -115,9 +108,8 @@ def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, 
     threads = calibrate(path, name="paper").described.machine.threads
     assert threads.barrier.source == "assumed"
     assert threads.contention is not None
-    for curve in (threads.contention, threads.contention_put or threads.contention):
-        assert curve.threads[-1] >= threads.barrier.threads[-1]
-        assert curve.at(7) == curve.at(2)
+    assert threads.contention.threads[-1] >= threads.barrier.threads[-1]
+    assert threads.contention.at(7) == threads.contention.at(2)
 
 
 @pytest.mark.thorough
@@ -140,20 +132,6 @@ def test_probes_reach_the_machine(found: Calibration) -> None:
     assert m.library.early_send.value is True
     assert "except in the first iteration" in m.library.early_send.why
     assert m.progress.value == "hardware"
-    assert m.sender_progress is not None
-    assert m.sender_progress.value == "on-call"  # 90 % was left when the sender computed
-
-
-def test_a_stalling_library_gets_no_early_bird_from_part(found: Calibration) -> None:
-    # The sender must be inside MPI (0.9 left): of partitions of 1 MB nothing moves before the join.
-    m = found.described.machine
-    assert m.inter.segments[-1].protocol == "rendezvous"
-    late = {"model": "laggard", "delay": "20 ms"}
-    w = validated(Workload, {"threads": 8, "buffer": "8 MB", "arrivals": late}, "w")
-    e = Evaluation(m, w, draws=0)
-    bulk, part, many = (e.mean_time(a) for a in (Approach(SINGLE), Approach(PART, 8), Approach(MANY, 8)))
-    assert part > 0.95 * bulk
-    assert many < 0.2 * bulk  # whose threads wait inside MPI
 
 
 @pytest.mark.thorough

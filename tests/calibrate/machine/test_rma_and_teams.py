@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from machines import ideal
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.estimates import TIME, exact, size_curve, with_fields
+from pready.calibrate.machine.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.observations_of import Exchange
 from pready.calibrate.machine.rma_and_teams import modelled, next_within, refined
 from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
@@ -21,7 +20,6 @@ from pready.model.toml.provenance import Value
 
 US = 1e-6
 PUT, EPOCH, MEETING = 4 * US, 12 * US, 25 * US
-COLD = {256: 90 * US, 256 << 10: 240 * US}
 TEAMS = (1, 2, 4)
 
 
@@ -30,10 +28,9 @@ def known(puts: Puts = "adapter") -> Machine:
     m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, MEETING, MEETING], put=PUT, epoch=EPOCH)
     one_sided = with_fields(
         m.one_sided,
-        window=exact(TIME, 0.0, "test"),
         puts=Value[Puts](value=puts, source="assumed", why="test"),
     )
-    return with_fields(m, cold=size_curve(COLD, "test"), one_sided=one_sided)
+    return with_fields(m, one_sided=one_sided)
 
 
 def measured(m: Machine) -> list[Exchange]:
@@ -41,8 +38,6 @@ def measured(m: Machine) -> list[Exchange]:
     out = []
     for point in exchanges(TEAMS):
         p: dict[str, Any] = dict(point.parameters)
-        if p["approach"] == "part":
-            continue
         theta, threads = int(p["theta"]), int(p["threads"])
         ready = np.array(p.get("ready_s", [0.0] * (threads * theta - 1) + [p["delay_s"]]))
         if p["approach"].startswith("rma"):
@@ -72,21 +67,17 @@ def seen() -> list[Exchange]:
 def plain(m: Machine) -> Machine:
     """The machine as `describe` has it before it looks at exchanges: none of these costs is known."""
     one_sided = OneSided(epoch=exact(TIME, US, "not measured"), epoch_peer=exact(TIME, 0.0, "not measured"))
-    return m.model_copy(update={"cold": None, "active_message": None, "one_sided": one_sided})
+    return m.model_copy(update={"one_sided": one_sided})
 
 
 def test_the_costs_come_back(seen: list[Exchange]) -> None:
-    found = refined(plain(known()), seen, active_messages=False)
+    found = refined(plain(known()), seen)
     assert found.one_sided.put is not None
     assert found.one_sided.put.time == pytest.approx([PUT], rel=0.02)
     assert found.threads.barrier.threads == (1, 2, 4, 1024)
     assert found.threads.barrier.time == pytest.approx([0.0, MEETING, MEETING, MEETING], rel=0.03)
     assert found.threads.barrier.interval < 0.05
-    for epoch in (found.one_sided.epoch, found.one_sided.flush):
-        assert epoch is not None
-        assert epoch.value == pytest.approx(EPOCH, rel=0.05)
-    assert found.cold is not None
-    assert [found.cold.at(size) for size in COLD] == pytest.approx(list(COLD.values()), rel=0.03)
+    assert found.one_sided.epoch.value == pytest.approx(EPOCH, rel=0.05)
     assert found.one_sided.puts is None  # all moved early
 
 
@@ -96,14 +87,14 @@ def test_exchanges_are_predicted_with_them_and_not_without(seen: list[Exchange])
     def worst(machine: Machine) -> float:
         return max(abs(modelled(machine, e) / e.after.value - 1) for e in seen)
 
-    assert worst(refined(plain(m), seen, active_messages=False)) < 0.05
+    assert worst(refined(plain(m), seen)) < 0.05
     assert worst(plain(m)) > 0.3
 
 
 def test_one_disturbed_exchange_does_not_count(seen: list[Exchange]) -> None:
     disturbed = next(e for e in seen if e.approach == "single" and e.threads == 4)
     spoilt = [taking(e, 4e-3) if e is disturbed else e for e in seen]  # a time slice of another process
-    barrier = refined(plain(known()), spoilt, active_messages=False).threads.barrier
+    barrier = refined(plain(known()), spoilt).threads.barrier
     assert barrier.time[2] == pytest.approx(MEETING, rel=0.03)
     assert barrier.interval < 0.05
 
@@ -111,7 +102,7 @@ def test_one_disturbed_exchange_does_not_count(seen: list[Exchange]) -> None:
 @pytest.mark.parametrize("puts", ["adapter", "deferred"])
 def test_deferred_puts_are_told(puts: Puts) -> None:
     m = known(puts)
-    found = refined(plain(m), measured(m), active_messages=False).one_sided.puts
+    found = refined(plain(m), measured(m)).one_sided.puts
     assert (found is None) == (puts == "adapter")
     if found is not None:
         assert (found.value, found.source) == ("deferred", "measured")
@@ -122,13 +113,13 @@ def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
     # At 25 MB/s four puts of 1 MiB need 0.17 s: that most of it is left after a pause of 0.15 s says nothing.
     m = known("deferred")
     slow = [taking(e, 40 * e.after.value, 40 * e.total.value) if e.bytes > 1 << 20 else e for e in measured(m)]
-    assert refined(plain(m), slow, active_messages=False).one_sided.puts is None
+    assert refined(plain(m), slow).one_sided.puts is None
 
 
 def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[Exchange]) -> None:
     data = plain(known())
     for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):
-        assert refined(data, few, active_messages=False).threads.barrier.threads[-1] == 1024
+        assert refined(data, few).threads.barrier.threads[-1] == 1024
 
 
 def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Exchange]) -> None:
@@ -136,7 +127,7 @@ def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Excha
     rounds = [
         taking(e, e.after.value + d) if e.threads > 1 or e.delay_s > 0 else e for d in (-off, 0.0, off) for e in seen
     ]
-    once, thrice = (refined(plain(m), every, active_messages=False) for every in (seen, rounds))
+    once, thrice = (refined(plain(m), every) for every in (seen, rounds))
     assert thrice.threads.barrier.time == pytest.approx(once.threads.barrier.time)
     # Student's t of that many is close to 2; -10, 0 and 10 us deviate by 8.2 us from their mean.
     assert thrice.threads.barrier.interval * MEETING == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
@@ -144,43 +135,9 @@ def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Excha
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES)
 
 
-def with_active_messages(seen: list[Exchange], extra: Mapping[float, float]) -> list[Exchange]:
-    """MPI_Psend of one partition beside each send, that much later after such a pause."""
-    sends = [e for e in seen if e.approach == "single" and e.threads == 1 and e.delay_s in extra]
-    return [*seen, *(replace(taking(e, e.after.value + extra[e.delay_s]), approach="part") for e in sends)]
-
-
-def test_an_active_message_is_measured_after_several_pauses(seen: list[Exchange]) -> None:
-    m = known()
-    more = with_active_messages(seen, {0.0: 30 * US, 1e-3: 50 * US, 4e-3: 40 * US})
-    found = refined(plain(m), more, active_messages=True).active_message
-    assert found is not None
-    assert found.time == pytest.approx([40 * US] * len(found.time))
-    assert found.interval > 0.3  # of four sizes with -10, 0 and +10 us around 40
-    assert refined(plain(m), more, active_messages=False).active_message is None
-
-
-@pytest.mark.parametrize(("change", "least"), [(0.0, 0.0), (0.2, 0.3)])
-def test_cold_is_the_median_over_pauses_and_their_spread(change: float, least: float, seen: list[Exchange]) -> None:
-    m, by_pause = known(), {1e-3: -change, 4e-3: change}
-    assert m.cold is not None
-    changed = [
-        taking(e, e.after.value + by_pause[e.delay_s] * m.cold.at(e.bytes))
-        if e.approach == "single" and e.threads == 1 and e.delay_s in by_pause
-        else e
-        for e in seen
-    ]
-    found = refined(plain(m), changed, active_messages=False).cold
-    assert found is not None
-    assert found.at(256) == pytest.approx(COLD[256], rel=0.01)
-    assert least <= found.interval < least + 0.35
-
-
 def test_nothing_is_made_up() -> None:
-    """What gets no slower by computing has no `cold`; without exchanges nothing changes."""
-    m = known().model_copy(update={"cold": None})
-    assert refined(plain(m), measured(m), active_messages=False).cold is None
-    assert refined(plain(m), [], active_messages=True) == plain(m)
+    """Without exchanges nothing changes."""
+    assert refined(plain(known()), []) == plain(known())
 
 
 @pytest.mark.thorough

@@ -169,5 +169,5 @@ def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous(fitted: 
     ],
 )
 def test_the_largest_message_tells_who_makes_progress(left: dict[int, float], value: str, source: str) -> None:
-    found = progress(left, "receiver")
+    found = progress(left)
     assert (found.value, found.source) == (value, source)

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS
-from pready.calibrate.measure.schedule import plan, sizes
+from pready.calibrate.measure.catalogue import MEASUREMENTS
+from pready.calibrate.measure.schedule import SINGLE_WINDOW, plan, sizes
 
 
 def test_sizes_are_sorted_bounded_and_dense_where_protocols_change() -> None:
@@ -34,9 +34,8 @@ def test_plan_can_be_limited() -> None:
         [p for p in plan(threads=2, only=["rma"]) if (p.measurement == "pingpong") == kind] for kind in (True, False)
     )
     assert 8 < len(pings) < 16  # without which nothing can be fitted
-    assert {point.measurement for point in rma} == {"approach", "contention"}
-    assert all(str(p.get("approach") or "rma").startswith("rma") for p in rma)
-    assert {p.get("mechanism") for p in rma} == {None, "window"}
+    assert {point.measurement for point in rma} == {"approach"}
+    assert all(str(p.get("approach")).startswith("rma") for p in rma)
     with pytest.raises(ValueError, match=r"pong.*rma"):
         plan(threads=2, only=["pong"])
     with pytest.raises(ValueError, match="threads"):
@@ -60,7 +59,7 @@ def test_what_decides_most_comes_first() -> None:
     first = {name: next(i for i, p in enumerate(points) if p.measurement == name) for name in MEASUREMENTS}
     order = ["pingpong", "early", "prtt", "approach", "overlap", "memcpy", "contention"]
     assert [first[name] for name in order] == sorted(first[name] for name in order)
-    for name in ("contention", "pready", "rate"):
+    for name in ("contention", "rate"):
         teams = [p.get("threads") for p in points if p.measurement == name and p.get("threads") != 1]
         assert teams[0] == 6
 
@@ -71,5 +70,5 @@ def test_a_short_budget_leaves_a_whole_picture() -> None:
     early = points[: len(points) // 5]
     assert len({p.get("bytes") for p in early if p.measurement == "prtt" and int(str(p.get("bytes"))) >= 1 << 16}) >= 3
     assert {p.get("who") for p in early if p.measurement == "overlap"} == {"receiver", "sender"}
-    assert {p.get("approach") for p in early if p.measurement == "approach"} >= {a for a in APPROACHES if "rma" in a}
+    assert {p.get("approach") for p in early if p.measurement == "approach"} >= {*SINGLE_WINDOW}
     assert 8 in {p.get("threads") for p in early if p.measurement == "contention"}

@@ -11,7 +11,6 @@ import pytest
 from any_workload import ARRIVALS, PROFILES, workloads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from machines import sends_complete
 
 from pready.model.advice.advise import NOTABLE
 from pready.model.advice.predict import predict, with_library
@@ -58,8 +57,6 @@ def test_each_approach_takes_from_rest_what_ranks_in_step_take(
     workload: Workload, profile: str, interface: Any, data: Any
 ) -> None:
     on, layout = machines.load(profile), part(workload)
-    if data.draw(st.booleans()):
-        on = sends_complete(on, "delivered")
     approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
     one = Evaluation(on, workload, draws=0, alone=True).mean_time(approach)
     many = simulate(on, workload, approach, grid=layout.grid, periodic=layout.periodic, iterations=1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from machines import ideal, sends_complete
+from machines import ideal
 from made_once import EITHER, any_of, between, generated
 from plain_ranks import run_as_plain, run_from_rest
 from test_consuming import WORKS
@@ -129,13 +129,6 @@ def test_each_part_has_its_protocol() -> None:
     assert sizes == pytest.approx([2048, 124928])
     asks = [bool(c.asks(MANY)) for c in of.costs_by_peer(MANY.into(4))]
     assert asks == [False, False, False, True]
-
-
-def test_parts_of_one_epoch_complete_alike() -> None:
-    # Puts of 1000 and 5000 B, and sends from 5000 B on are complete when delivered: the first put decides for both.
-    machine = sends_complete(load("alaska"), "delivered", 5000.0)
-    w = shared([1, 1, 7], threads=3, partitions_per_thread=2, buffer="6000 B")
-    run_from_rest(Evaluation(machine, w, draws=0), Approach(BY_KEY["rma-single-passive"], 2))
 
 
 def test_rules_of_shares() -> None:

@@ -21,7 +21,7 @@ from pready.model.engine.plan import Priced
 from pready.model.engine.simulate import prepared, run_all, run_step
 from pready.model.engine.simulation import CAUSES, together
 from pready.model.machine import machine as machines
-from pready.model.machine.path import SendCompletes, SizeCurve
+from pready.model.machine.path import SizeCurve
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal, Uniform
 from pready.model.workload.exchange import ComputeTime
@@ -66,10 +66,9 @@ PROFILES = sorted(machines.profiles())
 SHARES = (8, 700, 9000, 50000)
 BY_DIRECTION = tuple((b, b, b) for b in SHARES for _ in range(16)) + tuple(product(SHARES, repeat=3))
 """Bytes of a partition to each of three directions, as often the same to all three of them."""
-TERMS = some_of("flush", "flush_peer", "window", "gap", "put", "active_message", "cold", "setup", "answers")
+TERMS = some_of("put", "setup", "answers")
 SHAPE = some_of("sizes", "thread grid", "nodes", "box")
-PROGRESS = any_of(*product(("hardware", "thread", "on-call"), ("hardware", "on-call"), (1, 2, 3, 64)))
-COMPLETES = any_of(None, *product(("copied", "left", "delivered"), ("0 B", "5000 B")))
+PROGRESS = any_of(*product(("hardware", "thread", "on-call"), (1, 2, 3, 64)))
 
 
 def _times(n: int, shares: tuple[int, int, int]) -> tuple[float, float, float]:
@@ -82,7 +81,6 @@ CURVE = validated(
     {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
     "test",
 )
-COLD = CURVE.model_copy(update={"time": (2e-6, 9e-6)})
 
 
 def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> machines.Machine:
@@ -94,9 +92,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
     def maybe(name: str, x: Any) -> Any:
         return x if name in there else None
 
-    own = {n: value(maybe(n, x)) for n, x in (("flush", 7e-7), ("flush_peer", 3e-7), ("window", 1e-7), ("gap", 2e-7))}
-    own["put"] = maybe("put", CURVE)
-    own["puts"] = value(draw(any_of(None, "adapter", "processor", "deferred")))
+    own = {"put": maybe("put", CURVE), "puts": value(draw(any_of(None, "adapter", "processor", "deferred")))}
     first, *others = machine.inter.segments
     first = first.model_copy(update={"L": value(draw(any_of(first.L.value, 1.3e-6)))})
     if "answers" in there:  # one protocol answered by somebody else than the others
@@ -105,20 +101,14 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
             s if s.handshake is None or not which >> i & 1 else s.model_copy(update={"progress": of})
             for i, s in enumerate(others)
         ]
-    says, completes = draw(COMPLETES), None
-    if says is not None:
-        completes = SendCompletes.model_validate({"value": says[0], "from": says[1], "source": "assumed", "why": "t"})
-    progress, sender_progress, contexts = draw(PROGRESS)
+    progress, contexts = draw(PROGRESS)
     return machine.model_copy(
         update={
             "progress": value(progress),
             "contexts": machine.contexts.model_copy(update={"value": contexts}),
-            "sender_progress": value(sender_progress),
             "one_sided": machine.one_sided.model_copy(update=own),
-            "inter": machine.inter.model_copy(update={"segments": (first, *others), "send_completes": completes}),
+            "inter": machine.inter.model_copy(update={"segments": (first, *others)}),
             "library": machine.library.model_copy(update={"global_progress": value(draw(any_of(None, False, True)))}),
-            "active_message": maybe("active_message", CURVE),
-            "cold": maybe("cold", COLD),
             "requests": machines.Requests.model_construct(setup=value(maybe("setup", 1.1e-7))),
         }
     )

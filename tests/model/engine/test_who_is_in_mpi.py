@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from machines import ideal, sends_complete
+from machines import ideal
 from plain_ranks import run_as_plain
 from workloads import workload_of
 
@@ -71,10 +71,9 @@ def goes(
     receiver: Sequence[float] | None,
     *,
     everywhere: bool,
-    seen: Any = "hardware",
 ) -> list[float]:
     """When the messages of two threads may go, each thread with a VCI of its own: ms after the start, by message."""
-    w, setting = workload(2, theta), Setting(2, theta, 1, 2, "on-call", seen, global_progress=everywhere)
+    w, setting = workload(2, theta), Setting(2, theta, 1, 2, "on-call", global_progress=everywhere)
     approach, cost = Approach(BY_KEY[key], 2 * theta, 2), costs(Sampler(on_call()), w, 1e5)
     times = None if receiver is None else [1e-3 * t for t in receiver]
     made = alone(pair([cost], approach, setting), [1e-3 * t for t in sender], receiver_times=times)
@@ -92,18 +91,6 @@ def test_a_thread_answers_for_all_vcis_or_for_its_own() -> None:
     for everywhere in (True, False):
         joined = goes("many-joined", 1, sender, receiver, everywhere=everywhere)
         assert joined == pytest.approx([6 + half, 6 + half])
-
-
-def test_a_sender_sees_the_answer_by_a_thread_that_is_through() -> None:
-    # The receiver waits in MPI and answers at once, but of the sender, two partitions per thread, nobody is in MPI
-    # before thread 0 is through at 3 ms; thread 1, with the other VCI, is at 8 ms.
-    whole = 1e3 * HANDSHAKE
-    sender = [1, 3, 2, 8]
-    by_anybody = [3, 3 + whole, 3, 8 + whole]
-    assert goes("many", 2, sender, None, everywhere=True, seen="on-call") == pytest.approx(by_anybody)
-    by_its_own = [3, 3 + whole, 8, 8 + whole]
-    assert goes("many", 2, sender, None, everywhere=False, seen="on-call") == pytest.approx(by_its_own)
-    assert goes("many-joined", 2, sender, None, everywhere=True, seen="on-call") == pytest.approx([8, 8, 8, 8 + whole])
 
 
 def test_threads_of_few_messages_that_have_none_are_not_in_mpi() -> None:
@@ -169,13 +156,3 @@ def test_a_put_by_the_processor_waits_for_a_thread_of_its_target() -> None:
     # What the adapter moves waits for nobody.
     for key in ("rma-many-active", "rma-single-active"):
         assert communication(on_call(), w, Approach(BY_KEY[key], 8, 1)) == pytest.approx(KIB100, rel=1e-2)
-
-
-@pytest.mark.parametrize("profile", ["meluxina", "hpc3", "niagara"])
-def test_a_blocking_send_returns_when_a_late_receiver_says_so(profile: str) -> None:
-    # Eager, complete when delivered: what a rank sends next waits until its first receiver has joined its threads.
-    noisy = {"model": "normal by thread", "spread": 0.2}
-    w = workload_of(buffer="512 B", pattern="neighbours", neighbours=4, receiver="computing", arrivals=noisy)
-    case = {"workload": w, "approach": Approach(BY_KEY["blocking"]), "grid": (4,), "seed": 1}
-    machine = sends_complete(load(profile).progressing("on-call"), "delivered")
-    run_as_plain(case | {"machine": machine, "neighbours": [[1, 2, 3], [2, 3], [3, 0], [0]]}, 2)

@@ -35,8 +35,6 @@ def test_another_library_has_its_own_in_units_of_o_s() -> None:
     assert there.at(16) < contention(hawk).at(16) / 10
     back = contention(with_contention(load("hawk"), library("mpich-release")))
     assert back.at(8) == pytest.approx(3.3 * load("hawk").inter.segments[0].o_s.value)
-    put = with_fields(hawk, threads=with_fields(hawk.threads, contention_put=hawk.threads.contention))
-    assert with_contention(put, library("openmpi-persist")).threads.contention_put is None
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

@@ -6,9 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from machines import sends_complete
 
-from pready.model.advice.explanation import explain
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES
@@ -52,14 +50,6 @@ def test_how_puts_move_is_known_of_library_and_fabric(machine: Machine, library:
     assert setting_of(with_puts(machine, LIBRARIES[library]), W).puts == puts
 
 
-def test_sends_that_are_complete_when_delivered_end_epochs_so() -> None:
-    halo, key = W.changed(pattern="halo3d"), BY_KEY["rma-single-active"].into(8)
-    for machine, told in ((HPC3, False), (sends_complete(HPC3, "delivered"), True)):
-        explained = explain(machine, halo, approach=key, engine="timeline")
-        text = " ".join(s.rule for s in explained.way.steps)
-        assert ("have what was put" in text) is told
-
-
 def test_nothing_is_said_where_nothing_is_known() -> None:
     assert with_puts(on(BEBOP, None), LIBRARIES["mpich-release"]) == on(BEBOP, None)
     assert with_puts(on(BEBOP, "aries"), LIBRARIES["mpich-release"]) == on(BEBOP, "aries")
@@ -71,7 +61,7 @@ def test_every_row_has_a_source_and_words() -> None:
         assert row.receiver.value in ANSWERS
         low, high = row.rendezvous.interval or (0.0, 0.0)
         assert 1024 <= low <= row.rendezvous.value <= high <= 4 << 20
-        for value in (row.rendezvous, row.receiver, row.sender, row.puts):
+        for value in (row.rendezvous, row.receiver, row.puts):
             assert value is None or len(value.why) > 20
     assert {row.puts.value for row in KNOWN.values() if row.puts is not None} == set(SAYS)
 
@@ -101,6 +91,3 @@ def test_a_prediction_and_its_explanation_have_it(key: str) -> None:
     o_r = BEBOP.inter.segment(W.buffer / 8).o_r.value
     assert known >= unknown + o_r * 0.999  # the last, at least
     assert math.isclose(time(HPC3), time(on(HPC3, None)))
-    explained = explain(BEBOP, W, library="mpich-release", approach=interface.into(8))
-    text = " ".join(s.rule for s in explained.way.steps)
-    assert "puts are active messages here" in text

@@ -46,27 +46,14 @@ def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:
 def test_an_epoch_costs_by_windows_and_peers(interface: Interface) -> None:
     one_sided = with_fields(
         ideal().one_sided,
-        **{
-            name: exact(TIME, value * US, "test")
-            for name, value in (("epoch", 5), ("epoch_peer", 2), ("flush", 70), ("flush_peer", 30), ("window", 1))
-        },
+        **{name: exact(TIME, value * US, "test") for name, value in (("epoch", 5), ("epoch_peer", 2))},
     )
     m = with_fields(ideal(), one_sided=one_sided)
     w = workload(threads=4, pattern="halo3d")
     approach = interface.into(4)
-    passive, many = interface.sync == "passive", interface.windows_per_thread
-    first, peer, windows = (70, 30, 1) if passive else (5, 2, 1)
-    if many:
-        windows = 4
+    windows = 4 if interface.windows_per_thread else 1
     took = epochs(costs(Sampler(m), w, w.buffer / 4), approach, setting_of(m, w))
-    assert float(took) == pytest.approx((first + (windows - 1) * 1 + windows * 6 * peer) * US)
-
-
-def test_passive_is_as_active_where_nothing_is_known_of_it() -> None:
-    c = costs(Sampler(load("hpc3"), draws=5), workload(), 64)
-    assert np.array_equal(c.flush, c.epoch)
-    assert np.array_equal(c.flush_peer, c.epoch_peer)
-    assert np.array_equal(c.window, c.epoch)
+    assert float(took) == pytest.approx(windows * (5 + 6 * 2) * US)
 
 
 @pytest.mark.parametrize("interface", RMA)

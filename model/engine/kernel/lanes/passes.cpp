@@ -113,14 +113,12 @@ inline bool in_row(const Plan& p, std::int64_t u, int sign, const Each& each) {
     return true;
 }
 
-// When a rank's receivers answer, when they post their receives, and when they are in MPI to acknowledge: `from`,
-// `post` and `enter` by rank, and by group if in MPI.
+// When a rank's receivers answer, and when they post their receives: `from` and `post` by rank, and by group if in MPI.
 inline void find_receivers(const Plan& p, Scratch& s, std::int64_t rank, int lane, const double* from,
-                           const double* post, const double* enter) {
+                           const double* post) {
     const auto tell = [&](int d, std::int64_t to) {
         s.permits[d * W + lane] = to < 0 ? s.nobody : from + to * (p.gated ? p.groups : 1);
         s.posts[d * W + lane] = to < 0 ? s.nobody : post + to;
-        s.enters[d * W + lane] = to < 0 ? s.nobody : enter + to * (p.delivered_in_mpi ? p.groups : 1);
     };
     if (p.pattern == Pattern::grid) {
         Site site;
@@ -149,7 +147,6 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
                std::int64_t iteration, std::int64_t first, std::int64_t last) {
     Scratch s = carved(p, memory);
     const double* from = p.gated ? state.gate : state.start;
-    const double* enter = p.delivered_in_mpi ? state.gate : state.start;
     for (std::int64_t u = first; u < last; u += W) {
         Senders g;
         g.count = last - u < W ? static_cast<int>(last - u) : W;
@@ -157,16 +154,15 @@ void send_pass(const Plan& p, const State& state, const Window& window, void* me
             const I ranks = wrapped(to, p.ranks);
             point(s.permits + d * W, from, p.gated ? ranks * p.groups : ranks);
             if (p.gated) point(s.posts + d * W, static_cast<const double*>(state.start), ranks);
-            point(s.enters + d * W, enter, p.delivered_in_mpi ? ranks * p.groups : ranks);
         };
-        const bool alone = (p.needs_out || p.acknowledged) && !(g.count == W && in_row(p, u, 1, tell));
+        const bool alone = p.needs_out && !(g.count == W && in_row(p, u, 1, tell));
         const I at = first_lanes(g.count) + u, rank = wrapped(at, p.ranks);
         std::memcpy(g.rank, &rank, sizeof rank);
         point(g.record, window.data, records_at(window, at));
         for (int l = 0; l < W; ++l) {
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            if (alone) find_receivers(p, s, g.rank[l], l, from, state.start, enter);
+            if (alone) find_receivers(p, s, g.rank[l], l, from, state.start);
         }
         send(p, state, s, g, iteration);
     }
@@ -371,7 +367,7 @@ void sweep_pass(const Plan& p, const State& state, const Window& window, void* m
             g.alike = g.alike && g.profile[l] == g.profile[0];
             for (int d = 0; d < 2; ++d) {
                 const std::int64_t from = up[2 * i + d], to = down[2 * i + d];
-                s.permits[d * W + l] = s.enters[d * W + l] = to < 0 ? s.nobody : state.start + to;
+                s.permits[d * W + l] = to < 0 ? s.nobody : state.start + to;
                 if (from < 0) {
                     hear_nobody(s, d, l);
                 } else {
@@ -422,7 +418,7 @@ void tree_pass(const Plan& p, const State& state, const Window& window, void* me
             g.record[l] = record_at(window, g.rank[l]);
             g.profile[l] = profile_of(p, g.rank[l]);
             g.alike = g.alike && g.profile[l] == g.profile[0];
-            find_receivers(p, s, g.rank[l], l, state.start, state.start, state.start);
+            find_receivers(p, s, g.rank[l], l, state.start, state.start);
             find_sources(p, window, s, g.rank[l], l);
         }
         if (u == 0) {

@@ -133,7 +133,6 @@ struct Marker {
         if (out.raw) out.raw[index++] = time;
         first = smaller(first, time);
         last = larger(last, time);
-        if (plan.counts) time = larger(time, thread_latest) + plan.pready;
         thread_latest = larger(thread_latest, time);
         marked = larger(marked, time);
         if (plan.mapped) {

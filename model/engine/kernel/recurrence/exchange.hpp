@@ -43,7 +43,6 @@ struct Scratch {
     V* gate;         // [directions][groups]: when receivers answer, since the ranks' starts
     V* posted;       // [directions]: when they post their receives
     V* in_mpi;       // [groups]: from when on a thread of the rank itself is in MPI, since its start
-    V* sees;         // the same, to see a clear-to-send
     V* floor;        // [groups]: from when on a rank receives, absolute
     const double** source;   // [sources * W]: records; `nobody` where there is no neighbour
     const double** arrivals; // [sources * W]: the first of the messages that come from there
@@ -56,7 +55,6 @@ struct Scratch {
     std::int32_t* slot;     // mapped: the same: their sender's direction
     const double** permits;  // [directions * W]: when a receiver answers; `nobody` where there is none
     const double** posts;    // the same: when it posts its receives
-    const double** enters;   // the same: when it is in MPI to acknowledge
     V* sent;                // mapped: [jobs] by number
     Way* ways;              // [directions]
     std::int32_t* ways_of;  // [W]: the profiles that they are of
@@ -86,7 +84,6 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.gate = take(d * p.groups);
     out.posted = take(d);
     out.in_mpi = take(p.groups);
-    out.sees = take(p.groups);
     out.floor = take(p.groups);
     out.source = reinterpret_cast<const double**>(take(p.sources));
     out.arrivals = reinterpret_cast<const double**>(take(p.sources));
@@ -99,7 +96,6 @@ inline std::int64_t carve(const Plan& p, Scratch* s, char* memory) {
     out.slot = reinterpret_cast<std::int32_t*>(take(p.sources));
     out.permits = reinterpret_cast<const double**>(take(d));
     out.posts = reinterpret_cast<const double**>(take(d));
-    out.enters = reinterpret_cast<const double**>(take(d));
     out.sent = take(p.mapped ? p.jobs : 0);
     out.raw = take(std::int64_t{p.threads} * p.theta);
     out.ways = reinterpret_cast<Way*>(take(d * static_cast<std::int64_t>(sizeof(Way) / sizeof(V))));

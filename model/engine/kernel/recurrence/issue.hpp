@@ -30,17 +30,12 @@ inline V receivers_ready(const Plan& p, Scratch& s, V start) {
 }
 
 // From the last mark of each job to when it queues for its VCI.
-inline void release(const Plan& p, const Senders& g, Scratch& s, V opened, V join, bool relayed) {
+inline void release(const Plan& p, Scratch& s, V opened, V join, bool relayed) {
     for (int t = 0; t < p.jobs; ++t) {
-        V start = relayed ? s.starts[t] : s.starts[t] + p.counter[t];
+        V start = s.starts[t];
         if (p.joins && !relayed) start = start + p.barrier;
         if (p.opens || p.granted) start = larger(start, opened + p.opened);
         if (p.deferred) start = larger(start, join);
-        if (p.cools && !relayed) {
-            V cold = wide(p.cold[0]);  // to neighbours of several sizes, as the first of its messages
-            for (int l = 0; p.mapped && l < W; ++l) cold[l] = p.cold[class_of(p, g.profile[l], t % p.directions)];
-            start = start + cold;
-        }
         s.starts[t] = start;
     }
 }
@@ -79,28 +74,27 @@ inline V take_locks(const Plan& p, Scratch& s, Each each) {
 }
 
 // When a payload of class c may leave that was issued at `issued`, in all lanes or in one: its receiver answers as it
-// posts its receives, and from then on at once or in MPI, from `gate` on; its sender sees that at `sees`.
+// posts its receives, and from then on at once or in MPI, from `gate` on.
 template <class T>
-inline T allowed(const Plan& p, std::int32_t c, T gate, T posted, T sees, T issued) {
+inline T allowed(const Plan& p, std::int32_t c, T gate, T posted, T issued) {
     if (p.two_sided) return larger(issued, posted + p.wire[c]);
     if (!p.asks[c]) return issued;
     const T asked = issued + p.half_shake[c];
     T answered = larger(asked, posted);
     if (p.answered_in_mpi[c]) answered = asked < posted ? posted : larger(asked, gate);
-    return larger(answered + p.half_shake[c], sees);
+    return answered + p.half_shake[c];
 }
 
 inline double allowed_lane(const Plan& p, const Scratch& s, int d, int vci, std::int32_t c, int lane, double issued) {
     if (!p.two_sided && !p.rendezvous) return issued;
-    const V sees = s.sees[group_of(p, vci)];
-    return allowed<double>(p, c, gate(p, s, d, vci)[lane], posted(p, s, d)[lane], sees[lane], issued);
+    return allowed<double>(p, c, gate(p, s, d, vci)[lane], posted(p, s, d)[lane], issued);
 }
 
 inline V allowed_to(const Plan& p, const Scratch& s, const Senders& g, int d, int vci, V issued) {
     if (!p.two_sided && !p.rendezvous) return issued;
     if (p.classes == 1 || g.alike) {
         const std::int32_t c = class_of(p, g.profile[0], d);
-        return allowed<V>(p, c, gate(p, s, d, vci), posted(p, s, d), s.sees[group_of(p, vci)], issued);
+        return allowed<V>(p, c, gate(p, s, d, vci), posted(p, s, d), issued);
     }
     for (int l = 0; l < W; ++l) issued[l] = allowed_lane(p, s, d, vci, class_of(p, g.profile[l], d), l, issued[l]);
     return issued;
@@ -137,7 +131,6 @@ inline void issue_one_by_one(const Plan& p, Scratch& s, const Senders& g, Exchan
             const std::int32_t c = class_of(p, g.profile[l], d);
             nic[l] = left[l] + p.service[c];
             at[l] = larger(larger(begun[l], s.key[d][l]), left[l] + p.completes[c]);
-            if (p.delivered[c]) at[l] = larger(at[l], *s.enters[d * W + l] - x.start[l] + p.returned[c]);
             issued[l] = begun[l];
         }
     }

@@ -13,7 +13,6 @@ enum class Arrivals : int { table = 0, threads = 1, gaussian = 2 };
 enum class Select : int { first = 0, turn = 1, draw = 2 };
 enum class Density : int { uniform = 0, normal = 1, kernel = 2 };
 enum class Receivers : int { master = 0, threads = 1, none = 2 };
-enum class Sees : int { at_once = 0, in_mpi = 1, joined = 2 };  // once a thread waits in MPI, or all have joined
 enum class Sync : int { none = 0, active = 1, passive = 2 };
 using Seed = std::uint64_t;
 
@@ -50,13 +49,11 @@ struct Plan {
     int outer;       // the outermost axis with more than one rank; it never wraps in window coordinates
     int jobs;        // transport partitions, or single messages if `mapped`: each queues for its VCI
     bool rendezvous;     // some class asks
-    bool acknowledged;   // some class is delivered
     bool needs_out;  // a send looks at its receivers
     bool everywhere;  // every rank has a neighbour in every direction
     bool gated;      // some message is answered only in MPI
     bool gates;      // when ranks are in MPI is known before anyone sends
     int in_mpi;      // where in a record stands from when on, by group, if each thread completes its own messages
-    bool cools;      // the first message after computing takes longer
     bool send_sorts;
     bool tags;       // arrivals tell in their last bits which VCI they are received by
     bool ticks;  // in whole picoseconds, then by number: where clear-to-sends of several receivers compete

@@ -352,7 +352,6 @@ inline Received receive(const Plan& p, Scratch& s) {
     for (int j = 0; j < p.sources; ++j)
         r.left = larger(r.left, s.key[(j + 1) * p.inbox.each - 1] - s.origin[j].travel);
     r.end = receive_all(p, s, floor, cost, r.arrival);
-    if (p.receivers == Receivers::master) r.end = r.end + p.poll;
     // What was put comes through the port before its acknowledgement goes.
     if (p.confirmed) r.end = r.end + p.ack[0] + p.told;
     if (p.sync != Sync::none) r.end = larger(r.end, notify);

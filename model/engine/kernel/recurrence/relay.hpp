@@ -19,21 +19,20 @@ inline Ready relay(const Plan& p, Scratch& s, V start, V join) {
         s.later[v] = s.floor[group_of(p, v)] - start;
         for (int l = 0; l < W; ++l) taken[v * W + l] = first;
     }
-    V first = wide(kInf), last = wide(-kInf), marked = wide(-kInf);
+    V first = wide(kInf), last = wide(-kInf);
     for (int i = 0; i < p.transports; ++i) {
         const V arrival = collect(s.arrivals, i), since = arrival - start;
         for (int l = 0; l < W; ++l) {
             const std::int64_t v = p.tags ? reinterpret_cast<I>(arrival)[l] & p.vci_bits : 0;
             double& end = ends[v * W + l];
             end = larger(since[l], end) + cost;
-            const double ready = p.counts && p.tells ? larger(end, marked[l]) + p.pready : end;
-            s.starts[p.vci_members[taken[v * W + l]++]][l] = marked[l] = ready;
+            const double ready = end;
+            s.starts[p.vci_members[taken[v * W + l]++]][l] = ready;
             first[l] = ready < first[l] ? ready : first[l];
             last[l] = larger(last[l], ready);
         }
     }
     for (int t = 0; !p.tells && t < p.jobs; ++t) {
-        if (p.counts) last = last + p.pready;
         s.starts[t] = last;
         if (t == 0) first = last;
     }

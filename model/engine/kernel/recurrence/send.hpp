@@ -20,19 +20,6 @@ inline void close(const Plan& p, Exchange& x) {
     }
 }
 
-// Sends that are complete when their receivers have the data: not before these are in MPI.
-inline void acknowledge(const Plan& p, const Scratch& s, const Senders& g, Exchange& x) {
-    for (int d = 0; d < p.directions; ++d) {
-        V enters = collect(s.enters + d * W, 0);
-        for (int i = 1; i < (p.delivered_in_mpi ? p.groups : 1); ++i) enters = larger(enters, collect(s.enters + d * W, i));
-        enters = enters - x.start;
-        for (int l = 0; l < W; ++l) {
-            const std::int32_t c = class_of(p, g.profile[l], d);
-            if (p.delivered[c]) x.done[l] = larger(x.done[l], enters[l] + p.returned[c]);  // -infinity: nobody there
-        }
-    }
-}
-
 inline void write(const Plan& p, const Scratch& s, const Senders& g, const Ready& ready, const Exchange& x) {
     const V rows[] = {x.start,            x.start + ready.first, x.start + ready.last, x.start + x.join,
                       x.start + x.issued, x.start + x.done,      x.start + x.nic,      x.early};
@@ -50,10 +37,8 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     // 1. Ready.
     const Ready ready = relayed ? *relayed : draw(p, g.rank, iteration, {s.starts, s.in_mpi, nullptr});
     x.join = relayed ? ready.marked : ready.marked + p.barrier;
-    for (int i = 0; i < p.groups; ++i)
-        s.sees[i] = relayed ? wide(-kInf) : p.sees == Sees::joined ? x.join : p.sees == Sees::in_mpi ? s.in_mpi[i] : wide(-kInf);
     const V opened = p.needs_out ? receivers_ready(p, s, x.start) : wide(-kInf);
-    release(p, g, s, opened, x.join, relayed != nullptr);
+    release(p, s, opened, x.join, relayed != nullptr);
 
     // 2. to 5. Issue, protocol, NIC, wire.
     fill_holds(p, g, s);
@@ -68,7 +53,6 @@ inline void send(const Plan& p, const State& state, Scratch& s, const Senders& g
     leave(p, s, g, x);
 
     // 7. Finish, the sender's part.
-    if (p.acknowledged) acknowledge(p, s, g, x);
     close(p, x);
     write(p, s, g, ready, x);
 }

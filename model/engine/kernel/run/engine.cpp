@@ -23,11 +23,6 @@ const Passes& choose(const std::string& level) {
     return passes_baseline();
 }
 
-// What follows from costs, which `reprice` may change.
-void price(Plan& p) {
-    p.cools = std::any_of(p.cold, p.cold + p.classes, [](double cold) { return cold > 0; });
-}
-
 Plan decoded(const Fields& fields) {
     Plan p{};
     fields.point(p);
@@ -36,11 +31,9 @@ Plan decoded(const Fields& fields) {
     }
     p.jobs = static_cast<int>(fields.jobs());
     p.rendezvous = std::any_of(p.asks, p.asks + p.classes, [](std::uint8_t asks) { return asks != 0; });
-    p.acknowledged = std::any_of(p.delivered, p.delivered + p.classes, [](std::uint8_t is) { return is != 0; });
     p.needs_out = p.opens || p.granted || p.two_sided || p.rendezvous;
     p.gated = std::any_of(p.answered_in_mpi, p.answered_in_mpi + p.classes, [](std::uint8_t is) { return is != 0; });
-    p.gates = p.gated || p.delivered_in_mpi;
-    price(p);
+    p.gates = p.gated;
     return p;
 }
 
@@ -70,7 +63,6 @@ void Engine::reprice(const std::vector<Fields>& step) {
     for (std::size_t e = 0; e < step.size(); ++e) {
         parts_[e]->fields.take(step[e]);
         parts_[e]->fields.point(parts_[e]->plan);
-        price(parts_[e]->plan);
     }
 }
 
