@@ -9,10 +9,9 @@ from zlib import crc32
 
 import numpy as np
 
-from pready.model.common import normal
+from pready.model.common._draws import normals, uniforms
 from pready.model.common.arrays import Array, spread
 from pready.model.common.normal import Z95
-from pready.model.common.philox import uniforms
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Contention
@@ -96,5 +95,5 @@ class Sampler:
 @lru_cache(maxsize=1024)
 def _normals(seed: int, name: str, draws: int) -> Array:
     """Standard normal draws of one named parameter: the same for every buffer, library and machine."""
-    u = uniforms(seed, 0, np.arange(draws), 1, STREAM_PARAMETERS | (crc32(name.encode()) >> 1))[:, 0]
-    return normal.inverse(u)
+    u = uniforms(seed, 0, 0, draws, 1, STREAM_PARAMETERS | (crc32(name.encode()) >> 1))
+    return normals(u.ravel())

@@ -1,7 +1,7 @@
 """When user partition j of N_part becomes ready: an array of shape (samples, N_part), in seconds.
 
 Partition j belongs to thread j // θ. Times count from the start of the iteration. Every draw comes
-from `pready.model.common.philox`, so the same seed gives the same times in every engine; an iteration is
+from `model/common/native/draws.hpp`, so the same seed gives the same times in every engine; an iteration is
 a sample, and a rank has draws of its own.
 
 Sources: temucin2022 3.3 (https://doi.org/10.1145/3545008.3545088), marts2024 III.D, gillis2023 4.3
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.common import normal
+from pready.model.common._draws import normals, uniforms
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
-from pready.model.common.philox import uniforms
 from pready.model.toml.reading import LARGEST_DATA, decoded, read_bytes
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.workload.workload import Workload
@@ -85,7 +85,7 @@ def draw(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: i
 @lru_cache(maxsize=8)
 def _uniforms(seed: int, rank: int, first: int, samples: int, n: int, stream: int = STREAM_TIMES) -> Array:
     """Draws of consecutive iterations, cached: one prediction needs the same at many buffer sizes."""
-    drawn = uniforms(seed, rank, np.arange(first, first + samples), n, stream)
+    drawn = uniforms(seed, rank, first, samples, n, stream)
     drawn.flags.writeable = False
     return drawn
 
@@ -118,7 +118,7 @@ def truncated_normal(mean: float, sd: float, u: Array) -> Array:
     if sd == 0:
         return np.full_like(u, mean)
     cut = normal.below(-mean / sd)
-    return np.asarray(mean + sd * normal.inverse(cut + u * (1 - cut)), dtype=np.float64)
+    return np.asarray(mean + sd * normals((cut + u * (1 - cut)).ravel()).reshape(u.shape), dtype=np.float64)
 
 
 def _kde(times: Array, pick: Array, within: Array) -> Array:
@@ -133,7 +133,7 @@ def _kde(times: Array, pick: Array, within: Array) -> Array:
     from scipy.special import ndtr
 
     cut = ndtr(-centre / width)
-    return np.asarray(centre + width * normal.inverse(cut + within * (1 - cut)), dtype=np.float64)
+    return np.asarray(centre + width * normals((cut + within * (1 - cut)).ravel()).reshape(cut.shape), dtype=np.float64)
 
 
 def _replay(times: Array, workload: Workload, model: Measured, iterations: NDArray[np.int64], rank: int) -> Array:

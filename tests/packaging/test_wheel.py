@@ -66,7 +66,8 @@ def test_what_is_in_them(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     names = zipfile.ZipFile(wheel).namelist()
     assert {n.split("/")[0] for n in names if ".dist-info/" not in n} == {"pready"}
-    assert [n for n in names if n.startswith("pready/model/engine/_kernel.") and n.endswith(".so")]
+    for module in ("model/engine/_kernel.", "model/common/_draws."):
+        assert [n for n in names if n.startswith(f"pready/{module}") and n.endswith(".so")]
     assert [n for n in names if n.startswith("pready/calibrate/fit/_lines.") and n.endswith(".so")]
     assert {"pready/validate/prove/templates/exchange.c.jinja", "pready/cli.py", "pready/py.typed"} <= set(names)
     needed = [

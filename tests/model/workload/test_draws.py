@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pready.model.common._draws import uniforms
 from pready.model.common.errors import PreadyError
-from pready.model.common.philox import uniforms
 from pready.model.equations import gain
 from pready.model.toml.reading import validated
 from pready.model.workload.draws import draw, read_times, truncated_normal
@@ -145,7 +145,7 @@ def test_normal_noise() -> None:
 def test_wide_normal_is_truncated_not_folded() -> None:
     from scipy import stats
 
-    u = uniforms(5, 0, np.arange(4000), 4)
+    u = uniforms(5, 0, 0, 4000, 4)
     times = truncated_normal(1.0, 2.0, u)
     assert times.min() > 0
     assert stats.kstest(times.ravel(), stats.truncnorm(-0.5, np.inf, 1.0, 2.0).cdf).pvalue > 1e-3

@@ -51,4 +51,4 @@ class PyPready(PythonPackage):
     # The motifs are built against it on first use.
     depends_on("sst-elements@14:", type="run", when="+sst")
 
-    import_modules = ["pready", "pready.model.engine", "pready.calibrate.fit"]
+    import_modules = ["pready", "pready.model.engine", "pready.calibrate.fit", "pready.model.common"]

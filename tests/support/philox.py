@@ -1,9 +1,4 @@
-"""Random numbers by counter: draw (seed, rank, iteration, k) without drawing the ones before it.
-
-Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC11,
-https://doi.org/10.1145/2063384.2063405). Results depend on neither the number of workers nor the
-order of work, and another engine that implements the same ten rounds draws the same numbers.
-"""
+"""Philox4x32-10 in NumPy, the oracle of what C++ draws (Salmon et al., https://doi.org/10.1145/2063384.2063405)."""
 
 from __future__ import annotations
 
@@ -35,23 +30,7 @@ def philox(counter: tuple[Words, Words, Words, Words], key: tuple[int, int]) -> 
 
 
 def uniforms(seed: int, rank: int, iterations: ArrayLike, n: int, stream: int = 0) -> NDArray[np.float64]:
-    """Uniform draws in the open interval (0, 1).
-
-    Parameters
-    ----------
-    seed
-        0 to 2**64 − 1: the key.
-    rank, stream
-        Counter words 2 and 3; a stream per purpose keeps them independent.
-    iterations
-        Integers, shape (samples,): counter word 1.
-    n
-        Draws per iteration; draw k comes from block k // 2 (counter word 0).
-
-    Returns
-    -------
-    Array of shape (samples, n). Draw k of a row does not depend on n.
-    """
+    """Draw k of an iteration comes from block k // 2 of the counter, shape (iterations, n)."""
     rows = np.asarray(iterations, dtype=np.uint64).reshape(-1, 1)
     blocks = np.arange((n + 1) // 2, dtype=np.uint64).reshape(1, -1)
     zero = np.zeros((1, 1), dtype=np.uint64)

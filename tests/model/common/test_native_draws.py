@@ -1,0 +1,66 @@
+"""The draws of C++ against a plain Philox with its known answers, and SciPy's quantiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import philox
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri, stdtrit
+
+from pready.model.common import normal
+from pready.model.common._draws import normals, uniforms
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [  # kat_vectors of the Random123 distribution, "philox4x32 10"
+        ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        ((0xFFFFFFFF,) * 4, (0xFFFFFFFF,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
+    ],
+)
+def test_known_answers_of_the_oracle(counter: tuple[int, ...], key: tuple[int, int], expected: tuple[int, ...]) -> None:
+    a, b, c, d = (np.array([v], dtype=np.uint64) for v in counter)
+    assert tuple(int(w[0]) for w in philox.philox((a, b, c, d), key)) == expected
+
+
+WORD = st.integers(0, 2**32 - 1)
+
+
+@given(st.integers(0, 2**64 - 1), WORD, st.integers(0, 2**32 - 10), st.integers(1, 40), WORD)
+def test_draws_are_the_oracles_bit_by_bit(seed: int, rank: int, first: int, n: int, stream: int) -> None:
+    made = uniforms(seed, rank, first, 3, n, stream)
+    assert np.array_equal(made, philox.uniforms(seed, rank, np.arange(first, first + 3), n, stream))
+    assert ((made > 0) & (made < 1)).all()
+
+
+def test_draws_are_uniform_and_unrelated() -> None:
+    from scipy import stats
+
+    u = uniforms(7, 0, 0, 20_000, 4)
+    assert stats.kstest(u.ravel(), "uniform").pvalue > 1e-3
+    assert stats.kstest(0.99 * u.ravel(), "uniform").pvalue < 1e-3  # the negative control
+    assert np.abs(np.corrcoef(u.T) - np.eye(4)).max() < 0.03
+    for other in (uniforms(8, 0, 0, 20_000, 4), uniforms(7, 1, 0, 20_000, 4)):
+        assert abs(np.corrcoef(u.ravel(), other.ravel())[0, 1]) < 0.02
+
+
+@given(st.floats(1e-300, 1 - 1e-16, exclude_max=True))
+def test_quantiles_are_scipys(p: float) -> None:
+    assert float(normals(np.array([p]))[0]) == pytest.approx(float(ndtri(p)), rel=1e-14, abs=1e-15)
+
+
+@given(st.floats(-30, 8))
+def test_below_is_the_distribution(z: float) -> None:
+    assert normal.below(z) == pytest.approx(float(ndtr(z)), rel=1e-12)
+
+
+@pytest.mark.parametrize("freedom", [3, 4, 7, 9, 19, 39, 299])
+def test_students_interval_is_scipys(freedom: int) -> None:
+    assert normal.student95(freedom) == pytest.approx(float(stdtrit(freedom, 0.975)), rel=0.2 / freedom**3)
