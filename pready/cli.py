@@ -22,13 +22,13 @@ COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
     "capture": "Record what an unmodified MPI program does.",
     "compare": "Workloads, machines, libraries and fields side by side.",
-    "doctor": "Try an MPI library: early sends, known bugs, thread level, binding.",
-    "explain": "The equations and the steps of an exchange with a workload's numbers.",
+    "doctor": "Try an MPI library: early sends, known bugs, threads, binding.",
+    "explain": "The equations and the steps of an exchange, with numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
     "libraries": "List the MPI library profiles, or show one.",
     "machines": "List the machine profiles, or show one with all its values.",
     "predict": "Predict the time of every approach, with advice.",
-    "prove": "Run a workload's exchange with real MPI and compare with the prediction.",
+    "prove": "Run a workload's exchange with real MPI beside the prediction.",
     "simulate": "Simulate a workload over a grid of ranks, beside bulk.",
     "sst": "Simulate with SST's packet-level networks.",
     "sweep": "Predict over any fields of a workload, machines and libraries.",
@@ -99,7 +99,7 @@ class _Commands(click.Group):
 @click.version_option(VERSION, prog_name="pready")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Is it worth porting MPI+threads communication to MPI 4.0 partitioned communication, and how?"""
+    """Is it worth porting MPI+threads code to partitioned communication, and how?"""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

@@ -2,7 +2,7 @@
 
     mpip.py, caliper.py, from_otf2.py    what a tool wrote       from_profiles.py    from totals to a workload file
 
-A format is a file that registers itself, with the option of `pready workload` that takes it.
+A format is a file that registers itself: `pready workload` sees which one it is given.
 """
 
 from __future__ import annotations
@@ -13,17 +13,14 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from pready.model.common.errors import PreadyError
-
 _HEAD = 1 << 16
 
 
 @dataclass(frozen=True)
 class WorkloadFormat:
-    """A tool's files: as a reader calls one, the option that takes it, and how its first bytes look."""
+    """A tool's files: its name, and how their first bytes look."""
 
     name: str
-    option: str
     recognised: Callable[[str, bytes], bool]
     """From the file's name and first bytes."""
 
@@ -31,22 +28,13 @@ class WorkloadFormat:
 FORMATS: list[WorkloadFormat] = []
 
 
-def refuse_known(path: Path) -> None:
-    """Raises where a file is one that an option takes.
-
-    Raises
-    ------
-    PreadyError
-        Naming the option.
-    """
+def format_of(path: Path) -> str | None:
+    """The name of the format of a file; None: it is none of them, or cannot be read."""
     for module in iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
     try:
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
     except OSError:
-        return
-    for each in FORMATS:
-        if each.recognised(path.name, head):
-            valid = f"pready workload {each.option} {path.name}"
-            raise PreadyError(f"is {each.name}, not a captured run", valid=valid, source=str(path))
+        head = b""
+    return next((each.name for each in FORMATS if each.recognised(path.name, head)), None)

@@ -137,8 +137,7 @@ def _number(record: Mapping[str, Any], key: str, name: str, source: str) -> floa
 
 FORMATS.append(
     WorkloadFormat(
-        "Caliper's",
-        "--from-caliper",
+        "Caliper",
         lambda _, head: head.startswith(_CALI) or b'"Sends (' in head or b"Sends (max)" in head,
     )
 )

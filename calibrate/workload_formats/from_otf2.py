@@ -408,7 +408,7 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
         if (threads, steps, spread) != (None, None, None):
             raise PreadyError(
                 "has parallel regions",
-                valid="no --threads, --iterations or --spread: the trace has them",
+                valid="no threads, iterations or arrivals.spread: the trace has them",
                 source=source,
             )
         return find(run)
@@ -418,4 +418,4 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
     return step_of_totals(run, threads, steps)
 
 
-FORMATS.append(WorkloadFormat("an OTF2 trace", "--from-otf2", lambda name, _: name.endswith(".otf2")))
+FORMATS.append(WorkloadFormat("OTF2", lambda name, _: name.endswith(".otf2")))

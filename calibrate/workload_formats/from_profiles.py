@@ -16,11 +16,11 @@ from pready.model.workload.exchange import PEERS, Pattern
 from pready.model.workload.fields import FORMAT
 
 NEEDED: Mapping[str, str] = {
-    "threads": "--threads N, per rank",
-    "pattern": "--pattern halo3d, or another one",
-    "iterations": "--iterations N, steps of the run",
-    "spread": "--spread '4 %', the relative standard deviation of a thread's time",
-    "compute": "--compute '2 ms', what a thread computes in a step",
+    "threads": "--set threads=N, per rank",
+    "pattern": "--set pattern=halo3d, or another one",
+    "iterations": "--set iterations=N, steps of the run",
+    "spread": "--set arrivals.spread='4 %', the relative standard deviation of a thread's time",
+    "compute": "--set compute.time='2 ms', what a thread computes in a step",
 }
 """Options for what a profile or a trace lacks."""
 SENDING = ("Send", "Isend", "Ssend", "Rsend", "Issend", "Irsend", "Bsend", "Ibsend", "Sendrecv", "Start")
@@ -97,14 +97,14 @@ def text_from_caliper(
         "Threads, pattern, steps, computing and spread are given; computing is divided",
         "equally among the regions.",
     ]
-    seconds = parse(compute, Unit.TIME, "--compute")
+    seconds = parse(compute, Unit.TIME, "compute.time")
     names = [printable(r.name) for r in regions]
     sizes = {}
     for number, (region, called) in enumerate(zip(regions, names, strict=True), 1):
         if region.peers > PEERS[pattern]:
             raise PreadyError(
                 f"region {shown(region.name)} sends to {region.peers:g} ranks",
-                valid=f"at most {PEERS[pattern]}, the neighbours of {pattern}; or another --pattern",
+                valid=f"at most {PEERS[pattern]}, the neighbours of {pattern}; or another pattern",
                 source=source,
             )
         size = region.message * region.sends / iterations / region.peers

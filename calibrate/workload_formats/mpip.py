@@ -145,4 +145,4 @@ def _tables(all_lines: Iterable[Line]) -> tuple[dict[str, _Rows], ImportFormatEr
     return tables, unknown
 
 
-FORMATS.append(WorkloadFormat("an mpiP report", "--from-mpip", lambda _, head: head.lstrip().startswith(b"@ mpiP")))
+FORMATS.append(WorkloadFormat("mpiP", lambda _, head: head.lstrip().startswith(b"@ mpiP")))

@@ -43,7 +43,10 @@ MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.
     "-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", help="The machine file to write."
 )
 @click.option(
-    "--raw", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Raw results; beside the output if absent."
+    "--raw",
+    type=click.Path(path_type=Path),
+    metavar="FILE.jsonl",
+    help="Raw results, fitted alone without --launcher.  [default: beside the output]",
 )
 @options.budget("6 min")
 @click.option(
@@ -59,7 +62,6 @@ MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.
     metavar="K",
     help="Up to K ranks on each of two nodes: what they share of the adapter, as [adapter] of the file of -o.",
 )
-@click.option("--fit-only", is_flag=True, help="Measure nothing; fit the raw file.")
 @options.seed("Of payloads and intervals.", bits=32)
 @click.pass_context
 def calibrate(
@@ -74,7 +76,6 @@ def calibrate(
     job: tuple[str, Path] | None,
     intra: bool,
     per_node: int | None,
-    fit_only: bool,
     seed: int,
 ) -> None:
     """Measure a machine with its own MPI and write a machine file. After an interruption, the same command resumes."""
@@ -90,7 +91,7 @@ def calibrate(
             raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
         text, key = within_node.base(output, "--ranks-per-node"), None
         raw = raw or output.with_suffix(".ranks.jsonl")
-        if not fit_only:
+        if launcher is not None or not raw.exists():
             key = _served(launcher, mpicc, raw, per_node, budget_s, seed)
         _write_adapter(output, text, raw, key)
         return
@@ -103,7 +104,7 @@ def calibrate(
         nodes, each = (1, 2) if intra else (2, 1)
         options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher)
         return
-    if not fit_only:
+    if launcher is not None or not raw.exists():
         _measure(launcher, mpicc, raw, budget_s, threads, chosen, seed)
     _write_machine(raw, output, seed, intra=intra)
 
@@ -196,7 +197,6 @@ def _warn(done: Calibration) -> None:
 @calibrate.command(name="import")
 @click.argument("files", type=click.Path(path_type=Path), metavar="FILE|FOLDER...", nargs=-1)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
-@click.option("--name", help="The machine's name; the output's stem if absent.")
 @options.library("MPI library of the results ('pready libraries').")
 @click.option("--fabric", type=click.Choice(get_args(Fabric)), help="Network of the results.")
 @click.option("--command", "only", default="", metavar="TEXT", help="Only runs whose command line contains it.")
@@ -224,7 +224,6 @@ def _warn(done: Calibration) -> None:
 def import_(
     files: tuple[Path, ...],
     output: Path,
-    name: str | None,
     library: str | None,
     fabric: Fabric | None,
     only: str,
@@ -245,13 +244,11 @@ def import_(
         )
     if merge is None and replacing:
         raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml")
-    if merge is not None and name is not None:
-        raise PreadyError("--name with --merge", valid="one of them: the machine in the file keeps its name")
     try:
         with status("fitting"):
             if merge is None:
                 made = from_files(
-                    files, name=name or output.stem, seed=seed, library=library, fabric=fabric, intra=intra, only=only
+                    files, name=output.stem, seed=seed, library=library, fabric=fabric, intra=intra, only=only
                 )
                 text, told, summary = made.text, tuple(f"note: {note}" for note in made.notes), made.summary
             else:
@@ -283,21 +280,19 @@ def _thin(error: ThinDataError, source: str) -> PreadyError:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.png|.svg", help="Draw data, fit and residuals."
 )
-@click.option("--environment", metavar="KEY", help="One of several environments in the file.")
-@options.seed("Of intervals.", bits=32)
-def report(raw: Path, output: Path | None, environment: str | None, seed: int) -> None:
+def report(raw: Path, output: Path | None) -> None:
     """List the values fitted to RAW, with intervals; draw data, fit and residuals."""
     if output is not None:
         picture_files.check(output)
-    found = shared_adapter.adapter(raw, environment)
+    found = shared_adapter.adapter(raw)
     if found is not None:
         if output is not None:
             raise PreadyError("-o: ranks that share a node have no picture", valid="no -o", source=str(raw))
         click.echo("\n".join(shared_adapter.lines(found)))
         return
     with status("fitting"):
-        done = fit_file(raw, name=raw.stem, environment=environment, seed=seed)
-        left_out = held_out(done.observations, seed)
+        done = fit_file(raw, name=raw.stem)
+        left_out = held_out(done.observations, 0)
     console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")

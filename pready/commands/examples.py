@@ -11,7 +11,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready calibrate --launcher 'srun -n 2 -c 8' --job slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
-        "pready calibrate --fit-only --raw points.jsonl --seed 1 -o cluster.toml",
+        "pready calibrate --raw points.jsonl --seed 1 -o cluster.toml",
         'pready calibrate --intra --launcher "srun -N 1 -n 2" -o mymachine.toml',
         'pready calibrate --ranks-per-node 8 --launcher "srun -N 2 -n 16 --ntasks-per-node 8 -m block" -o m.toml',
     ),
@@ -21,12 +21,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready calibrate import osu_latency.txt osu_latency_mt.txt --library mpich-release -o mymachine.toml",
         "pready calibrate import osu_put_*.txt --merge mymachine.toml --replace one_sided.put -o mymachine.toml",
         "pready calibrate import job.log --command 'pml ucx' --fabric infiniband -o mymachine.toml",
-        "pready calibrate import imb_pingpong.txt --name cluster --seed 1 -o mymachine.toml",
+        "pready calibrate import imb_pingpong.txt --seed 1 -o mymachine.toml",
     ),
-    "calibrate report": (
-        "pready calibrate report mymachine.jsonl -o fit.png",
-        "pready calibrate report mymachine.jsonl --environment 3f2a --seed 1",
-    ),
+    "calibrate report": ("pready calibrate report mymachine.jsonl -o fit.png",),
     "capture": (
         "pready capture -o run/ -- mpiexec -n 4 ./app",
         "pready capture -o run/ --limit '1 GiB' --mpicc /opt/mpi/bin/mpicc -- srun -n 64 ./app input",
@@ -36,7 +33,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready compare examples/halo3d.toml --set machine=meluxina,niagara",
         "pready compare examples/halo3d.toml examples/laggard.toml --set library=mpipcl,emulated -o -",
         "pready compare examples/halo3d.toml --machine bebop --library mpipcl --set arrivals.spread=1%,4% --json",
-        "pready compare examples/halo3d.toml --set threads=4,8 --work total --all --seed 1 --min-gain '5 %'",
+        "pready compare examples/halo3d.toml --set threads=4,8 --work total --all --min-gain '5 %'",
         "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --plot compare.svg",
     ),
     "doctor": (
@@ -49,7 +46,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready explain examples/halo3d.toml --approach many:8 --set buffer=64KiB --seed 1",
     ),
     "gain": (
-        'pready gain threads=8 theta=8 bandwidth="25 GB/s" gamma="1000 us/MB" --json',
+        'pready gain threads=8 theta=8 bandwidth="25 GB/s" gamma="1000 us/MB"',
         'pready gain threads=8 bandwidth="25 GB/s" arithmetic_intensity=5 communication_intensity=1 frequency="3.5 GHz"'
         " epsilon=0.04 delta=0.1",
     ),
@@ -70,7 +67,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready prove halo.toml --launcher "mpiexec -n 8" --set grid=2x2x2 --mpicc mpicc --budget 5min -o p/',
         'pready prove halo.toml --launcher "srun -N 2 -n 8" --set ranks_per_node=4 --machine alps -o p/',
         'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --approach many:8 --rounds 8 -o proof/',
-        "pready prove halo.toml --launcher 'mpiexec -n 8' --library mpich-release --seed 1 --min-gain 5% --json -o p/",
+        "pready prove halo.toml --launcher 'mpiexec -n 8' --library mpich-release --seed 1 -o p/",
         "pready prove halo.toml --approach many:8 --source fortran ported/",
         "pready prove halo.toml --job pbs job.sh --machine mymachine.toml -o proof/",
         'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --machine mymachine.toml --metrics -o proof/',
@@ -83,10 +80,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate examples/halo3d.toml --set grid=2x2x2 --approach many:8 --trace predicted.json",
     ),
     "sst": (),
-    "sst calibrate": (
-        "pready sst calibrate --machine meluxina",
-        "pready sst calibrate --json",
-    ),
+    "sst calibrate": ("pready sst calibrate --machine meluxina",),
     "sst config": (
         "pready sst config examples/halo3d.toml --topology torus:4x4x4 --set grid=4x4x4 --set iterations=3 -o run.py",
         "pready sst config examples/halo3d.toml --machine bebop --approach many:8 --seed 1 -o run.py",
@@ -94,14 +88,14 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sst info": ("pready sst info",),
     "sst run": (
         "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --approach many:8",
-        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --keep runs/ --seed 1 --json",
+        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --seed 1 --json",
     ),
     "sweep": (
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:4x",
         "pready sweep examples/halo3d.toml --set arrivals.spread=1%,4%,10% --set machine=bebop,hpc3 -o sweep.csv",
         "pready sweep examples/halo3d.toml --set threads=4,8,16 --work total --plot threads.svg",
         "pready sweep examples/halo3d.toml --set seed=0:9:1 --machine bebop --library emulated --json",
-        'pready sweep examples/halo3d.toml --set buffer=1KiB:64MiB:2x --all --min-gain "5 %" --seed 1 -o s.parquet',
+        'pready sweep examples/halo3d.toml --set buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet',
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:2x --set seed=0:4:1 -o for-extrap.jsonl",
     ),
     "validate": (
@@ -112,14 +106,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "workload": (
         "pready workload run/ -o app.toml",
-        "pready workload run/ -o app.toml --arrivals trace --name lulesh --seed 1",
+        "pready workload run/ -o app.toml --set arrivals.model=trace --seed 1",
         "pready workload run/ --report run.html --trace run.json",
         "pready workload --compare before/ after/ --machine mymachine.toml --library openmpi-persist",
-        "pready workload --compare before/ after/ --machine niagara --approach many:8:8 --min-gain '5 %'",
-        "pready workload --from-otf2 scorep/traces.otf2 -o app.toml",
-        "pready workload --from-caliper p.json --threads 8 --pattern halo3d --iterations 50 --spread '4 %' "
-        "--compute '2 ms' -o app.toml",
-        "pready workload --from-mpip app.mpiP --threads 8 --pattern halo3d --iterations 100 --spread '4 %' -o app.toml",
+        "pready workload --compare before/ after/ --machine niagara --approach many:8:8",
+        "pready workload scorep/traces.otf2 -o app.toml",
+        "pready workload app.mpiP -o a.toml --set threads=8 --set pattern=halo3d --set iterations=9",
     ),
 }
 """By command; subcommands follow a blank."""

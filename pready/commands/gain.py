@@ -9,15 +9,12 @@ from typing import Any
 import click
 
 from pready import api
-from pready.commands import options
 from pready.model.common.errors import PreadyError, did_you_mean, shown
-from pready.show.terminal.terminal import print_json
 
 
 @click.command()
 @click.argument("values", nargs=-1, metavar="NAME=VALUE...")
-@options.as_json("One JSON object: eta, gamma_us_per_mb, n_partitions, regime.")
-def gain(values: Sequence[str], as_json: bool) -> None:
+def gain(values: Sequence[str]) -> None:
     """The closed form alone: η of Eq. 4 (corrected) of gillis2023.
 
     NAME is threads, theta (user partitions of each, 1 if absent), bandwidth and gamma, the delay rate; or, in place of
@@ -33,16 +30,6 @@ def gain(values: Sequence[str], as_json: bool) -> None:
     if missing := [name for name in ("threads", "bandwidth") if name not in given]:
         raise PreadyError(f"{missing[0]} is missing", valid='such as threads=8 bandwidth="25 GB/s"')
     form = api.gain(**given)
-    if as_json:
-        print_json(
-            {
-                "eta": form.eta,
-                "gamma_us_per_mb": form.gamma_us_per_mb,
-                "n_partitions": form.n_partitions,
-                "regime": form.regime,
-            }
-        )
-        return
     click.echo(
         f"eta = {form.eta:.6f}  gamma = {form.gamma_us_per_mb:.6f} us/MB  "
         f"N_part = {form.n_partitions}  regime: {form.regime}"

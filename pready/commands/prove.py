@@ -23,13 +23,14 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
+from pready.model.result.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
 from pready.show.pages.proof_page import html
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import metric_lines
-from pready.show.terminal.terminal import console, print_json
+from pready.show.terminal.terminal import console
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
 from pready.validate.prove.session import prove as proved
@@ -62,8 +63,6 @@ PAGE, DATA, RAW = "index.html", "report.json", "raw"
 @options.budget("3 min")
 @click.option("--rounds", type=int, default=ROUNDS, show_default=True, help="How often each way is measured.")
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
-@options.min_gain()
-@options.as_json()
 @click.option("--metrics", is_flag=True, help="Print one line per figure, 'pready NAME = VALUE UNIT', for other tools.")
 @options.job()
 @click.option(
@@ -92,8 +91,6 @@ def prove(
     budget: str,
     rounds: int,
     seed: int,
-    min_gain: float,
-    as_json: bool,
     metrics: bool,
     job: tuple[str, Path] | None,
     source: tuple[str, Path] | None,
@@ -115,8 +112,6 @@ def prove(
     budget_s = parse(budget, Unit.TIME, "--budget")
     if rounds < FEWEST_ROUNDS:
         raise PreadyError(f"--rounds {rounds}", valid=f"at least {FEWEST_ROUNDS}")
-    if as_json and metrics:
-        raise PreadyError("--json and --metrics", valid="one of them")
     if job is not None:
         each = what.ranks_of_a_node or 1
         options.write_job(
@@ -137,7 +132,7 @@ def prove(
             seed=seed,
             library=library,
             approaches=approaches,
-            min_gain=min_gain,
+            min_gain=MIN_GAIN,
             rounds=rounds,
             on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
             on_note=lambda note: click.echo(f"note: {note}", err=True),
@@ -146,9 +141,7 @@ def prove(
     write_text(output / PAGE, html(done, about))
     data = {"version": VERSION, "seed": seed, "about": about, **done.to_dict()}
     write_text(output / DATA, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    if as_json:
-        print_json(data)
-    elif metrics:
+    if metrics:
         click.echo("\n".join(metric_lines(done)))
     else:
         console().print(proof_view(done))

@@ -109,9 +109,6 @@ def config(
     help="part:8 or many:32; repeatable.  [default: what the library offers]",
 )
 @options.library()
-@click.option(
-    "--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep configurations and records there."
-)
 @click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
 @options.as_json()
 @needs_sst()
@@ -123,7 +120,6 @@ def run(
     seed: int,
     names: Sequence[str],
     library: str | None,
-    keep: Path | None,
     processes: int,
     as_json: bool,
 ) -> None:
@@ -144,9 +140,7 @@ def run(
             label = f"{approach.name}, {of} transport partition{'s' * (of != 1)}"
             said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}", long=True)
 
-        prediction, rows = simulate_beside(
-            made, library=library, approaches=chosen, folder=keep, how=how, on_run=on_run
-        )
+        prediction, rows = simulate_beside(made, library=library, approaches=chosen, how=how, on_run=on_run)
     if as_json:
         print_json(prediction.to_dict() | {"congestion": [asdict(r) | {"taken": r.taken} for r in rows]})
     else:
@@ -159,9 +153,8 @@ def run(
 
 @sst.command()
 @options.machine()
-@options.as_json("Residuals and parameters as one JSON object.")
 @needs_sst()
-def calibrate(machine: str, as_json: bool) -> None:
+def calibrate(machine: str) -> None:
     """Fit Firefly's and merlin's parameters to the machine's ping-pong times, and show how well."""
     on = machines.load(machine)
     installed.find()
@@ -169,14 +162,7 @@ def calibrate(machine: str, as_json: bool) -> None:
         installed.build(lambda: said.update(BUILDING, long=True))
         said.update("SST ping-pong, 8 B to 16 MiB", long=True)
         fit = calibrated(on, "inter", "hot", How(on_wait=said.wait))
-    if as_json:
-        rows = [
-            {"size": r.size, "machine_s": r.machine, "sst_s": r.simulated, "residual": r.relative}
-            for r in fit.residuals
-        ]
-        print_json(kept_parameters.as_data(fit, on.name, "inter", "hot") | {"residuals": rows})
-    else:
-        console().print(residuals_view(fit, on.name))
+    console().print(residuals_view(fit, on.name))
 
 
 @sst.command()

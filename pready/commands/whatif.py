@@ -40,7 +40,6 @@ _OPTIONS = (
         metavar="FILE.csv|.parquet|.jsonl|-",
         help="Write rows (.jsonl: for Extra-P), with finished points beside the file; - is standard output.",
     ),
-    options.seed("Of arrivals and parameter draws."),
     click.option(
         "--work",
         type=click.Choice(["per-thread", "total"]),
@@ -69,7 +68,6 @@ def run(
     library: str | None,
     fields: Sequence[str],
     output: Path | None,
-    seed: int,
     work: Work,
     every: bool,
     min_gain: float,
@@ -82,7 +80,7 @@ def run(
     `sizes`: with the buffers that are worth porting, and what each library changes as a note.
     """
     axes, workloads = [parse_axis(text) for text in fields], [options.read_workload(text) for text in texts]
-    points = product(load(machine), workloads, axes, library=library, seed=seed, work=work)
+    points = product(load(machine), workloads, axes, library=library, work=work)
     beside = sizes and not every and any(axis.field == "library" for axis in axes)
     how = Options(min_gain=min_gain, every=every or beside, sizes=sizes)
     if output == STANDARD_OUTPUT and as_json:

@@ -4,35 +4,21 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
 import pytest
-from command_line import data, out, parsed, refused
+from command_line import data, every_command, out, parsed, refused
 
-from pready.cli import COMMANDS, cli, main
+from pready.cli import main
 from pready.commands.examples import EXAMPLES
 from pready.model.approach.libraries import LIBRARIES
 
 HALO = "examples/halo3d.toml"
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
-    def inside(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-        yield path, command
-        if isinstance(command, click.Group):
-            for name, inner in command.commands.items():
-                yield from inside(f"{path} {name}", inner)
-
-    for name in COMMANDS:
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
-        yield from inside(name, command)
-
-
-EVERY = dict(commands())
+EVERY = every_command()
 
 
 @pytest.mark.parametrize("path", EVERY)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import click
 import pytest
 
-from pready.cli import cli, main
+from pready.cli import COMMANDS, cli, main
 
 
 def out(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -36,6 +37,23 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert captured.err.startswith("pready: error: ")
     assert captured.err.count("\n") == 1
     return captured.err
+
+
+def every_command() -> dict[str, click.Command]:
+    """All commands by their words: ``sst run``."""
+
+    def inside(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+        yield path, command
+        if isinstance(command, click.Group):
+            for name, inner in command.commands.items():
+                yield from inside(f"{path} {name}", inner)
+
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        found |= inside(name, command)
+    return found
 
 
 def parsed(line: str) -> None:

@@ -21,8 +21,8 @@ _TITLE = re.compile(r"#\s*(?:OSU|OMB|Benchmarking)\b")
 
 
 _RECORDS = (
-    (re.compile(r"^\s*@ mpiP\b"), "an mpiP report", "--from-mpip"),
-    (re.compile(r"^__rec=|Sends \((?:max|total)\)"), "of Caliper", "--from-caliper"),
+    (re.compile(r"^\s*@ mpiP\b"), "an mpiP report"),
+    (re.compile(r"^__rec=|Sends \((?:max|total)\)"), "of Caliper"),
 )
 
 
@@ -30,14 +30,14 @@ def _which(text: str) -> str | None:
     return None if _TITLE.search(text) else next((name for mark, name in _KNOWN if mark.search(text)), None)
 
 
-def _record(text: str) -> tuple[str, str] | None:
-    return next(((name, option) for mark, name, option in _RECORDS if mark.search(text)), None)
+def _record(text: str) -> str | None:
+    return next((name for mark, name in _RECORDS if mark.search(text)), None)
 
 
 def _read(text: str, source: str) -> tuple[list[Measured], list[str]]:
     if found := _record(text):
-        valid = f"pready workload {found[1]} {source}"
-        raise ImportFormatError(f"is {found[0]}, of an application and not of a machine", valid=valid, source=source)
+        valid = f"pready workload {source}"
+        raise ImportFormatError(f"is {found}, of an application and not of a machine", valid=valid, source=source)
     raise ImportFormatError(
         f"is of {_which(text)}, which measures below MPI: no overheads and protocols of an MPI library",
         valid="osu_latency and osu_bw between the same two nodes",

@@ -51,7 +51,7 @@ def test_the_file_says_what_the_program_did(
     assert (done.returncode, done.stderr) == (0, "")
     assert run is not None
     out = tmp_path / "app.toml"
-    assert main(["workload", str(tmp_path / "run"), "-o", str(out), "--arrivals", "trace"]) == 0
+    assert main(["workload", str(tmp_path / "run"), "-o", str(out), "--set", "arrivals.model=trace"]) == 0
     w = workload.load(out)
     assert {name: getattr(w, name) for name in EXPECTED[case]} == EXPECTED[case]
     assert (w.iterations, w.ranks_per_node, w.receiver, w.exchanges) == (12, ranks, "computing", None)

@@ -119,7 +119,7 @@ def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
         ("bytes   #sent   #ack    total    time   MB/sec  usec/xfer\n64 10k =10k 1m 0.1s 1.3 4.97\n", "fabtests"),
         (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]\n 65536 1000 11.6 11.5\n", "ib_write_bw"),
         ("  0:       1 bytes   3000 times -->      2.12 Mbps in       3.60 usec\n", "NetPIPE"),
-        ("@ mpiP\n@ Command : ./app\n", "pready workload --from-mpip"),
+        ("@ mpiP\n@ Command : ./app\n", "pready workload f"),
         ('{"a": [1, 2]}', "JSON without sizes"),
         ("\x1f\x8b\x08damaged", "UTF-8"),
     ],

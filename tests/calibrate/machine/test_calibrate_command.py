@@ -24,7 +24,7 @@ def raw(tmp_path: Path) -> Path:
 @pytest.mark.thorough
 def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "paper.toml"
-    assert main(["calibrate", "--fit-only", "--raw", str(raw), "-o", str(out)]) == 0
+    assert main(["calibrate", "--raw", str(raw), "-o", str(out)]) == 0
     capsys.readouterr()
     assert machine.load(out).name == "paper"
     assert main(["predict", "examples/laggard.toml", "--machine", str(out)]) == 0
@@ -39,9 +39,9 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     check_readable(calibration("title", fitted))
     for arguments, said in (
         ([], "-o is missing"),
-        (["-o", str(out)], "--launcher is missing"),
+        (["-o", str(tmp_path / "new.toml")], "--launcher is missing"),
         (["-o", str(out), "--launcher", "true", "--mpicc", "no-such-mpicc"], "'no-such-mpicc' (asked for) is not an"),
-        (["-o", str(out), "--fit-only", "--raw", "absent.jsonl"], "absent.jsonl: no such file"),
+        (["-o", str(out), "--raw", "absent.jsonl"], "--launcher is missing"),
         (["-o", str(out), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
         (["-o", str(out), "--budget", "10"], "--budget = '10' has no unit"),
         (["-o", "machine.txt"], "suffix = '.txt'"),
@@ -57,7 +57,7 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
 @pytest.mark.thorough
 def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "paper.toml"
-    fit = ["calibrate", "--fit-only", "-o", str(out)]
+    fit = ["calibrate", "-o", str(out)]
     within, between = (written_to(tmp_path / f"a{host}.jsonl", hosts=["a", host]) for host in "ab")
     assert main([*fit, "--intra", "--raw", str(within)]) == 2
     assert "--intra adds to a machine file, and there is none" in capsys.readouterr().err
@@ -114,7 +114,7 @@ def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.Captur
     """Of the plan's first fifth, whole exchanges and queues are missing; of all of it, nothing is."""
     out, first = tmp_path / "short.toml", plan(threads=8)[:114]
     path = written_to(tmp_path / "short.jsonl", [(p, r) for p, r in records() if p in first], cores=[4, 2])
-    arguments = ["calibrate", "--fit-only", "--raw", str(path), "-o", str(out)]
+    arguments = ["calibrate", "--raw", str(path), "-o", str(out)]
     assert main(arguments) == 0
     said = capsys.readouterr().err
     lacks = [line for line in said.splitlines() if line.startswith("  lacks: ")]

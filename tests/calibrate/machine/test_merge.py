@@ -82,7 +82,6 @@ def test_a_library_that_is_named_is_meant(base: Path) -> None:
     ("options", "says"),
     [
         (["--replace", "inter"], "--replace without --merge"),
-        (["--merge", "BASE", "--name", "x"], "--name with --merge"),
         (["--merge", "BASE", "--replace", "one_sided.putt"], 'did you mean "one_sided.put"'),
         (["--merge", "absent.toml"], "absent.toml: no such file"),
         (["--merge", PUTS[0]], "is not TOML"),

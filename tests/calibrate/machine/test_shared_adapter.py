@@ -122,13 +122,13 @@ def written_to(path: Path, most: int, cores: int, **truth: float) -> Path:
 def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw, file = written_to(tmp_path / "m.ranks.jsonl", 8, 8, own=4 * US, gap=1.5 * US), tmp_path / "m.toml"
     file.write_text(dumps(ideal(g=4 * US)))
-    assert main(["calibrate", "--ranks-per-node", "8", "--fit-only", "-o", str(file)]) == 0
+    assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0
     assert "new: adapter = a table" in capsys.readouterr().err
     made = load(str(file)).adapter
     assert made is not None
     assert made.gap.value == pytest.approx(1.5 * US)
     assert made.rate.value == pytest.approx(LINK)
-    assert main(["calibrate", "--ranks-per-node", "8", "--fit-only", "-o", str(file)]) == 0  # again: the same
+    assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0  # again: the same
     assert file.read_text().count("[adapter]") == 1
     capsys.readouterr()
     assert main(["calibrate", "report", str(raw)]) == 0

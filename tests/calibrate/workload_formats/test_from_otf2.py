@@ -1,4 +1,4 @@
-"""``pready workload --from-otf2``: the trace of a program is the workload that made it."""
+"""``pready workload traces.otf2``: the trace of a program is the workload that made it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_trace_of_a_halo_is_its_workload(
     tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]
 ) -> None:
     anchor, out = traced(tmp_path / "scorep", halo), tmp_path / "app.toml"
-    words = ["workload", "--from-otf2", str(anchor), "-o", str(out), "--arrivals", "trace"]
+    words = ["workload", str(anchor), "-o", str(out), "--set", "arrivals.model=trace"]
     assert main([*words, "--trace", str(tmp_path / "t.json")]) == 0
     w = workload.load(out)
     same = ["threads", "iterations", "pattern", "grid", "boundaries", "faces", "ranks_per_node", "receiver"]
@@ -102,7 +102,7 @@ def test_the_trace_of_a_halo_is_its_workload(
     assert {e["name"] for e in shares} == {"!$omp parallel (halo.c:17)"}
     assert main(["predict", str(out), "--json"]) in (0, 2)
     # A named distribution comes back, too.
-    assert main([*words[:5], "--arrivals", "auto"]) == 0
+    assert main(words[:4]) == 0
     model: Any = workload.load(out).arrivals
     assert model.model == "normal by thread"
     assert model.spread == pytest.approx(0.08, rel=0.2)  # of 11 × 4 × 4 draws
@@ -112,14 +112,14 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(
     tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]
 ) -> None:
     anchor, out = traced(tmp_path / "scorep", halo, threads=False), tmp_path / "app.toml"
-    words = ["workload", "--from-otf2", str(anchor), "-o", str(out)]
-    given = {"--threads": "4", "--iterations": "12", "--spread": "8 %"}
+    words = ["workload", str(anchor), "-o", str(out)]
+    given = {"threads": "4", "iterations": "12", "arrivals.spread": "8 %"}
     for lacking in given:
-        assert main([*words, *(w for k, v in given.items() if k != lacking for w in (k, v))]) == 2
+        assert main([*words, *(w for k, v in given.items() if k != lacking for w in ("--set", f"{k}={v}"))]) == 2
         said = capsys.readouterr().err
-        assert f"has no parallel regions of OpenMP threads; valid: {lacking} " in said
+        assert f"has no parallel regions of OpenMP threads; valid: --set {lacking}=" in said
         assert not out.exists()
-    assert main([*words, *(w for pair in given.items() for w in pair)]) == 0
+    assert main([*words, *(w for k, v in given.items() for w in ("--set", f"{k}={v}"))]) == 0
     w = workload.load(out)
     model: Any = w.arrivals
     assert (w.threads, w.iterations, w.faces) == (4, 12, halo.faces)
@@ -133,10 +133,10 @@ def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys
     out = tmp_path / "app.toml"
     anchor = traced(tmp_path / "scorep", halo)
     for words, said in (
-        (("--threads", "4"), "has parallel regions; valid: no --threads, --iterations or --spread"),
-        (("--pattern", "halo3d"), "--pattern without --from-mpip"),
+        (("--set", "threads=4"), "has parallel regions; valid: no threads, iterations or arrivals.spread"),
+        (("--set", "pattern=halo3d"), "valid: no pattern: it is found from what was recorded"),
     ):
-        assert main(["workload", "--from-otf2", str(anchor), "-o", str(out), *words]) == 2
+        assert main(["workload", str(anchor), "-o", str(out), *words]) == 2
         assert said in capsys.readouterr().err
         assert not out.exists()
 
@@ -233,7 +233,7 @@ def test_without_the_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
-    assert main(["workload", "--from-otf2", "traces.otf2", "-o", str(tmp_path / "app.toml")]) == 2
+    assert main(["workload", "traces.otf2", "-o", str(tmp_path / "app.toml")]) == 2
     said = capsys.readouterr().err
     install = f"{sys.executable} -m pip install 'pready[otf2]'"
     assert said == f"pready: error: an OTF2 trace needs otf2, which is not installed: {install}\n"
@@ -241,16 +241,14 @@ def test_without_the_reader(
 
 def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: pytest.CaptureFixture[str]) -> None:
     anchor = traced(tmp_path / "scorep", halo)
-    empty, other, cut = tmp_path / "empty.otf2", tmp_path / "run.txt", tmp_path / "cut"
+    empty, cut = tmp_path / "empty.otf2", tmp_path / "cut"
     empty.write_bytes(b"")
-    other.write_text("x")
-    for path in (tmp_path / "none.otf2", tmp_path, other):
-        assert main(["workload", "--from-otf2", str(path)]) == 2
-        assert "is no OTF2 trace; valid: its anchor file" in capfd.readouterr().err
+    assert main(["workload", str(tmp_path / "none.otf2")]) == 2
+    assert "is no OTF2 trace; valid: its anchor file" in capfd.readouterr().err
     cut.mkdir()
     (cut / "traces.otf2").write_bytes(anchor.read_bytes())  # without its definitions and events
     for path in (empty, cut / "traces.otf2"):
-        assert main(["workload", "--from-otf2", str(path)]) == 2
+        assert main(["workload", str(path)]) == 2
         said = capfd.readouterr().err
         assert "Traceback" not in said
         assert "cannot be read: " in said
@@ -266,7 +264,7 @@ def test_a_damaged_clock(
     """10^11 s are 10^20 ns, more than 63 bits."""
     monkeypatch.setattr(otf2_trace, "TICKS", ticks)
     anchor = write(tmp_path / "scorep", 1, 1, lambda trace, rank: trace.call(rank, "MPI_Init", 0, late))
-    assert main(["workload", "--from-otf2", str(anchor)]) == 2
+    assert main(["workload", str(anchor)]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"pready: error: {anchor}: cannot be read: {why}")
     assert said.endswith("; valid: a complete OTF2 trace\n")

@@ -23,14 +23,20 @@ RECORDS = [
     {"path": "main", "time (inc)": 9.5},
     {"path": "main/sum", "Sends (max)": 0, "Sends (total)": 0, "Coll (max)": 50},
 ]  # fmt: skip
-GIVEN = {"--threads": "4", "--pattern": "halo3d", "--iterations": "50", "--spread": "4 %", "--compute": "2 ms"}
+GIVEN = {
+    "threads": "4",
+    "pattern": "halo3d",
+    "iterations": "50",
+    "arrivals.spread": "4 %",
+    "compute.time": "2 ms",
+}
 
 REPORT = str(Path(__file__).parents[2] / "data" / "importers" / "mpip_3.5.mpiP")
-GIVEN_REPORT = {"--threads": "8", "--pattern": "halo3d", "--iterations": "400", "--spread": "4 %"}
+GIVEN_REPORT = {"threads": "8", "pattern": "halo3d", "iterations": "400", "arrivals.spread": "4 %"}
 
 
 def words(given: dict[str, str]) -> list[str]:
-    return [word for pair in given.items() for word in pair]
+    return [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
 
 
 def written(tmp_path: Path, data: Any) -> Path:
@@ -42,7 +48,7 @@ def written(tmp_path: Path, data: Any) -> Path:
 @pytest.mark.parametrize("wrap", [lambda r: r, lambda r: {"records": r, "globals": {}}], ids=["records", "object"])
 def test_bytes_of_a_neighbour_and_step(tmp_path: Path, wrap: Any) -> None:
     path, out = written(tmp_path, wrap(RECORDS)), tmp_path / "w.toml"
-    assert main(["workload", "--from-caliper", str(path), *words(GIVEN), "-o", str(out)]) == 0
+    assert main(["workload", str(path), *words(GIVEN), "-o", str(out)]) == 0
     made = workload.load(out)
     # 300 sends of 32 KiB in 50 steps to 3 ranks: 2 × 32 KiB each.
     assert (made.buffer, made.threads, made.iterations, made.pattern) == (65536, 4, 50, "halo3d")
@@ -51,29 +57,29 @@ def test_bytes_of_a_neighbour_and_step(tmp_path: Path, wrap: Any) -> None:
 
 def test_two_regions_are_two_exchanges(tmp_path: Path) -> None:
     path, out = written(tmp_path, [RECORDS[0], {**RECORDS[0], "path": "main/sweep \x1b[31m"}]), tmp_path / "w.toml"
-    assert main(["workload", "--from-caliper", str(path), *words(GIVEN), "-o", str(out)]) == 0
+    assert main(["workload", str(path), *words(GIVEN), "-o", str(out)]) == 0
     assert "\x1b" not in out.read_text(encoding="utf-8")
     made = workload.load(out)
     assert [w.thread_time for w in made.parts] == [1e-3, 1e-3]
 
 
-@pytest.mark.parametrize("profile", ["--from-caliper", "--from-mpip"])
+@pytest.mark.parametrize("profile", ["caliper", "mpip"])
 def test_missing_options_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str], profile: str) -> None:
-    path, given = (written(tmp_path, RECORDS), GIVEN) if profile == "--from-caliper" else (REPORT, GIVEN_REPORT)
+    path, given = (written(tmp_path, RECORDS), GIVEN) if profile == "caliper" else (REPORT, GIVEN_REPORT)
     out = tmp_path / "w.toml"
     for lacking in given:
         rest = {option: value for option, value in given.items() if option != lacking}
-        assert main(["workload", profile, str(path), "-o", str(out), *words(rest)]) == 2
+        assert main(["workload", str(path), "-o", str(out), *words(rest)]) == 2
         said = capsys.readouterr().err
-        assert f"valid: {lacking} " in said
+        assert f"valid: --set {lacking}=" in said
         assert said.count("\n") == 1
         assert not out.exists()
 
 
 def test_a_region_with_more_peers_than_the_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = words({**GIVEN, "--pattern": "pt2pt"})
+    given = words({**GIVEN, "pattern": "pt2pt"})
     out = str(tmp_path / "w.toml")
-    assert main(["workload", "--from-caliper", str(written(tmp_path, RECORDS)), *given, "-o", out]) == 2
+    assert main(["workload", str(written(tmp_path, RECORDS)), *given, "-o", out]) == 2
     assert "region 'halo' sends to 3 ranks; valid: at most 1" in capsys.readouterr().err
 
 
@@ -101,7 +107,7 @@ def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
     A step sends 196600 B, 32766.7 B to each neighbour, of which 8 threads have 4096 B each; it computes 9.1 s / 400.
     """
     out = tmp_path / "app.toml"
-    assert main(["workload", "--from-mpip", REPORT, "-o", str(out), *words(GIVEN_REPORT)]) == 0
+    assert main(["workload", REPORT, "-o", str(out), *words(GIVEN_REPORT)]) == 0
     w = workload.load(out)
     assert (w.name, w.threads, w.iterations, w.pattern, w.buffer) == ("app", 8, 400, "halo3d", 32768)
     assert w.thread_time == pytest.approx(9.1 / 400)
@@ -109,7 +115,15 @@ def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
     assert w.arrivals.spread == pytest.approx(0.04)
 
 
-def test_one_of_run_and_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for given in ([], [str(tmp_path), "--from-mpip", REPORT]):
-        assert main(["workload", *given, "-o", str(tmp_path / "app.toml")]) == 2
-        assert "one of RUN (a captured run), --from-mpip," in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], "nothing to read; valid: RUN"),
+        ([REPORT, "--set", "thread=4"], '--set thread (did you mean "threads"?)'),
+        ([REPORT, "--set", "threads=x"], "threads = 'x'; valid: an integer"),
+        ([REPORT, "--set", "pattern=halo2d"], "pattern = 'halo2d'; valid: pt2pt or halo3d or halo3d26"),
+    ],
+)
+def test_what_cannot_be_set(given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["workload", *given, "-o", str(tmp_path / "app.toml")]) == 2
+    assert said in capsys.readouterr().err
