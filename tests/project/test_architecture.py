@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -97,3 +99,19 @@ def test_no_c_file_includes_what_includes_it(room: str) -> None:
         own = one.rpartition("/")[0]
         rooms.setdefault(own, set()).update({other.rpartition("/")[0] for other in others} - {own})
     TopologicalSorter(rooms).prepare()
+
+
+def test_what_predict_imports_is_what_the_page_says() -> None:
+    """Beside the model: parsing and printing, no measuring, no SymPy, no Matplotlib."""
+    code = "import sys, pready.commands.predict; print(*(m for m in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    rooms = {".".join(m.split(".")[1:3]) for m in loaded if m.startswith("pready.")}
+    outside = {room for room in rooms if not room.startswith("model")}
+    assert outside <= {
+        *("calibrate", "calibrate.measure"),  # of job scripts, the names of schedulers
+        *("commands", "commands.options", "commands.predict"),
+        *("files", "files.extra", "files.writing", "whatif", "whatif.table"),
+        *("show", "show.figures", "show.tables", "show.terminal"),
+    }
+    assert "pready.model.advice.predict" in loaded
+    assert not {"pready.model.advice.explanation", "sympy", "matplotlib"} & set(loaded)
