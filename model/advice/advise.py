@@ -46,7 +46,7 @@ FASTER = 1 + 1e-9
 LEAST_DEEP, DEEPEST = 64, 512
 """Least and most draws of the machine for the interval of what is advised."""
 MOST_DRAWN_MESSAGES = 120_000_000
-"""Of all these draws together."""
+"""Most messages of all these draws together."""
 
 
 def best_and_as_good(
@@ -93,12 +93,11 @@ def _kind(interface: Interface) -> tuple[bool, bool]:
 
 
 def interfaces(rows: Sequence[Standing]) -> list[Interface]:
-    """Of rows, each once."""
     return list(dict.fromkeys(p.approach.interface for p in rows))
 
 
 def deep(evaluation: Evaluation, approach: Approach, min_gain: float = MIN_GAIN) -> Evaluation:
-    """The same with so many draws that more would not turn the verdict, nor change the interval much (`enough`)."""
+    """The evaluation with so many draws that more would not turn the verdict nor change its interval (`enough`)."""
     base = evaluation.workload.baseline
     most = min(DEEPEST, max(evaluation.draws_made, MOST_DRAWN_MESSAGES // max(evaluation.messages_of_a_draw, 1)))
     out, draws = evaluation.with_draws(most), min(LEAST_DEEP, most)

@@ -36,7 +36,7 @@ class Case:
 
     @property
     def baseline(self) -> Case:
-        """The same as the application does it now."""
+        """The case with each exchange sent as the application does now."""
         return replace(self, ways=tuple(w.baseline for w in self.parts))
 
     def begin(self, sampler: Sampler) -> Array:
@@ -55,17 +55,16 @@ class OneExchange:
 
     @property
     def here(self) -> Case:
-        """As it is, with the ways to advise."""
+        """The machine and the workload as they are, with the ways to advise."""
         return Case(self.evaluation.machine, (self.evaluation.workload,), (self.approach,), self.evaluation.rest)
 
     @property
     def saving(self) -> Saving:
-        """Of an iteration, and with each draw of the machine."""
+        """What an iteration saves, and with each draw of the machine."""
         return self.evaluation.saving(self.approach)
 
     @property
     def sampler(self) -> Sampler:
-        """Of the draws."""
         return self.evaluation.sampler
 
     def sizes(self, case: Case) -> list[tuple[Workload, float]]:
@@ -90,16 +89,13 @@ class StepOfSeveral:
 
     @property
     def here(self) -> Case:
-        """As it is."""
         return Case(self.step.machine, self.step.workload.parts, self.ways, self.step.like.rest)
 
     @property
     def sampler(self) -> Sampler:
-        """Of the draws."""
         return self.step.like.sampler
 
     def sizes(self, case: Case) -> list[tuple[Workload, float]]:
-        """Of all exchanges."""
         return [
             (there.workload, approach.message_size(size))
             for there, approach in self._placed(case)

@@ -53,7 +53,7 @@ def rows_in_question(evaluation: Evaluation, able: Sequence[Approach], min_gain:
 
 
 class Contenders:
-    """Of all approaches those that `advise.best_and_as_good` may choose, the parameters at their values."""
+    """The approaches that `advise.best_and_as_good` may choose, the parameters at their values."""
 
     def __init__(self, evaluation: Evaluation, able: Sequence[Approach], min_gain: float) -> None:
         self.evaluation, self.able, self.min_gain = evaluation, able, min_gain
@@ -74,7 +74,7 @@ class Contenders:
         return best_port(usable, now, w.iterations, self.min_gain).approach
 
     def simpler(self, best: Approach) -> list[Approach]:
-        """Of each simpler interface the best, which may be as good."""
+        """The best row of each simpler interface, which may be as good."""
         found = set(self._split)
         if self._seen is not None:
             by_interface: dict[Interface, list[int]] = {}
@@ -117,7 +117,7 @@ class Contenders:
 
 @dataclass(frozen=True)
 class Times:
-    """Of a first look: seconds of each iteration, shape (approaches, GLANCE), and what to add, exactly known."""
+    """Seconds of each iteration of a first look, shape (approaches, GLANCE), and what to add, exactly known."""
 
     each: Array
     once: Array
@@ -125,7 +125,6 @@ class Times:
 
     @cached_property
     def mean(self) -> list[float]:
-        """Of each approach."""
         means: list[float] = (self.each.mean(axis=1) + self.once).tolist()
         return means
 
@@ -143,11 +142,11 @@ class Look:
 
     able: Sequence[Approach]
     iterations: int
-    """Of the workload."""
+    """The workload's iterations."""
     run: Times
-    """Of an iteration, with its share of the set-up."""
+    """Seconds of an iteration, with its share of the set-up."""
     exchange: Times
-    """Of communication."""
+    """Seconds of communication."""
 
     @classmethod
     def at(cls, evaluation: Evaluation, able: Sequence[Approach]) -> Look:

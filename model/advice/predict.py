@@ -377,7 +377,7 @@ def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[App
 
 
 def ways_said(workload: Workload, exchanges: Sequence[Prediction]) -> str:
-    """The same in words."""
+    """How each exchange of a step is sent, in words."""
     ways = chosen_ways(workload, exchanges)
     return ", ".join(f"{e.workload['name']}: {_way(a)}" for e, a in zip(exchanges, ways, strict=True))
 

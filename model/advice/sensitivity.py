@@ -38,7 +38,7 @@ T = TypeVar("T")
 STEP = 2.0
 """A field of the workload is divided and multiplied by it."""
 NOTABLE_PERCENT = 0.01
-"""Of an iteration: inputs that move less are not listed."""
+"""Percent of an iteration: inputs that move less are not listed."""
 AS_IT_IS = 0.5
 """Weight of what a file says of an input that nobody measured; what else it could be shares the rest."""
 TELLS = {
@@ -110,18 +110,16 @@ class Asked(Sampler):
         return super().__call__(name, value)
 
     def curve(self, name: str, curve: SizeCurve, size: float) -> Array:
-        """Likewise."""
         self.sources[name] = curve.source
         return super().curve(name, curve, size)
 
     def relative(self, name: str, value: float, interval: float) -> Array:
-        """Likewise; the barrier's source is the machine's."""
+        """The value as it stands; the barrier's source is the machine's."""
         if name == "barrier":
             self.sources[name] = self.machine.threads.barrier.source
         return super().relative(name, value, interval)
 
     def sharing(self, name: str, curve: Contention, threads: int) -> Array:
-        """Likewise."""
         self.sources[name] = curve.source
         return super().sharing(name, curve, threads)
 

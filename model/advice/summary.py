@@ -24,7 +24,7 @@ class Outcome:
 
     library: str
     engine: str
-    """As of a `Prediction`."""
+    """"timeline" or "engine", as of a `Prediction`."""
     ranks: tuple[int, ...]
     best: ApproachPrediction
     verdict: Verdict

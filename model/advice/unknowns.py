@@ -29,7 +29,7 @@ from pready.model.workload.workload import Workload
 THRESHOLD = 4.0
 """Libraries' thresholds of one fabric differ by so much: UCX 8 to 16 KiB, Open MPI over TCP 64 KiB."""
 TEAMS = 3.0
-"""Of barriers and contention: measurements of one library on two fabrics differ by so much."""
+"""Barriers and contention of one library on two fabrics differ by so much in measurements."""
 CONGESTED = (2.0, 4.0)
 """The bandwidth is divided by them."""
 SHARING = 4

@@ -178,7 +178,7 @@ def _write_source(
 
 
 def _advised(prediction: Prediction, workload: Workload, language: str) -> Ways:
-    """As advised; of exchanges that are advised differently, the best interface for all of them, and it is said."""
+    """The advised ways; of exchanges that are advised different interfaces, the best one for all, which is said."""
     each = prediction.exchanges or (prediction,)
     chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
     if len({a.interface for a in chosen}) == 1:

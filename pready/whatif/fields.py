@@ -36,7 +36,6 @@ class Axis:
 
     field: str
     values: tuple[object, ...]
-    """As in a file."""
 
 
 def axis(field: str, values: object) -> Axis:

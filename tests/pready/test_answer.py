@@ -12,7 +12,7 @@ from command_line import out, refused
 import pready
 from pready.cli import main
 from pready.model.result.prediction import Prediction
-from pready.show.tables.answer import bare, from_to, headline, how_sure, way
+from pready.show.tables.answer import bare, from_to, headline, way
 from pready.show.tables.prediction import change
 
 WIDTH, LINES = 80, 26
@@ -65,28 +65,6 @@ def test_an_interval_that_is_the_value_is_not_shown(made: Prediction) -> None:
 )
 def test_two_times_share_their_unit(before: float, after: float, said: str) -> None:
     assert from_to(before, after) == said
-
-
-def test_how_sure_names_sources_turns_and_the_next_measurement(made: Prediction) -> None:
-    advice = replace(
-        made.advice,
-        certainty="likely",
-        probability=0.9,
-        rests_on={"measured": 31, "literature": 4, "assumed": 6},
-        turns_if=[("a put took 5 us more", 0.3)],
-        between=(0.3, 12.0),
-        measure_next="pready calibrate --measure approach",
-    )
-    for part in (
-        "Likely: ",
-        "31 measured, 4 published, 6 assumed",
-        "a put took 5 us more (0.3 %)",
-        "--measure approach",
-    ):
-        assert part in how_sure(advice)
-    assert how_sure(replace(advice, verdict="undecided", certainty="")).startswith("Unsure: ")
-    assert "90 % of the values drawn say port" in how_sure(replace(advice, verdict="undecided", certainty=""))
-    assert how_sure(replace(advice, probability=None)) == ""
 
 
 @pytest.mark.parametrize(

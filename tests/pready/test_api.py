@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -184,17 +183,3 @@ def test_a_step_is_simulated_with_all_its_exchanges() -> None:
     assert made.run.messages == sum(e.run.messages for e in made.exchanges)
     assert [e["eta"] for e in made.to_dict()["exchanges"]] == [e.eta for e in made.exchanges]
     assert pready.simulate("meluxina", step, iterations=3).eta > 1.5  # each as it is advised
-
-
-SIGNATURES = Path(__file__).with_name("signatures.txt")
-"""Names and defaults of the arguments of each function; a change breaks scripts, and is in the changelog."""
-
-
-def test_signatures_are_kept() -> None:
-    found = []
-    for name in pready.__all__:
-        function = getattr(pready, name)
-        if inspect.isfunction(function):
-            of = inspect.signature(function).parameters.values()
-            found += [f"{name}({p.name}{'' if p.default is p.empty else f'={p.default!r}'})" for p in of]
-    assert found == SIGNATURES.read_text(encoding="utf-8").splitlines()

@@ -27,7 +27,6 @@ from pready.model.machine import machine
 from pready.model.workload import workload
 from pready.whatif import compute as computing
 from pready.whatif.compute import compute
-from pready.whatif.executors import processes
 from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
@@ -122,27 +121,6 @@ def test_a_process_that_dies_costs_only_its_points(monkeypatch: pytest.MonkeyPat
     kept = Kept(tmp_path / "s.csv")
     assert compute(some, Options(), cores=2, separate=True, kept=kept, on_point=kill_one) == plain
     assert len(told) == len(kept.path.read_text(encoding="utf-8").splitlines()) == len(some)
-
-
-@pytest.mark.thorough
-def test_a_pool_that_breaks_leaves_its_points_for_the_next(tmp_path: Path) -> None:
-    some, out = some_points(3), tmp_path / "s.csv"
-    kept = Kept(out)
-
-    def kill() -> None:
-        for child in multiprocessing.active_children():
-            os.kill(child.pid or 0, signal.SIGKILL)
-
-    with (
-        processes(1) as pool,
-        pytest.raises(PreadyError, match=r"workers failed \(BrokenProcessPool: .*\); \d+ of 6 points are finished"),
-    ):
-        compute(some, Options(), executor=pool, kept=kept, on_point=kill)
-    assert 1 <= len(kept) < len(some)
-    before = len(kept)
-    again = Kept(out)
-    assert compute(some, Options(), executor=Here(), kept=again) == compute(some, Options())
-    assert len(again.path.read_text(encoding="utf-8").splitlines()) - before == len(some) - before
 
 
 @pytest.mark.thorough

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import data, out
 
 import pready
-from pready.model.result.break_even import Range
-from pready.show.tables.answer import where_it_pays as pays
 
 HALO = "examples/halo3d.toml"
 
@@ -53,19 +50,3 @@ def test_what_stands_for_the_workloads_ranks_is_said() -> None:
 
 def said(on: pready.Machine, what: pready.Workload) -> list[str]:
     return pready.predict(on, what.model_copy(update={"transport_partitions": (4,)}), draws=0).advice.warnings
-
-
-@pytest.mark.thorough
-def test_for_which_buffers_is_said_with_what_is_certain() -> None:
-    machine = pready.load_machine("meluxina")
-    some = pready.predict(machine, pready.load_workload("examples/laggard.toml"), draws=0)
-
-    def said(expected: list[Range], certain: list[Range]) -> str:
-        return pays(replace(some, advice=replace(some.advice, pays=expected, certain=certain)))
-
-    whole, part = Range(2**14, 2**30), Range(2**15, 2**22)
-    assert said([], []).startswith("Saves 1 % with no buffer up to 1 GiB")
-    assert said([whole], [whole]).startswith("Pays from 16 KiB to 1 GiB")
-    assert said([whole], [part]).startswith("Pays from 32 KiB to 4 MiB")
-    assert said([whole], []).startswith("May pay with a buffer from 16 KiB to 1 GiB, nowhere with 95 % certainty")
-    assert pays(replace(some, exchanges=(some,))) == ""  # a step has several buffers

@@ -14,7 +14,6 @@ from command_line import out
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from rich.text import Text
 
 from pready.cli import main
 from pready.model.common.units import Unit, format_change, format_quantity, format_time, unit_of_times
@@ -143,16 +142,6 @@ def drawn(table: Readable, width: int) -> str:
     return stream.getvalue()
 
 
-def two_rows(width: int) -> list[str]:
-    table = Readable(heading="a heading that is longer than the table")
-    table.add_column("name")
-    table.add_column("a long\nheader", justify="right", no_wrap=True)
-    table.add_column("interval", no_wrap=True)
-    table.add_row("first of two", "1.25 us", "1.00× (1.00-1.00)")
-    table.add_row(Text("second"), "100 us", "10.00× (9.00-11.00)")
-    return [line.rstrip() for line in drawn(table, width).splitlines()]
-
-
 WORDS = st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=6).map(" ".join)
 
 
@@ -170,43 +159,6 @@ def test_no_word_is_cut_whatever_the_width(rows: list[tuple[str, ...]], data: st
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     assert {w for row in rows for cell in row for w in cell.split()} <= set(text.split())
-
-
-def test_a_table_where_it_fits() -> None:
-    # 12 (the longest name) + 7 (header and figure) + 19 (interval) + two gaps of 2
-    assert two_rows(12 + 7 + 19 + 4)[2:] == [
-        "               a long",
-        "name           header  interval",
-        "─" * 42,
-        "first of two  1.25 us  1.00× (1.00-1.00)",
-        "second         100 us  10.00× (9.00-11.00)",
-    ]
-
-
-def test_two_lines_for_a_row_where_it_does_not() -> None:
-    # a name may be wrapped, to its longest word: 6 + 7 + 19 + 4 is the least
-    assert two_rows(12 + 7 + 19 + 4 - 7)[3:] == [
-        "     a long",
-        "     header  interval",
-        "    " + "─" * 28,
-        "first of two",
-        "    1.25 us  1.00× (1.00-1.00)",
-        "second",
-        "     100 us  10.00× (9.00-11.00)",
-    ]
-
-
-def test_a_list_where_even_that_is_too_wide() -> None:
-    assert two_rows(31)[3:] == [
-        "first of two",
-        "    a long header  1.25 us",
-        "    interval       1.00×",
-        "                   (1.00-1.00)",
-        "second",
-        "    a long header  100 us",
-        "    interval       10.00×",
-        "                   (9.00-11.00)",
-    ]
 
 
 # ---- numbers --------------------------------------------------------------------------------------------------------

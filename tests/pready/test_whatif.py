@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import threading
 from collections import Counter
 from itertools import groupby
@@ -435,18 +434,6 @@ def test_what_a_library_changes_is_named() -> None:
 def test_comparing_one_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, "compare", "examples/laggard.toml", "examples/laggard.toml")
     assert "two workloads are called 'laggard'; valid: a name of its own for each" in said
-
-
-def test_a_comparisons_table_names_what_differs(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    path, machines = tmp_path / "c.svg", ("--set", "machine=meluxina,hpc3")
-    text = out(capsys, "compare", "examples/laggard.toml", *machines, "--plot", path)
-    assert text.startswith("laggard")
-    assert "worth porting with buffers" in " ".join(text.split())
-    assert [line.split()[0] for line in text.splitlines() if re.search(r"\d× \(", line)] == ["meluxina", "hpc3"]
-    assert "iteration shorter by" in path.read_text(encoding="utf-8")
 
 
 def by_path(row: dict[str, Any]) -> tuple[str, ...]:
