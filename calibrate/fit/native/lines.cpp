@@ -1,11 +1,21 @@
-#include "huber_lines.hpp"
+// Huber's straight line through windows of consecutive points of many rows (pready.calibrate.fit.lines).
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
-namespace pready {
+namespace nb = nanobind;
+
 namespace {
+
+// Huber's ρ: quadratic up to k standard deviations, then linear; `worst` is what a point can cost at most.
+struct Huber {
+    double k, worst;
+};
 
 // Four points side by side, whatever the processor: sums are rounded everywhere alike.
 constexpr std::int64_t kAbreast = 4;
@@ -72,8 +82,8 @@ double cost(const Points& p, const Line& line, const Huber& huber) {
     return sum(total);
 }
 
-}  // namespace
-
+// `count` windows of each row, a window having the points from its first number up to, not including, its second: weighted
+// least squares, the weights Huber's, so many times anew. Writes intercept, slope and cost of each window of each row.
 void huber_lines(const double* x, const double* y, const double* sigma, std::int64_t rows, std::int64_t columns,
                  const std::int64_t* windows, std::int64_t count, bool sloped, int rounds, const Huber& huber,
                  double* out) {
@@ -100,4 +110,37 @@ void huber_lines(const double* x, const double* y, const double* sigma, std::int
     }
 }
 
-}  // namespace pready
+nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::size_t rows, std::size_t columns) {
+    auto* kept = new std::vector<double>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+    return nb::ndarray<nb::numpy, double>(kept->data(), {rows, columns}, owner);
+}
+
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Windows = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+nb::ndarray<nb::numpy, double> lines(const Rows& x, const Rows& y, const Rows& sigma, const Windows& windows,
+                                     bool sloped, int rounds, double k, double worst) {
+    const std::size_t rows = x.shape(0), points = x.shape(1);
+    for (const Rows* other : {&y, &sigma})
+        if (other->shape(0) != rows || other->shape(1) != points)
+            throw nb::value_error("x, y and sigma differ in shape");
+    if (windows.shape(0) != rows || windows.shape(2) != 2) throw nb::value_error("windows are no pairs of each row");
+    const auto length = static_cast<std::int64_t>(points);
+    const auto outside = [length](std::int64_t bound) { return bound < 0 || bound > length; };
+    if (std::any_of(windows.data(), windows.data() + windows.size(), outside))
+        throw nb::value_error("a window ends where no points are");
+    const std::size_t found = rows * windows.shape(1);
+    std::vector<double> out(found * 3);
+    huber_lines(x.data(), y.data(), sigma.data(), static_cast<std::int64_t>(rows), length, windows.data(),
+                static_cast<std::int64_t>(windows.shape(1)), sloped, rounds, {k, worst}, out.data());
+    return array(std::move(out), found, 3);
+}
+
+}  // namespace
+
+NB_MODULE(_lines, m) {
+    m.doc() = "Straight lines through many windows of points, for pready.calibrate.fit.";
+    m.def("huber_lines", &lines, nb::arg("x"), nb::arg("y"), nb::arg("sigma"), nb::arg("windows"), nb::arg("sloped"),
+          nb::arg("rounds"), nb::arg("k"), nb::arg("worst"));
+}
