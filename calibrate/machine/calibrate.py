@@ -136,7 +136,7 @@ def _stalls(content: Content, key: str, ratio: float) -> list[Point]:
     if bracket is None or bracket[1] <= ratio * bracket[0]:
         return []
     size = round((bracket[0] * bracket[1]) ** 0.5)
-    return [Point.of("overlap", bytes=size, who=who) for who in ("receiver", "sender")]
+    return [Point.of("overlap", bytes=size)]
 
 
 def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int = 0) -> Calibration:

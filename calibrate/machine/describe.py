@@ -105,14 +105,13 @@ def _library(probes: Probes, about: Record) -> Library:
 
 
 def _setup(probes: Probes) -> Value[float]:
-    """The time that a persistent send saves; 0 where it saves none, or was not measured."""
+    """The time that a persistent send saves over a nonblocking one; 0 where it saves none, or was not measured."""
     if probes.setup is None:
         return exact(TIME, 0.0, "not measured: a persistent send is taken to save nothing")
     return value(TIME, probes.setup.at_least_zero(), "ping-pongs with MPI_Isend, less those with MPI_Start")
 
 
 def _begin(probes: Probes) -> Begin:
-    """Costs of setting up, once."""
     measured = {
         name: value(PER_BYTE, cost, "windows of 4 MiB and of 1 KiB")
         if name == "registration"

@@ -27,7 +27,7 @@ def centre(record: Record, scale: float = 1.0) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class TimedExchange:
     """One whole exchange: time from its start, and after its last partition was ready."""
 
     approach: str
@@ -55,8 +55,6 @@ class Probes:
     early_send: bool | None = None
     early_first: bool | None = None
     exposed_share: Mapping[int, float] = field(default_factory=dict)
-    exposed_share_sender: Mapping[int, float] = field(default_factory=dict)
-    """The same with the sender computing meanwhile, the receiver waiting."""
     taken_lock: Mapping[int, TakenLock] = field(default_factory=dict)
     """By number of threads, from threads that issued at once while the receiver slept."""
     setup: Estimate | None = None
@@ -64,7 +62,7 @@ class Probes:
     begin: Mapping[str, Estimate] = field(default_factory=dict)
     """Set-up costs by kind of object, in seconds; "registration": seconds per byte of a window."""
     copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
-    exchanges: tuple[Exchange, ...] = ()
+    exchanges: tuple[TimedExchange, ...] = ()
     rates: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     """Messages per second of all threads together, by mechanism and threads."""
     unsupported: Mapping[str, str] = field(default_factory=dict)
@@ -114,8 +112,7 @@ def probes(content: Content, key: str) -> Probes:
         # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
         early_send=_any(r["derived"]["early_steady"] for r in early),
         early_first=_any(r["derived"]["early_first"] for r in early),
-        exposed_share=_exposed(_select(content, "overlap", key, who="receiver")),
-        exposed_share_sender=_exposed(_select(content, "overlap", key, who="sender")),
+        exposed_share=_exposed(_select(content, "overlap", key)),
         taken_lock={k: lock_cost(p) for k, p in sorted(contended(_select(content, "contention", key)).items())},
         setup=_setup(content, key),
         begin=_begin(_select(content, "begin", key)),
@@ -157,12 +154,12 @@ def _setup(content: Content, key: str) -> Estimate | None:
     return Estimate(mean, mean - half, mean + half)
 
 
-def _exchange(record: Record) -> Exchange:
+def _exchange(record: Record) -> TimedExchange:
     p = record["parameters"]
     total, after = (centre(record["also"][n]) for n in ("total", "after"))
     ready = tuple(tuple(row) for row in record.get("lists", {}).get("ready_s", ()))
     numbers = int(p["bytes"]), int(p["threads"]), int(p["theta"]), float(p["delay_s"])
-    return Exchange(str(p["approach"]), *numbers, total, after, ready, int(p.get("round", 0)))
+    return TimedExchange(str(p["approach"]), *numbers, total, after, ready, int(p.get("round", 0)))
 
 
 def load(path: Path) -> Content:
@@ -181,7 +178,7 @@ def _select(content: Content, measurement: str, key: str, **parameters: object) 
 
 
 def _by(records: Iterable[Record], parameter: str) -> dict[float, Array]:
-    """Repeats in seconds by one parameter."""
+    """Repeats in seconds by the values of one parameter."""
     found: dict[float, list[float]] = defaultdict(list)
     for r in records:
         found[float(r["parameters"][parameter])] += [ns * 1e-9 for ns in r["samples_ns"]]

@@ -29,11 +29,7 @@ def stall_bracket(probes: Probes) -> tuple[int, int] | None:
 
     None if all sizes move: then no message needs a CTS before it moves, or progress needs no rank.
     """
-    waits = {
-        size: max(probes.exposed_share.get(size, 0.0), probes.exposed_share_sender.get(size, 0.0)) >= MOVES_BELOW
-        for size in {*probes.exposed_share, *probes.exposed_share_sender}
-        if size > TOO_SMALL_TO_OVERLAP
-    }
+    waits = {size: share >= MOVES_BELOW for size, share in probes.exposed_share.items() if size > TOO_SMALL_TO_OVERLAP}
     moving = max((size for size, stalled in waits.items() if not stalled), default=TOO_SMALL_TO_OVERLAP)
     stalled = [size for size in waits if size > moving]
     return (moving, min(stalled)) if stalled else None

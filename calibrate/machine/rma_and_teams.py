@@ -1,6 +1,6 @@
 """Costs that whole exchanges show: RMA, and meetings of threads.
 
-The points are `measurement_plan.exchanges`. Where two exchanges differ in one thing only, their difference is its
+The points are `measure/schedule.py::exchanges`. Where two exchanges differ in one thing only, their difference is its
 cost. Elsewhere the timeline supplies what is known already, and the rest is the missing cost.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from pready.calibrate.fit import Estimate
 from pready.calibrate.fit.location import mad_sigma
 from pready.calibrate.machine.estimates import SHORTEST_S, TIME, between, exact, size_curve, value, with_fields
-from pready.calibrate.machine.observations_of import Exchange
+from pready.calibrate.machine.observations_of import TimedExchange
 from pready.calibrate.machine.team_costs import barrier_curve
 from pready.calibrate.measure.catalogue import interface_of
 from pready.calibrate.measure.schedule import MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
@@ -50,31 +50,29 @@ UNDISTURBED = 5.0
 class Found:
     """Exchanges by approach, size, team and pause."""
 
-    all: Sequence[Exchange]
+    all: Sequence[TimedExchange]
 
     @property
     def rounds(self) -> list[Found]:
-        """Each round on its own."""
         numbers = sorted({e.round for e in self.all})
         return [Found([e for e in self.all if e.round == number]) for number in numbers]
 
-    def one(self, approach: str, size: int, theta: int = 1, delay_s: float = 0.0) -> Exchange | None:
+    def one(self, approach: str, size: int, theta: int = 1, delay_s: float = 0.0) -> TimedExchange | None:
         """The exchange of one thread, if it was measured."""
         wanted = (approach, size, 1, theta, delay_s)
         return _middle([e for e in self.all if (e.approach, e.bytes, e.threads, e.theta, e.delay_s) == wanted])
 
-    def team(self, approach: str, threads: int, theta: int) -> Exchange | None:
+    def team(self, approach: str, threads: int, theta: int) -> TimedExchange | None:
         """The exchange of several threads that are ready together."""
         wanted = (threads, theta, 0.0)
         return _middle([e for e in self.teams(approach) if (e.threads, e.theta, e.delay_s) == wanted])
 
-    def teams(self, approach: str) -> list[Exchange]:
+    def teams(self, approach: str) -> list[TimedExchange]:
         """Small exchanges of several threads, every round of each."""
         return [e for e in self.all if e.approach == approach and e.threads > 1 and e.ready]
 
 
-def _middle(rounds: Sequence[Exchange]) -> Exchange | None:
-    """The same exchange in all its rounds, as one."""
+def _middle(rounds: Sequence[TimedExchange]) -> TimedExchange | None:
     if not rounds:
         return None
     total, after = ([getattr(e, of) for e in rounds] for of in ("total", "after"))
@@ -86,7 +84,7 @@ def _median(of: Sequence[Estimate]) -> Estimate:
     return Estimate(value, low, high)
 
 
-def refined(machine: Machine, exchanges: Sequence[Exchange]) -> Machine:
+def refined(machine: Machine, exchanges: Sequence[TimedExchange]) -> Machine:
     """The machine, as known without them, with the costs that exchanges show."""
     found = Found(exchanges)
     if (barrier := _barrier(machine, found)) is not None:
@@ -100,7 +98,7 @@ def _with_rma(machine: Machine, fields: Mapping[str, object]) -> Machine:
     return with_fields(machine, one_sided=with_fields(machine.one_sided, **fields))
 
 
-def modelled(machine: Machine, e: Exchange) -> float:
+def modelled(machine: Machine, e: TimedExchange) -> float:
     """The model's time of an exchange: the median over its repeats, until both sides are done."""
     approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
@@ -110,7 +108,7 @@ def modelled(machine: Machine, e: Exchange) -> float:
     return float(np.median([alone(ranks, row).end for row in ready.tolist()]))
 
 
-def _rest(machine: Machine, e: Exchange) -> float:
+def _rest(machine: Machine, e: TimedExchange) -> float:
     return e.after.value - modelled(machine, e)
 
 

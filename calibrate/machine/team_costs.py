@@ -38,7 +38,7 @@ def threads(probes: Probes, cores: int | None, notes: list[str]) -> Threads:
 
 
 def contexts(probes: Probes) -> Value[int]:
-    """As many as threads with a communicator each are seen to use."""
+    """VCIs that threads use, one each, as their rate over separate communicators shows."""
     shared, own = (probes.rates.get(mechanism, {}) for mechanism in ("one", "communicators"))
     most = max(set(shared) & set(own), default=1)
     if most == 1 or not (1 in shared and 1 in own):
@@ -109,7 +109,7 @@ def _most_threads(probes: Probes) -> int:
 
 
 def _barrier() -> Barrier:
-    """Of the reference, until exchanges of teams show it in place (`rma_and_teams`)."""
+    """The reference's barrier, until exchanges of teams show it in place (`rma_and_teams`)."""
     known = load(REFERENCE).threads.barrier
     return Barrier(
         threads=known.threads,

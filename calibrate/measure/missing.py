@@ -39,6 +39,6 @@ def lacking(content: Content, key: str) -> tuple[str, ...]:
 
 
 def most_threads(content: Content, key: str) -> int:
-    """Of the largest team measured."""
+    """Threads of the largest team that was measured; 1 without any."""
     mine = (p["record"]["parameters"] for p in content.points.values() if p["environment"] == key)
     return max((int(parameters.get("threads", 1)) for parameters in mine), default=1)

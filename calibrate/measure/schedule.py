@@ -5,30 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 
+from pready.calibrate.fit.sizes_to_measure import LARGEST, default_sizes
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.raw_file import Point, Value
 from pready.model.common.errors import PreadyError
-
-LARGEST = 4 << 20
-"""Bytes of the largest message."""
-
-
-def sizes(largest: int = LARGEST) -> list[int]:
-    """Message sizes in bytes: powers of two, four to the octave from 256 B to 256 KiB, where protocols change.
-
-    Defaults of released libraries lie in between: 4 KiB (Open MPI, btl_sm) to 64 KiB (Open MPI, btl_tcp); MPICH and
-    UCX change at 1-16 KiB.
-    """
-    between = ((1 << k) * quarter // 4 for k in range(8, 18) for quarter in (5, 6, 7))
-    return sorted(size for size in (*_powers(1, largest, 1), *between) if size <= largest)
-
 
 LARGEST_RECEIVED = 8 << 10
 """Bytes. Larger messages may not have arrived before the receives are completed: their transfer would be timed."""
 
 
 def ping(size: int, mode: str = "isend", round_: int = 0) -> Point:
-    """A ping-pong."""
     return Point.of("pingpong", bytes=size, mode=mode, **_again(round_))
 
 
@@ -38,13 +24,13 @@ def _again(round_: int) -> dict[str, Value]:
 
 
 def pings_again(round_: int) -> Iterator[Point]:
-    """At another time: 8 B took 6.9 us in one minute, and 8.8 us in the next."""
+    """Powers of two once more, at another time: 8 B took 6.9 us in one minute, and 8.8 us in the next."""
     for size in _powers(1, LARGEST, 1):
         yield ping(size, round_=round_)
 
 
 def _of_rma(point: Point) -> bool:
-    """Puts and epochs."""
+    """Does a point show puts, epochs, or threads that put at once?"""
     return str(point.get("approach") or "").startswith("rma")
 
 
@@ -113,9 +99,8 @@ def _first_pass(teams: list[int]) -> Iterator[Point]:
         yield Point.of("receive", bytes=size)
     for approach in SINGLE_WINDOW:
         yield exchange(approach, SMALL_EXCHANGE)
-    for who in ("receiver", "sender"):
-        for size in (1 << 10, 1 << 20):
-            yield Point.of("overlap", bytes=size, who=who)
+    for size in (1 << 10, 1 << 20):
+        yield Point.of("overlap", bytes=size)
     for cache in ("hot", "cold"):
         yield Point.of("memcpy", bytes=256 << 10, cache=cache)
     for size in (1 << 16, 1 << 18, 1 << 20):  # the bandwidth of many messages, from three sizes of the last segment
@@ -154,7 +139,7 @@ def contended(team: int, round_: int = 0) -> Iterator[Point]:
 
 
 def _second_pass(teams: list[int]) -> Iterator[Point]:
-    for size in sizes():
+    for size in default_sizes():
         yield ping(size)
     for size in _powers(1, 1 << 20, 2):
         yield from trains(size)
@@ -195,7 +180,6 @@ TEAM_THETA = 4
 
 
 def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when: Value) -> Point:
-    """One whole exchange."""
     return Point.of(
         "approach",
         approach=approach,
@@ -210,7 +194,7 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
 
 
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
-    """Whole exchanges, each for its difference to another (`terms_from_exchanges`).
+    """Whole exchanges, each for its difference to another (`machine/rma_and_teams.py`).
 
     One put and several: the costs of a put and an epoch. Puts with the last one late: do any move without the sender?
     Last, small exchanges by teams, ready together, in turn, or with the last one late: the barrier before bulk, epochs
@@ -242,10 +226,7 @@ def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
 
 
 def _third_pass(teams: list[int]) -> Iterator[Point]:
-    for who in ("receiver", "sender"):
-        for size in _powers(1 << 12, LARGEST, 2):
-            yield Point.of("overlap", bytes=size, who=who)
-    for size in _powers(1, LARGEST, 2):
-        yield ping(size, "persistent")
+    for size in _powers(1 << 12, LARGEST, 2):
+        yield Point.of("overlap", bytes=size)
     yield from exchanges(teams, 2)
     yield from pings_again(2)

@@ -26,7 +26,7 @@ class PreadyCheck(rfm.RunOnlyRegressionTest):
     mpicc = variable(str, value="")
     """MPI C compiler; empty: that in PATH."""
     threads = variable(int, value=8)
-    budget = variable(str, value="6 min")
+    budget = variable(str, value="4 min")
     num_tasks = 1
 
     @run_before("run")

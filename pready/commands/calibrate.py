@@ -48,7 +48,7 @@ MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.
     metavar="FILE.jsonl",
     help="Raw results, fitted alone without --launcher.  [default: beside the output]",
 )
-@options.budget("6 min")
+@options.budget("4 min")
 @click.option(
     "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads per rank."
 )

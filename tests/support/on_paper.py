@@ -53,7 +53,7 @@ def time_of(point: Point) -> float | None:
         case "early":
             return 0.019 if size <= 65536 else 1e-6
         case "overlap":
-            return 0.0 if p["who"] == "receiver" else 0.9 * one_way(size)
+            return 0.9 * one_way(size) if size >= THRESHOLD else 0.0
     return None
 
 

@@ -47,7 +47,6 @@ LINES = [
     "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0",
     "approach approach=many threads=2 theta=2 bytes=1024",
     "overlap bytes=100000",
-    "overlap bytes=100000 who=sender",
     *(f"begin what={what} count=2" for what in ("persistent", "partitioned", "window", "communicator")),
     "memcpy bytes=10000 cache=hot",
     "memcpy bytes=10000 cache=cold pool_bytes=1000000",

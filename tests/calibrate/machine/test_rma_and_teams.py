@@ -11,7 +11,7 @@ from machines import ideal
 
 from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.estimates import TIME, exact, with_fields
-from pready.calibrate.machine.observations_of import Exchange
+from pready.calibrate.machine.observations_of import TimedExchange
 from pready.calibrate.machine.rma_and_teams import modelled, next_within, refined
 from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
 from pready.model.machine.machine import Machine
@@ -33,7 +33,7 @@ def known(puts: Puts = "adapter") -> Machine:
     return with_fields(m, one_sided=one_sided)
 
 
-def measured(m: Machine) -> list[Exchange]:
+def measured(m: Machine) -> list[TimedExchange]:
     """The plan's exchanges as a perfect clock would read them on machine `m`, each partition marked in turn."""
     out = []
     for point in exchanges(TEAMS):
@@ -44,7 +44,7 @@ def measured(m: Machine) -> list[Exchange]:
             # One thread's puts follow each other, and the first waits until the receiver has opened its epoch.
             ready = np.maximum(ready, 100 * US + PUT * np.arange(threads * theta))
         nothing = Estimate(0.0, 0.0, 0.0)
-        e = Exchange(
+        e = TimedExchange(
             p["approach"], p["bytes"], threads, theta, p["delay_s"], nothing, nothing, (tuple(ready.tolist()),)
         )
         after = modelled(m, e)
@@ -52,14 +52,14 @@ def measured(m: Machine) -> list[Exchange]:
     return out
 
 
-def taking(e: Exchange, after: float, total: float | None = None) -> Exchange:
+def taking(e: TimedExchange, after: float, total: float | None = None) -> TimedExchange:
     """The exchange with another time."""
     total = e.total.value if total is None else total
     return replace(e, after=Estimate(after, after, after), total=Estimate(total, total, total))
 
 
 @pytest.fixture(scope="module")
-def seen() -> list[Exchange]:
+def seen() -> list[TimedExchange]:
     """Those of `known()`; tests change copies."""
     return measured(known())
 
@@ -70,7 +70,7 @@ def plain(m: Machine) -> Machine:
     return m.model_copy(update={"one_sided": one_sided})
 
 
-def test_the_costs_come_back(seen: list[Exchange]) -> None:
+def test_the_costs_come_back(seen: list[TimedExchange]) -> None:
     found = refined(plain(known()), seen)
     assert found.one_sided.put is not None
     assert found.one_sided.put.time == pytest.approx([PUT], rel=0.02)
@@ -81,7 +81,7 @@ def test_the_costs_come_back(seen: list[Exchange]) -> None:
     assert found.one_sided.puts is None  # all moved early
 
 
-def test_exchanges_are_predicted_with_them_and_not_without(seen: list[Exchange]) -> None:
+def test_exchanges_are_predicted_with_them_and_not_without(seen: list[TimedExchange]) -> None:
     m = known()
 
     def worst(machine: Machine) -> float:
@@ -91,7 +91,7 @@ def test_exchanges_are_predicted_with_them_and_not_without(seen: list[Exchange])
     assert worst(plain(m)) > 0.3
 
 
-def test_one_disturbed_exchange_does_not_count(seen: list[Exchange]) -> None:
+def test_one_disturbed_exchange_does_not_count(seen: list[TimedExchange]) -> None:
     disturbed = next(e for e in seen if e.approach == "single" and e.threads == 4)
     spoilt = [taking(e, 4e-3) if e is disturbed else e for e in seen]  # a time slice of another process
     barrier = refined(plain(known()), spoilt).threads.barrier
@@ -116,13 +116,13 @@ def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
     assert refined(plain(m), slow).one_sided.puts is None
 
 
-def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[Exchange]) -> None:
+def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[TimedExchange]) -> None:
     data = plain(known())
     for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):
         assert refined(data, few).threads.barrier.threads[-1] == 1024
 
 
-def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Exchange]) -> None:
+def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[TimedExchange]) -> None:
     m, off = known(), 10 * US
     rounds = [
         taking(e, e.after.value + d) if e.threads > 1 or e.delay_s > 0 else e for d in (-off, 0.0, off) for e in seen

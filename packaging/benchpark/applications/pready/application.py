@@ -43,7 +43,7 @@ class Pready(ExecutableApplication):
     workload("osu_partitioned_latency", executables=["osu"])
 
     workload_variable(
-        "budget", default="6 min", description="time to measure, for each command", workloads=["calibrate", "prove"]
+        "budget", default="4 min", description="time to measure, for each command", workloads=["calibrate", "prove"]
     )
     workload_variable(
         "workload_file", default="halo3d.toml", description="a workload file of pready", workloads=["prove"]

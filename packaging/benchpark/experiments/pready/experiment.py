@@ -22,7 +22,7 @@ class Pready(Experiment):
         )
         variables = {"n_nodes": ["2"], "n_ranks": "2", "omp_num_threads": ["8"]}
         if workload != "osu_partitioned_latency":
-            variables["budget"] = "6 min"
+            variables["budget"] = "4 min"
         return {
             "pready": {
                 "workloads": {
