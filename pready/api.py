@@ -32,8 +32,8 @@ from pready.show.tables.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work
-from pready.whatif.sweep import product, tabulate
 from pready.whatif.table import Table
+from pready.whatif.tabulated import product, tabulate
 
 if TYPE_CHECKING:
     from pready.model.advice.explanation import Explanation

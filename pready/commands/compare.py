@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from pready.commands import options, whatif
+from pready.commands import options, sweep_and_compare
 
 
 @click.command()
 @options.workload(several=True)
-@whatif.shared
+@sweep_and_compare.shared
 def compare(workload: Sequence[str], **how: Any) -> None:
     """Predict each WORKLOAD (a TOML file), for all combinations of some fields' values, side by side.
 
     A row per combination: best approach, η, change of iteration time, verdict, and the buffers worth porting.
     With several libraries a note for each after the first names the approaches whose time it changes.
     """
-    whatif.run(workload, sizes=True, **how)
+    sweep_and_compare.run(workload, sizes=True, **how)

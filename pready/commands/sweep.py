@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from pready.commands import options, whatif
+from pready.commands import options, sweep_and_compare
 from pready.model.common.errors import PreadyError
 
 
 @click.command()
 @options.workload()
-@whatif.shared
+@sweep_and_compare.shared
 def sweep(workload: str, **how: Any) -> None:
     """Predict WORKLOAD (a TOML file) over all combinations of some fields' values.
 
@@ -21,4 +21,4 @@ def sweep(workload: str, **how: Any) -> None:
     """
     if not how["fields"]:
         raise PreadyError("--set is missing", valid="fields to vary, such as --set buffer=64KiB:4MiB:4x")
-    whatif.run([workload], **how)
+    sweep_and_compare.run([workload], **how)

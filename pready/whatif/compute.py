@@ -12,7 +12,7 @@ from pready.model.common.parallel import all_cores
 from pready.whatif.executors import PROCESSES_FROM, processes
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point
-from pready.whatif.rows import Rows, rows_of
+from pready.whatif.predicted_rows import Rows, rows_of
 from pready.whatif.tasks import Results, Task, points_per_task, work
 
 MOST_DEATHS = 3

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pready.files.writing import check_writable
-from pready.whatif.rows import Rows
+from pready.whatif.predicted_rows import Rows
 
 SUFFIX = ".points"
 

@@ -18,7 +18,7 @@ from pready.model.toml.reading import validated
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 from pready.whatif.points import Options, Point
-from pready.whatif.rows import Rows, rows_of
+from pready.whatif.predicted_rows import Rows, rows_of
 
 Results = list[Rows | PreadyError]
 """Rows of a task's points, in order, or their errors."""

@@ -30,7 +30,7 @@ from pready.show.figures.tornado import tornado
 from pready.show.tables.prediction import best_per_interface
 from pready.whatif.fields import axis
 from pready.whatif.points import Options
-from pready.whatif.sweep import product, tabulate
+from pready.whatif.tabulated import product, tabulate
 
 POINTS, MAP_POINTS = 145, 61
 SURE_POINTS, SURE_DRAWS = 13, 12

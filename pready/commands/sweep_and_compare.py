@@ -24,8 +24,8 @@ from pready.whatif.executors import of_this_job
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work
-from pready.whatif.sweep import product, tabulate
 from pready.whatif.table import Table
+from pready.whatif.tabulated import product, tabulate
 
 STANDARD_OUTPUT = Path("-")
 
