@@ -169,7 +169,7 @@ def answers(path: Path, machine: str, *, in_python: bool) -> dict[str, str]:
         "explain": command("explain", path, *on),
         "compare": command("compare", path, *on),
         "sweep": command("sweep", path, *on, "--set", "seed=1"),
-        "simulate": command("simulate", path, *on, "--iterations", 2),
+        "simulate": command("simulate", path, *on, "--set", "iterations=2"),
     }
 
 
