@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pready.model.common.errors import PreadyError, printable
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
-MAGIC = b"pready capture 2"
+MAGIC = b"pready capture 3"
 SUFFIX = ".capture"
 LARGEST_FILE = 16 << 30
 """Largest file of a process in bytes."""
@@ -31,9 +31,14 @@ _HEADER = np.dtype(
     ]
 )  # fmt: skip
 _SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("caller", "<u4"), ("symbol", "S176"), ("object", "S320")])
-RECORD = np.dtype([("start", "<i8"), ("end", "<i8"), ("kind", "<u2"), ("site", "<u2"), ("who", "<i4"), ("what", "<u8")])
-_TEXTS = {"host": (512, 256), "library": (768, 1024), "command": (2816, 4096)}
-_CHUNK_MAGIC = 0x6B6E6863
+RECORD = np.dtype(
+    [
+        ("start", "<i8"), ("end", "<i8"), ("done", "<i8"), ("kind", "<u2"), ("site", "<u2"), ("who", "<i4"),
+        ("what", "<u8"),
+    ]
+)  # fmt: skip
+_TEXTS = {"host": (512, 256), "library": (768, 1024), "command": (2816, 4096), "cpus": (6912, 1024)}
+_CHUNK_MAGIC, _CHUNK_HEAD = 0x6B6E6863, 16
 _HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
 
 SHARE_TASKS = 0x8000
@@ -56,10 +61,23 @@ def numbers(*names: str) -> list[int]:
     return [kinds()[name] for name in names]
 
 
-SENDS = ("send", "isend", "sendrecv", "start_send", "pready", "put", "rput", "accumulate")
-RECEIVES = ("recv", "irecv", "sendrecv_receive", "start_recv", "get", "rget")
+SENDS = (
+    "send",
+    "isend",
+    "sendrecv",
+    "start_send",
+    "pready",
+    "put",
+    "rput",
+    "accumulate",
+    "get",
+    "rget",
+    "neighbour_send",
+)
+"""Kinds whose bytes are those of a message that this rank begins; a get is one that it fetches."""
+RECEIVES = ("recv", "irecv", "sendrecv_receive", "start_recv")
 WAITS = ("wait", "fence", "complete", "epoch_wait", "unlock", "flush")
-COLLECTIVES = ("barrier", "collective", "collective_started", "neighbour_collective")
+COLLECTIVES = ("barrier", "collective", "collective_started")
 OPENMP = ("region", "share", "nested")
 
 
@@ -85,7 +103,10 @@ class Process:
     Attributes
     ----------
     records
-        Sorted by start; times in ns since the file was opened. `thread` is the thread that wrote each record.
+        Sorted by start; times in ns since the file was opened. `thread` is the thread that wrote each record; `done` of
+        a request is the end of the call that completed it, and that of none -1.
+    cpus
+        Numbers of the CPUs that its threads may run on; empty if not known.
     rank, ranks
         Rank in MPI_COMM_WORLD, and its size; -1 without MPI.
     mpi_s
@@ -107,6 +128,7 @@ class Process:
     dropped: int = 0
     dropped_requests: int = 0
     wall_s: float = 0.0
+    cpus: frozenset[int] = frozenset()
     duration_s: float
     mpi_s: tuple[float | None, float | None]
     places: tuple[Place | None, ...]
@@ -116,6 +138,17 @@ class Process:
     def of(self, *names: str) -> NDArray[np.bool_]:
         """Mask of the records of these kinds."""
         return np.isin(self.records["kind"], numbers(*names))
+
+    @property
+    def sent(self) -> NDArray[np.bool_]:
+        """Mask of the records of messages to or from a rank; to MPI_PROC_NULL there is none."""
+        mask: NDArray[np.bool_] = self.of(*SENDS) & (self.records["who"] != NO_PEER)
+        return mask
+
+    @property
+    def most_threads(self) -> int:
+        """Of its largest team; 1 without regions."""
+        return int((self.records["what"][self.of("region")] & 0xFFFF).max(initial=1))
 
 
 @dataclass(frozen=True)
@@ -145,6 +178,17 @@ class Run:
                 f"holds {len(ranks)} of {of} ranks", valid="records of every rank", source=str(self.folder)
             )
         return ranks
+
+    @property
+    def shares_cores(self) -> bool:
+        """Do threads of ranks have fewer cores than there are threads, as the CPUs say that each may run on?"""
+        for host in {p.host for p in self.ranks}:
+            here = [p for p in self.ranks if p.host == host and p.cpus]
+            teams = [p.most_threads for p in here]
+            cpus = frozenset[int]().union(*(p.cpus for p in here))
+            if sum(teams) > len(cpus) or any(n > len(p.cpus) for n, p in zip(teams, here, strict=True)):
+                return bool(here)
+        return False
 
     @property
     def dropped(self) -> int:
@@ -224,11 +268,14 @@ def parse_process(data: bytes, path: Path) -> Process:
     duration = int(head["ended_ns"]) - started if head["ended_ns"] else last
     if not 0 <= duration < 1 << 62:
         raise PreadyError(f"ends {duration} ns after it begins", valid="at least 0", source=source)
+    texts = {name: _text(data[at : at + length]) for name, (at, length) in _TEXTS.items()}
+    cpus = texts.pop("cpus")
     return Process(
         path=path,
         rank=rank,
         ranks=ranks,
-        **{name: _text(data[at : at + length]) for name, (at, length) in _TEXTS.items()},
+        **texts,
+        cpus=_cpus(cpus, source),
         runtime=RUNTIMES[head["openmp"]],
         ended=ENDINGS[head["ended"]],
         threads=int(head["threads"]),
@@ -251,6 +298,16 @@ def _since(at: Any, started: int) -> float | None:
 def _text(data: bytes) -> str:
     text = data.split(b"\0", 1)[0].decode("utf-8", "replace").strip()
     return "\n".join(printable(line.expandtabs(1)) for line in text.splitlines())
+
+
+def _cpus(text: str, source: str) -> frozenset[int]:
+    """Of "0-3,8-8"."""
+    spans = re.fullmatch(r"(\d{1,4}-\d{1,4}(,\d{1,4}-\d{1,4})*)?", text)
+    if spans is None:
+        raise PreadyError(f"cpus = {text[:40]!r}", valid="spans, such as '0-3,8-8'", source=source)
+    return frozenset(
+        n for span in filter(None, text.split(",")) for n in range(int(span.split("-")[0]), int(span.split("-")[1]) + 1)
+    )
 
 
 def _places(data: bytes) -> tuple[Place | None, ...]:
@@ -278,7 +335,7 @@ def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], 
             continue
         if magic != _CHUNK_MAGIC:
             raise PreadyError(f"has no chunk at byte {at}", valid="a file as the library wrote it", source=source)
-        rows = np.frombuffer(data, RECORD, _CHUNK_BYTES // RECORD.itemsize - 1, at + RECORD.itemsize)
+        rows = np.frombuffer(data, RECORD, (_CHUNK_BYTES - _CHUNK_HEAD) // RECORD.itemsize, at + _CHUNK_HEAD)
         empty = np.flatnonzero(rows["kind"] == 0)
         rows = rows[: empty[0]] if len(empty) else rows
         found.append(rows)
@@ -287,6 +344,7 @@ def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], 
         return np.empty(0, RECORD), np.empty(0, np.int32)
     records, thread = np.concatenate(found), np.concatenate(owners)
     bad = (records["start"] < 0) | (records["end"] < records["start"]) | (records["end"] >= 1 << 62)
+    bad |= (records["done"] >= 0) & (records["done"] < records["start"]) | (records["done"] >= 1 << 62)
     bad |= ~np.isin(records["kind"], list(kinds().values())) | (records["site"] >= _MOST_SITES)
     if bad.any():
         row = records[np.flatnonzero(bad)[0]]

@@ -15,6 +15,8 @@ from pready.calibrate.capture.build import NAME
 from pready.calibrate.capture.files import SHARE_TASKS, Process, numbers
 from pready.model.common.arrays import Array
 
+MPI_UNIT_S = 1e-7
+"""Of the time in MPI in a share's record."""
 Key = tuple[int, int, int]
 """Identity of a stretch: place of the region, place of the barrier that ends it (0: the region's end), threads."""
 
@@ -31,6 +33,10 @@ class Stretch:
         Seconds since the file was opened, shape (instances,).
     finish
         Seconds from the begin until each thread finished its share, shape (instances, threads).
+    mpi
+        Seconds of that in MPI, same shape.
+    which
+        Number of the region and of the stretch in it, shape (instances, 2).
     tasks
         Explicit tasks were created in it: threads go on with them at the barrier, so that they are busy for longer than
         `finish` says.
@@ -39,6 +45,8 @@ class Stretch:
     key: Key
     begin: Array
     finish: Array
+    mpi: Array
+    which: NDArray[np.int64]
     tasks: bool
 
     @property
@@ -52,15 +60,21 @@ class Stretch:
         return np.asarray(self.begin + self.finish.max(axis=1))
 
     @property
+    def computing(self) -> Array:
+        """Seconds that each thread computes: its share without its time in MPI; shape (instances, threads)."""
+        return np.maximum(self.finish - self.mpi, 0.0)
+
+    @property
     def reclaimable(self) -> Array:
         """Wait of finished threads for the last one, mean over threads, in seconds; shape (instances,)."""
-        return np.asarray(self.finish.max(axis=1) - self.finish.mean(axis=1))
+        return np.asarray(self.computing.max(axis=1) - self.computing.mean(axis=1))
 
 
 def stretches(process: Process) -> tuple[Stretch, ...]:
     """The stretches of a process, the longest first.
 
-    Instances without a record of every thread (the process ended, or records were dropped) are left out.
+    Left out: instances without a record of every thread (the process ended, or records were dropped), and those before
+    MPI_Init or after MPI_Finalize.
     """
     shares = process.records[process.of("share")]
     regions = process.records[process.records["kind"] == numbers("region")[0]]
@@ -68,6 +82,11 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
         return ()
     _, first = np.unique(regions["who"], return_index=True)
     regions = regions[first]  # by number
+    begin, end = process.mpi_s
+    inside = regions["start"] >= (begin or 0.0) * 1e9 - 1
+    regions = regions[inside & (regions["start"] <= (np.inf if end is None else end * 1e9 + 1))]
+    if not len(regions):
+        return ()
     in_team = (shares["what"] & 0xFFFF).astype(np.int64)
     order = np.lexsort((shares["start"], in_team, shares["who"]))
     shares, in_team = shares[order], in_team[order]
@@ -85,10 +104,10 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
         return ()
     ends = np.maximum.reduceat(shares["end"], starts)
     # A barrier ends when its last thread arrives.
-    begin = regions["start"][row[starts]].copy()
+    begins = regions["start"][row[starts]].copy()
     later = phase[starts] > 0
     before = np.concatenate([[0], ends[:-1]])
-    begin[later] = before[later]
+    begins[later] = before[later]
     end_site = shares["site"][starts].astype(np.int64)
     region_site = regions["site"][row[starts]].astype(np.int64)
     end_site[end_site == region_site] = 0
@@ -98,7 +117,7 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     found = []
     for key in np.unique(keys[complete], axis=0):
         mine = starts[complete & (keys == key).all(axis=1)]
-        at = begin[complete & (keys == key).all(axis=1)]
+        at = begins[complete & (keys == key).all(axis=1)]
         cells = mine[:, None] + np.arange(key[2])
         what = shares["what"][cells]
         found.append(
@@ -106,6 +125,8 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
                 key=(int(key[0]), int(key[1]), int(key[2])),
                 begin=at * 1e-9,
                 finish=np.maximum(shares["end"][cells] - at[:, None], 0) * 1e-9,
+                mpi=(what >> np.uint64(32)).astype(np.float64) * MPI_UNIT_S,
+                which=np.stack([shares["who"][mine].astype(np.int64), phase[mine]], axis=1),
                 tasks=bool(((what >> np.uint64(16)) & np.uint64(SHARE_TASKS)).any()),
             )
         )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.capture.files import COLLECTIVES, OPENMP, SENDS, Process, Run
+from pready.calibrate.capture.files import COLLECTIVES, OPENMP, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import function_of
 from pready.model.common.arrays import Array
+
+OTHERS_SAID = 0.01
+"""Least share of the run that a note on other calls is about."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +91,8 @@ def summarise(run: Run) -> RunSummary:
         library=next((p.library.splitlines()[0] for p in processes if p.library), ""),
         run_s=float(np.mean([time_within_mpi(p) for p in processes])),
         in_mpi_s=float(np.mean([time_in_mpi(p) for p in processes])),
-        messages=sum(int(p.of(*SENDS).sum()) for p in processes),
-        message_bytes=float(sum(int(p.records["what"][p.of(*SENDS)].sum()) for p in processes)),
+        messages=sum(int(p.sent.sum()) for p in processes),
+        message_bytes=float(sum(int(p.records["what"][p.sent].sum()) for p in processes)),
         collectives=sum(int(p.of(*COLLECTIVES).sum()) for p in processes),
         regions=_regions(processes),
         notes=tuple(notes(run)),
@@ -129,9 +133,9 @@ def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
             name=name,
             threads=threads,
             calls=sum(len(s.begin) for s in group),
-            time_s=sum(float(s.finish.max(axis=1).sum()) for s in group) / len(processes),
+            time_s=sum(float(s.computing.max(axis=1).sum()) for s in group) / len(processes),
             reclaimable_s=sum(float(s.reclaimable.sum()) for s in group) / len(processes),
-            late=float(np.median(np.concatenate([_late(s.finish) for s in group]))),
+            late=float(np.median(np.concatenate([_late(s.computing) for s in group]))),
             tasks=any(s.tasks for s in group),
         )
         for (name, threads), group in _by_name(processes).items()
@@ -156,6 +160,8 @@ def notes(run: Run) -> list[str]:
     """Notes on lost records, and on what could not be recorded."""
     said = []
     processes = run.ranks or run.processes
+    if run.shares_cores:
+        said.append("ranks share cores: their waits are the cores' own, and say nothing of a cluster")
     if not run.ranks:
         said.append("no process called MPI_Init (sessions do not count), or its MPI is linked statically: no messages")
     elif len(run.ranks) < run.ranks[0].ranks:
@@ -174,6 +180,9 @@ def notes(run: Run) -> list[str]:
     if all(p.runtime == "none" for p in processes):
         seen = "MPI was called by several threads" if any(p.threads > 1 for p in processes) else "no threads were seen"
         said.append(f"no parallel region was seen: no OpenMP, linked statically, or pthreads ({seen})")
+    others = _others(run)
+    if others:
+        said.append(f"other calls of MPI take {others}")
     nested = sum(int(p.of("nested").sum()) for p in run.processes)
     if nested:
         said.append(f"{nested} nested regions: only the outermost teams are recorded")
@@ -184,6 +193,24 @@ def notes(run: Run) -> list[str]:
             shown = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
             said.append(f"{len(ranks)} ranks {how}: {shown}")
     return said
+
+
+def _others(run: Run) -> str:
+    """Calls of which only the time is known, by name, if they take a hundredth of the run."""
+    time, count = Counter[str](), Counter[str]()
+    whole = sum(time_within_mpi(p) for p in run.ranks)
+    for p in run.ranks:
+        rows = p.records[p.of("other")]
+        for site, took in zip(rows["site"].tolist(), (rows["end"] - rows["start"]).tolist(), strict=True):
+            place = p.places[site] if site < len(p.places) else None
+            name = place.symbol if place is not None and place.symbol else "unknown"
+            time[name] += took * 1e-9
+            count[name] += 1
+    if not time or sum(time.values()) < OTHERS_SAID * whole:
+        return ""
+    named = [f"{count[name]} {name}" for name, _ in time.most_common(3)]
+    more = f" and {len(time) - 3} more" if len(time) > 3 else ""
+    return f"{100 * sum(time.values()) / whole:.1f} % of the run: {', '.join(named)}{more}"
 
 
 @dataclass(frozen=True)
@@ -220,7 +247,7 @@ def most_reclaimable(run: Run) -> Finishes | None:
     if not grouped:
         return None
     (name, _), group = max(grouped.items(), key=lambda item: sum(float(s.reclaimable.sum()) for s in item[1]))
-    return Finishes(name, group[0].finish, np.concatenate([s.finish for s in group]))
+    return Finishes(name, group[0].computing, np.concatenate([s.computing for s in group]))
 
 
 def communication_matrix(run: Run) -> Array:
@@ -229,7 +256,7 @@ def communication_matrix(run: Run) -> Array:
     matrix = np.zeros((ranks, ranks))
     for row, process in enumerate(run.ranks):
         # Partitioned messages count by partition; their start would count them twice.
-        sent = process.records[process.of(*SENDS)]
+        sent = process.records[process.sent]
         known = sent[(sent["who"] >= 0) & (sent["who"] < ranks)]
         np.add.at(matrix[row], known["who"], known["what"].astype(np.float64))
     return matrix

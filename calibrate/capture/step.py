@@ -1,4 +1,4 @@
-"""The step of a captured run: its exchanges with pattern, sizes and thread times."""
+"""The step of a captured run: its exchanges with pattern, sizes and thread times, and how they are sent."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pready.calibrate.capture.call_sites import Chain, chain_of, names_of, shared_by
-from pready.calibrate.capture.files import Process, Run
+from pready.calibrate.capture.alignment import Aligned, Instances, aligned
+from pready.calibrate.capture.call_sites import Chain as Calls
+from pready.calibrate.capture.call_sites import chain_of, names_of, shared_by
+from pready.calibrate.capture.exchanges import Group, groups
+from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.patterns import Recognised, Sent, no_messages, recognise_step, recognise_sweep
-from pready.calibrate.capture.repetition import Group, Repetition, groups, most_common, repetition
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
-from pready.calibrate.capture.thread_bytes import thread_shares
+from pready.calibrate.capture.sending import Chain, chain, thread_shares, today_of
+from pready.calibrate.capture.timeline import COLLECTIVE, Timeline, most_common
+from pready.model.approach.interfaces import Today
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
 
 WARM_UP = 5
 """Least number of steps to leave out the first one, which makes threads and connections."""
+SAID = 0.02
+"""Least share of the step that a note is about."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,14 @@ class Exchange:
     Attributes
     ----------
     times
-        Finish time of each thread, in seconds after the previous exchange, shape (samples, threads): all ranks of a
-        step, step after step. Includes serial work between the region and the first message.
+        Seconds that each thread computes before its part is ready, after the exchange before, shape (samples, threads):
+        all ranks of a step, step after step. Serial work counts for all threads; time in MPI for none.
     exchange_s
-        Mean time from the first message to the end; of one that is sent early, from the last thread's finish.
-    quick_s
-        The same of the quickest tenth: what it takes when no rank is late.
+        Mean time in MPI from the first message to the end; of one that threads send, from the last thread's message.
+    today
+        How it is sent.
+    messages
+        To a neighbour.
     overlapped
         Threads compute between its messages and their completion.
     region
@@ -55,7 +63,8 @@ class Exchange:
     pattern: Recognised
     times: Array
     exchange_s: float = 0.0
-    quick_s: float = 0.0
+    today: Today = "nonblocking"
+    messages: int = 1
     overlapped: bool = False
     collectives: float = 0.0
     region: str = ""
@@ -64,10 +73,12 @@ class Exchange:
     early: bool = False
     shares: tuple[int, ...] | None = None
     unlike_shares: bool = False
+    routine: str = ""
+    """Its name, without what tells it from others of the same routine."""
 
     @property
     def threads(self) -> int:
-        """Threads of the region before it."""
+        """Threads whose times are known: those of the region before it."""
         return int(self.times.shape[1])
 
     @property
@@ -76,14 +87,14 @@ class Exchange:
         return float(self.times.mean())
 
     @property
+    def last_s(self) -> float:
+        """Mean time of the last thread."""
+        return float(self.times.max(axis=1).mean())
+
+    @property
     def waiting_s(self) -> float:
         """Mean wait of finished threads for the last one."""
         return float((self.times.max(axis=1) - self.times.mean(axis=1)).mean())
-
-    @property
-    def most_s(self) -> float:
-        """Upper bound of what a port gains in a step: the waiting time or the exchange, whichever is shorter."""
-        return min(self.waiting_s, self.exchange_s)
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,12 @@ class Step:
         Share of the time from MPI_Init to MPI_Finalize that the steps take.
     waiting
         Share of the run in which finished threads wait for their last one, in all regions.
+    collective_s, other_s
+        Of a step: time in collectives, and in other calls of MPI that are in no exchange.
+    chain
+        The pipeline that it is; None: none of its messages waits for one received in the same step.
+    shares_cores
+        Threads have fewer cores than there are threads: their times are the cores', too.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -113,10 +130,41 @@ class Step:
     waiting: float = 0.0
     times_s: Array = field(default_factory=lambda: np.zeros(0))
     """Of each step of a rank, shape (steps,); of several steps without the first one."""
+    collective_s: float = 0.0
+    other_s: float = 0.0
+    chain: Chain | None = None
+    shares_cores: bool = False
+    held_against: bool = False
+    """The times are of a run: a prediction is held against them."""
 
     def share_of(self, times: Iterable[float]) -> float:
         """The sum of times in seconds as a share of a step."""
         return sum(times) / self.step_s if self.step_s > 0 else 0.0
+
+    @property
+    def exchange_s(self) -> float:
+        """In all its exchanges: what a port saves at most."""
+        return sum(e.exchange_s for e in self.exchanges)
+
+    @property
+    def modelled_s(self) -> float:
+        """Of a step, what a workload describes: computing and exchanges, without other calls of MPI."""
+        return max(0.0, self.step_s - self.collective_s - self.other_s)
+
+    @property
+    def today(self) -> Today:
+        """How most of its bytes are sent."""
+        if self.chain is not None and not self.sweeps:
+            return "pipeline"
+        count = Counter[Today]()
+        for e in self.exchanges:
+            count[e.today] += max(1, sum(b for to in e.pattern.lists for _, b in to) or sum(e.pattern.faces))
+        return count.most_common(1)[0][0]
+
+    @property
+    def sweeps(self) -> bool:
+        """Is it a sweep of a kind that a workload can describe?"""
+        return any(e.pattern.name == "sweep3d" for e in self.exchanges)
 
 
 def find(run: Run) -> Step:
@@ -128,113 +176,143 @@ def find(run: Run) -> Step:
         Ranks are missing, no rank sends to another one, or nothing repeats.
     """
     source, ranks = str(run.folder), run.all_ranks()
-    all_groups = [groups(p) for p in ranks]
-    lead = max(range(len(ranks)), key=lambda r: len(all_groups[r]))
-    mine = all_groups[lead]
-    if not mine:
+    timelines = [Timeline(p) for p in ranks]
+    found = [groups(timeline) for timeline in timelines]
+    if not any(found):
         raise no_messages(source)
-    sweep = recognise_sweep([[g.sent for g in found] for found in all_groups])
-    exact = True
+    pipeline = chain(timelines)
+    lead = max(range(len(ranks)), key=lambda r: len(found[r]))
+    sweep = recognise_sweep([[_messages(g) for g in of] for of in found])
+    if pipeline is None and sweep is not None and any(g.peers & set(g.received) for of in found for g in of):
+        sweep = None  # both ways at once
     if sweep is not None:
-        main = Repetition(len(mine) // sweep.times, 0, len(mine))
-        aligned: list[Instances] = [[list(found) for found in all_groups]]
+        mine = found[lead]
+        step = Aligned([list(found)], lead, sweep.times, [(mine[0].begin, mine[-1].end)], 1.0, 1.0, True)
+    elif pipeline is not None:
+        step = _of_chain(found, lead, pipeline)
     else:
-        main, exact = _repetition(mine, source)
-        aligned = _aligned(ranks, all_groups, main, lead)
-    all_exchanges = _exchanges(run, aligned, sweep)
-    exchanges = _with_threads(all_exchanges)
-    took = mine[main.stop - 1].end - mine[main.first].since
-    run_s = time_within_mpi(ranks[lead])
+        made = aligned(ranks, found)
+        if made is None:
+            raise PreadyError(
+                f"{len(found[lead])} exchanges of rank {lead} do not repeat",
+                valid="a run of several steps that send to the same ranks",
+                source=source,
+            )
+        step = made
+    return _step(run, timelines, step, sweep, pipeline)
+
+
+def _messages(group: Group) -> Sent:
+    return {to: (size, group.counts[to]) for to, size in group.sent.items()}
+
+
+def _of_chain(found: list[list[Group]], lead: int, pipeline: Chain) -> Aligned:
+    """All blocks of a pipeline as one exchange."""
+    mine = found[lead]
+    steps = pipeline.steps or 1
+    ends = [(mine[0].begin - float(mine[0].times.max()), mine[-1].end)]
+    return Aligned([list(found)], lead, steps, ends, 1.0, 1.0, True)
+
+
+def _step(
+    run: Run, timelines: Sequence[Timeline], step: Aligned, sweep: Recognised | None, pipeline: Chain | None
+) -> Step:
+    ranks = run.ranks
+    whole = sweep is not None or pipeline is not None
+    skip = 1 if not whole and len(step.ends) >= WARM_UP else 0
+    used = [[of[skip:] for of in instances] for instances in step.exchanges]
+    exchanges = _exchanges(used, timelines, sweep, step)
+    if pipeline is not None and sweep is None:
+        exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
+    took = [end - begin for begin, end in step.ends[skip:]]
+    per = step.steps if whole else 1
+    step_s = float(np.mean(took)) / per
+    run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region]
-    return Step(
+    outside = [
+        [
+            np.sum([getattr(g, field_) for g in of]) / max(1, len(of)) * (len(of) / per if whole else 1)
+            for of in instances
+            if of
+        ]
+        for field_ in ("collective_s", "other_s")
+        for instances in used
+    ]
+    collective_s, other_s = (
+        sum(float(np.mean(each)) for each in outside[i * len(used) : (i + 1) * len(used)] if each) for i in (0, 1)
+    )
+    made = Step(
         exchanges=exchanges,
         ranks=len(ranks),
         ranks_per_node=most_common(list(Counter(p.host for p in ranks).values())),
         threads=most_common(after_regions) if after_regions else max(e.threads for e in exchanges),
-        steps=main.times,
-        step_s=took / main.times,
-        share=min(1.0, main.runs * took / run_s) if run_s > 0 else 1.0,
-        notes=(*notes(run), *_notes(all_exchanges, exchanges, exact)),
+        steps=step.steps,
+        step_s=step_s,
+        share=min(1.0, step.usual * step.steps * step_s / run_s) if run_s > 0 else 1.0,
+        notes=(),
         waiting=summarise(run).waiting,
-        times_s=_step_times(mine[main.first : main.stop], main.times),
+        times_s=np.array(took),
+        collective_s=collective_s,
+        other_s=other_s,
+        chain=pipeline,
+        shares_cores=run.shares_cores,
+        held_against=True,
+    )
+    said = (*_first_notes(made), *notes(run), *_notes(made, step))
+    return replace(made, notes=said)
+
+
+def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exchange:
+    """The exchange with what a thread computes in a step of a pipeline, and its time in messages, all blocks together."""
+    times: list[Array] = []
+    took: list[float] = []
+    for timeline in timelines:
+        calls = timeline.calls
+        thread = calls[0].thread
+        messages = [c for c in calls if c.thread == thread and c.kind not in COLLECTIVE]
+        took.append(sum(c.end - c.begin for c in messages) / steps)
+        teams = [s.computing.sum(axis=0) for s in timeline.stretches if s.threads == of.threads]
+        serial = calls[-1].begin - calls[0].begin - timeline.in_mpi(thread, calls[0].begin, calls[-1].begin)
+        times.append(np.asarray(sum(teams) if teams else np.full(of.threads, serial)) / steps)
+    return replace(of, times=np.array(times), exchange_s=float(np.mean(took)))
+
+
+def _exchanges(
+    used: Sequence[Instances], timelines: Sequence[Timeline], sweep: Recognised | None, step: Aligned
+) -> tuple[Exchange, ...]:
+    patterns = [sweep] if sweep else recognise_step([_sent_between(instances, step) for instances in used])
+    routines = names_of([_calls(timelines, instances) for instances in used])
+    names = _told_apart(routines, patterns)
+    return tuple(
+        _exchange(timelines, instances, pattern, name, routine, step.steps if len(step.ends) == 1 else 1)
+        for instances, pattern, name, routine in zip(used, patterns, names, routines, strict=True)
     )
 
 
-def _step_times(found: Sequence[Group], steps: int) -> Array:
-    """Seconds from the end of a step to the end of the next one."""
-    each = len(found) // steps
-    ends = np.array([found[0].since, *(g.end for g in found[each - 1 :: each])])
-    return np.asarray(np.diff(ends)[1 if steps >= WARM_UP else 0 :])
+def _sent_between(instances: Instances, step: Aligned) -> list[Sent]:
+    """Mean bytes and messages of each rank to each other in a step; what a rank gets is sent to it."""
+    steps = step.steps if len(step.ends) == 1 else 0
+    sent: list[Sent] = [{} for _ in instances]
+    for rank, of in enumerate(instances):
+        for peer in sorted({peer for g in of for peer in g.sent}):
+            n = steps or len(of)
+            size = max(1, round(sum(g.sent.get(peer, 0) for g in of) / n))
+            count = max(1, round(sum(g.counts.get(peer, 0) for g in of) / n))
+            gets = all(set(g.kinds) <= {"get", "rget"} for g in of)
+            a, b = (peer, rank) if gets else (rank, peer)
+            sent[a][b] = size, count
+    return sent
 
 
-Instances = list[list[Group]]
-"""One exchange of the step: for each rank its groups, one per repetition."""
-
-
-def _repetition(found: Sequence[Group], source: str) -> tuple[Repetition, bool]:
-    """The step, and whether its sizes repeat exactly."""
-    step = repetition([g.exact for g in found])
-    if step is not None:
-        return step, True
-    step = repetition([g.rough for g in found])
-    if step is None:
-        raise PreadyError(
-            f"{len(found)} exchanges of a rank do not repeat",
-            valid="a run of several steps that send to the same ranks",
-            source=source,
-        )
-    return step, False
-
-
-def _aligned(
-    ranks: Sequence[Process], all_groups: Sequence[list[Group]], main: Repetition, lead: int
-) -> list[Instances]:
-    """The step's exchanges, over all ranks."""
-    if all(len(found) == len(all_groups[lead]) for found in all_groups):
-        return [
-            [list(found[main.first + j : main.stop : main.period]) for found in all_groups] for j in range(main.period)
-        ]
-    # Ranks at an open boundary may lack some exchanges: match those that follow the same region, in the lead's order,
-    # from the end, as set-up precedes the steps.
-    keys = [_after(ranks[lead], group) for group in all_groups[lead]]
-    result: list[Instances] = [[[] for _ in all_groups] for _ in range(main.period)]
-    for rank, found in enumerate(all_groups):
-        at = len(keys)
-        for group in reversed(found):
-            key = _after(ranks[rank], group)
-            before = next((i for i in range(at - 1, -1, -1) if keys[i] == key), None)
-            if before is None:
-                continue
-            at = before
-            if main.first <= at < main.stop:
-                result[(at - main.first) % main.period][rank].insert(0, group)
-    return result
-
-
-def _after(process: Process, group: Group) -> tuple[str, ...]:
-    """Identity of an exchange across ranks: the region before it, or the function that sends."""
-    if group.producer is None:
-        return tuple(call.function for call in chain_of(process.places, group.site)[:1])
-    key = group.producer[0].key
-    return tuple(f"{p.object}+{p.offset}" for p in (process.places[key[0]], process.places[key[1]]) if p is not None)
-
-
-def _exchanges(run: Run, aligned: Sequence[Instances], sweep: Recognised | None) -> tuple[Exchange, ...]:
-    """The exchanges of a step, without the first step of several, which makes threads and connections."""
-    used = []
-    for instances in aligned:
-        skip = 1 if max(map(len, instances)) >= WARM_UP else 0
-        used.append([of_rank[skip:] for of_rank in instances])
-    patterns = [sweep] if sweep else recognise_step([[_mean_sent(r) for r in instances] for instances in used])
-    names = _told_apart(names_of([_chain(run, instances) for instances in used]), patterns)
-    return tuple(_exchange(run, *each) for each in zip(used, patterns, names, strict=True))
-
-
-def _chain(run: Run, used: Instances) -> Chain:
-    """The calls that lead to the messages of an exchange, of the first rank that has one."""
-    for rank, of_rank in enumerate(used):
-        for group in of_rank:
-            return shared_by([chain_of(run.ranks[rank].places, site) for site in group.sites])
+def _calls(timelines: Sequence[Timeline], instances: Instances) -> Calls:
+    """The calls that lead to the messages of an exchange and to their completion, of the first rank that has one."""
+    for rank, of in enumerate(instances):
+        for g in of:
+            places = timelines[rank].process.places
+            chains = [chain_of(places, site) for site in g.sites]
+            waits = [c for site in g.waits if (c := chain_of(places, site))]
+            common = shared_by([*chains, *waits])
+            return common if len(common) > 1 else shared_by(chains)
     return ()
 
 
@@ -249,102 +327,89 @@ def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[st
     return out
 
 
-def _exchange(run: Run, used: Instances, pattern: Recognised, name: str) -> Exchange:
-    every = [g for of_rank in used for g in of_rank]
-    teams = [g.producer[0].threads for g in every if g.producer is not None]
+def _exchange(
+    timelines: Sequence[Timeline], used: Instances, pattern: Recognised, name: str, routine: str, steps: int
+) -> Exchange:
+    every = [g for of in used for g in of]
+    teams = [g.threads for g in every if g.producer is not None]
     threads = most_common(teams) if teams else 1
-    rows: list[Array] = []
-    for step in range(max(map(len, used), default=0)):
-        for of_rank in used:
-            if step >= len(of_rank):
-                continue
-            g = of_rank[step]
-            if g.producer is None:
-                if not teams:
-                    rows.append(np.array([max(0.0, g.begin - g.since - g.waited)]))
-                continue
-            stretch, i = g.producer
-            if stretch.threads == threads:
-                rows.append(np.maximum(stretch.begin[i] - g.since - g.waited + stretch.finish[i] + g.serial, 0.0))
-    rank, lead = next((r, g) for r, of_rank in enumerate(used) for g in of_rank)
-    process = run.ranks[rank]
-    producer = lead.producer[0] if lead.producer is not None else None
+    rows = [
+        of[i].times
+        for i in range(max(map(len, used), default=0))
+        for of in used
+        if i < len(of) and of[i].threads == threads
+    ]
+    rank, lead = next((r, g) for r, of in enumerate(used) for g in of)
     shares, unlike_shares = thread_shares(used, threads)
+    today, messages = today_of(every)
+    per_step = len(used[rank]) / steps if steps > 1 else 1.0
+    ready = [g.end - g.ready for g in every]
     return Exchange(
         name=name,
         pattern=pattern,
-        times=np.array(rows) if rows else np.zeros((1, threads)),
-        exchange_s=float(np.mean([g.took for g in every])),
-        quick_s=float(np.quantile([g.took for g in every], 0.1)),
-        overlapped=any(g.overlapped for g in every),
-        collectives=float(np.mean([g.collectives for g in every])),
-        region="" if producer is None else stretch_name(process, producer),
-        after_s=np.array([np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)]),
+        times=np.array(rows) * per_step if rows else np.zeros((1, threads)),
+        exchange_s=float(np.mean([g.took for g in every])) * per_step,
+        today=today,
+        messages=messages,
+        overlapped=sum(g.overlapped for g in every) > len(every) / 2,
+        collectives=float(np.mean([g.collectives for g in every])) * per_step,
+        region="" if lead.producer is None else stretch_name(timelines[rank].process, lead.producer[0]),
+        after_s=np.array([np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)])
+        if ready
+        else np.zeros(0),
         partitions=_partitions(lead),
-        early=any(g.early for g in every),
+        early=sum(g.team for g in every) > len(every) / 2,
         shares=shares,
         unlike_shares=unlike_shares,
+        routine=routine,
     )
 
 
 def _partitions(of: Group) -> int:
     """Of the largest number of partitions of a buffer; several buffers for one rank are alike."""
-    counts = [(of.sent[peer], part) for peer, part in of.parts.items() if peer in of.sent]
-    return max((round(size / messages / part) for (size, messages), part in counts), default=0)
+    counts = [(of.sent[peer] / of.counts[peer], part) for peer, part in of.parts.items() if peer in of.sent]
+    return max((round(size / part) for size, part in counts), default=0)
 
 
-def _mean_sent(of_rank: Sequence[Group]) -> Sent:
-    """Mean bytes and messages by peer."""
-    means: dict[int, tuple[int, int]] = {}
-    for peer in sorted({peer for g in of_rank for peer in g.sent}):
-        size, count = np.mean([g.sent.get(peer, (0, 0)) for g in of_rank], axis=0)
-        means[peer] = round(size), round(count)
-    return means
-
-
-def _with_threads(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Keep exchanges that follow a team's region; the time of others is added to the next one's compute time.
-
-    Threads cannot send parts of data that no team has computed. Without any team all are kept.
-    """
-    kept = [i for i, e in enumerate(exchanges) if e.region and e.threads > 1]
-    if not kept:
-        return exchanges
-    result = []
-    for nth, i in enumerate(kept):
-        before = kept[nth - 1]  # the first follows the last of the previous step
-        between = range(before + 1, i if i > before else i + len(exchanges))
-        passed = sum(e.compute_s + e.exchange_s for e in (exchanges[j % len(exchanges)] for j in between))
-        result.append(replace(exchanges[i], times=exchanges[i].times + passed))
-    return tuple(result)
-
-
-def _notes(found: Sequence[Exchange], kept: Sequence[Exchange], exact: bool) -> list[str]:
+def _first_notes(step: Step) -> list[str]:
+    """What makes a verdict impossible."""
     said = []
-    if not exact:
-        said.append("sizes differ from step to step: means are used")
-    if len(kept) < len(found):
-        passed = {e.name for e in found} - {e.name for e in kept}
-        took = sum(e.exchange_s for e in found if e.name in passed)
+    if step.chain is not None and not step.sweeps:
+        blocks = step.chain.blocks
         said.append(
-            f"{len(passed)} of the step's {len(found)} exchanges follow no region of a team: their {format_time(took)} "
-            "count as compute time of the next one"
+            f"this is a pipeline of {blocks} blocks: not predicted"
+            if step.chain.steps
+            else f"this is a pipeline of {blocks} messages from rank to rank: not predicted"
         )
+    return said
+
+
+def _notes(step: Step, found: Aligned) -> list[str]:
+    said = []
+    kept = step.exchanges
+    if found.usual < 1 - SAID / 2:
+        said.append(f"in {100 * (1 - found.usual):.0f} % of the steps some ranks send to others, too: left out")
+    if not found.exact:
+        said.append("sizes differ from step to step: means are used")
+    if step.threads == 1:
+        said.append("nothing to partition with one thread; --threads N divides the computing")
     elif not any(e.region for e in kept):
         said.append("no parallel region before any exchange: partitions are ready at once")
-    several = [e for e in kept if e.pattern.messages > 1]
-    if several:
-        most = max(e.pattern.messages for e in several)
-        said.append(f"{_listed(several)}: up to {most} messages per neighbour count as one")
     unlike = [e for e in kept if e.unlike_shares]
     if unlike:
         said.append(f"{_listed(unlike)}: threads' parts differ from neighbour to neighbour, and are taken as alike")
+    early = [e for e in kept if e.early]
+    if early:
+        said.append(f"{_listed(early)}: threads send as soon as they are ready, as a port would")
     overlapped = [e for e in kept if e.overlapped]
     if overlapped:
-        said.append(f"{_listed(overlapped)}: threads compute during the exchange; the workload does not model that")
-    collectives = sum(e.collectives for e in found)
-    if collectives >= 0.5:
-        said.append(f"time in collectives ({collectives:.0f} a step) counts as time before exchanges")
+        said.append(f"{_listed(overlapped)}: threads compute during the exchange, which hides it already")
+    others = step.collective_s + step.other_s
+    if step.share_of([others]) >= SAID:
+        calls = sum(e.collectives for e in kept)
+        said.append(
+            f"collectives and other calls ({calls:.0f} a step) take {format_time(others)}, beside the exchanges"
+        )
     return said
 
 

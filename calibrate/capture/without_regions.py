@@ -9,9 +9,9 @@ import numpy as np
 
 from pready.calibrate.capture.files import COLLECTIVES, SENDS, Process, Run
 from pready.calibrate.capture.patterns import no_messages, per_step, recognise
-from pready.calibrate.capture.repetition import most_common
 from pready.calibrate.capture.run_summary import time_in_mpi, time_within_mpi
 from pready.calibrate.capture.step import Exchange, Step
+from pready.calibrate.capture.timeline import most_common
 from pready.model.common.errors import PreadyError
 
 
@@ -36,7 +36,6 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
         pattern=recognise([per_step(sent, steps) for sent in totals]),
         times=np.full((1, 1), within - in_mpi),
         exchange_s=in_mpi,
-        quick_s=in_mpi,
         collectives=float(np.mean([p.of(*COLLECTIVES).sum() for p in ranks])) / steps,
     )
     return Step(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -15,7 +16,7 @@ from pready.calibrate.capture.patterns import Recognised
 from pready.calibrate.capture.step import Exchange, Step
 from pready.model.common.arrays import Array
 from pready.model.common.units import Unit, format_exact
-from pready.model.workload.fields import FORMAT
+from pready.model.workload.fields import FORMAT, MOST_EXCHANGES
 
 MOST_ROWS = 20_000
 """Most rows of thread times; more are thinned evenly."""
@@ -49,6 +50,7 @@ class Writer:
 
     def text(self, step: Step, name: str, comment: str) -> str:
         """The workload file."""
+        step = self._at_most(step)
         document = tomlkit.document()
         for line in comment.splitlines():
             document.add(tomlkit.comment(line))
@@ -56,6 +58,7 @@ class Writer:
         document.add("name", name)
         document.add("threads", step.threads)
         document.add("iterations", step.steps)
+        self._today(document, step)
         if step.ranks_per_node > 1:
             document.add("ranks_per_node", step.ranks_per_node)
         grids = {e.pattern.grid for e in step.exchanges} - {None}
@@ -66,6 +69,15 @@ class Writer:
         elif step.ranks > 2 and any(e.pattern.name == "pt2pt" for e in step.exchanges):
             document.add("grid", [step.ranks])
         document.add("share", round(step.share, 4))
+        if step.held_against:
+            captured = tomlkit.inline_table()
+            captured.add("step", format_exact(step.modelled_s, Unit.TIME))
+            captured.add("exchanges", format_exact(step.exchange_s, Unit.TIME))
+            if step.shares_cores:
+                captured.add("shared_cores", True)
+            if step.chain is not None:
+                captured.add("blocks", step.chain.blocks)
+            document.add("captured", captured)
         if len(step.exchanges) == 1:
             self._exchange(document, step.exchanges[0], step, 0)
             return tomlkit.dumps(document)
@@ -79,12 +91,43 @@ class Writer:
         document.add("exchanges", array)
         return tomlkit.dumps(document)
 
+    def _at_most(self, step: Step) -> Step:
+        """The exchanges that take longest, if there are more than a file may have; others count as computing."""
+        if len(step.exchanges) <= MOST_EXCHANGES:
+            return step
+        longest = sorted(step.exchanges, key=lambda e: -e.exchange_s)[:MOST_EXCHANGES]
+        kept: list[Exchange] = []
+        passed = 0.0
+        for e in step.exchanges:
+            if any(e is one for one in longest):
+                kept.append(replace(e, times=e.times + passed))
+                passed = 0.0
+            else:
+                passed += e.last_s + e.exchange_s
+        kept[0] = replace(kept[0], times=kept[0].times + passed)
+        self.said.append(f"{len(step.exchanges) - MOST_EXCHANGES} exchanges, the shortest, count as computing")
+        return replace(step, exchanges=tuple(kept))
+
+    def _today(self, document: Any, step: Step) -> None:
+        """How the program sends, and the parts of a buffer that it sends in."""
+        parts = 1
+        if step.today == "several messages":
+            parts = -(-max(e.messages for e in step.exchanges) // step.threads)
+        elif step.today == "partitioned":
+            parts = -(-max(e.partitions for e in step.exchanges) // step.threads)
+        if step.today == "blocking" and step.ranks_per_node > 1:
+            self.said.append("sends that block are taken as nonblocking ones: ranks share a node")
+        elif step.today != "nonblocking":
+            document.add("today", step.today)
+        if parts > 1:
+            document.add("partitions_per_thread", parts)
+
     def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
         self._pattern(into, exchange.pattern, step, number)
         if exchange.shares is not None and exchange.threads == step.threads and exchange.pattern.name != "sweep3d":
             into.add("thread_shares", list(exchange.shares))
             into["thread_shares"].comment("bytes that each thread sent itself, in a unit of their own")
-        into.add("receiver", "computing" if exchange.region or self.spread else "waiting")
+        into.add("receiver", "computing" if exchange.compute_s > 0 or self.spread else "waiting")
         compute, arrivals, why = self._arrivals(exchange, step, number)
         into.add("compute", compute)
         into.add("arrivals", arrivals)

@@ -61,8 +61,8 @@ COUNTED = ("wait", "test")
 MOST_PLACES = 1024
 MIDDLE = 16
 
-Row = tuple[int, int, str, int, int, int]
-"""Begin, end in ns, kind, place, who, what."""
+Row = tuple[int, int, int, str, int, int, int]
+"""Begin, end, completion in ns, kind, place, who, what."""
 
 
 @dataclass
@@ -77,15 +77,32 @@ class _Interval:
 
 
 @dataclass
+class _Note:
+    """A record, in ns."""
+
+    begin: int
+    end: int
+    kind: str
+    place: str
+    who: int
+    what: int
+    done: int
+
+    def put(self, places: list[str]) -> Row:
+        """The row of a file."""
+        return self.begin, self.end, self.done, self.kind, _place(places, self.place), self.who, self.what
+
+
+@dataclass
 class _Call:
     """An MPI call that has not returned."""
 
     name: str
     begin: int
     place: str
-    noted: list[tuple[str, int, int]] = field(default_factory=list)
-    """Kind, who, what."""
-    completed: int = 0
+    noted: list[tuple[str, int, int, int]] = field(default_factory=list)
+    """Kind, who, what, request; -1: none."""
+    completed: list[_Note] = field(default_factory=list)
 
 
 @dataclass
@@ -103,7 +120,21 @@ class _Thread:
     entered: bool = True
     """A region was entered since the share began."""
     nested_since: int = 0
-    rows: list[tuple[int, int, str, str, int, int]] = field(default_factory=list)
+    rows: list[_Note] = field(default_factory=list)
+    open: dict[int, _Note] = field(default_factory=dict)
+    """By request: what is not complete."""
+    at_once: set[int] = field(default_factory=set)
+    """Requests that were complete before the call that made them returned."""
+
+    def add(self, begin: int, end: int, kind: str, place: str, who: int, what: int, request: int = -1) -> None:
+        """Record something."""
+        note = _Note(begin, end, kind, place, who, what, end if request < 0 else -1)
+        self.rows.append(note)
+        if request in self.at_once:
+            self.at_once.remove(request)
+            note.done = end
+        elif request >= 0:
+            self.open[request] = note
 
 
 class _Reader:
@@ -185,7 +216,7 @@ class _Reader:
                 else:  # the barrier at the region's end
                     made.shares[-1] = (*made.shares[-1][:2], "")
             elif thread.parallel == 1:
-                thread.rows.append((thread.nested_since, at, "nested", "", len(thread.intervals) - 1, 0))
+                thread.add(thread.nested_since, at, "nested", "", len(thread.intervals) - 1, 0)
         elif self.barrier(region) and thread.parallel == 1:
             self.begin_share(thread, at)
 
@@ -207,21 +238,24 @@ class _Reader:
         """Record a call; its time goes to its first message."""
         kind = CALLS.get(call.name)
         if kind is not None:
-            what = call.completed if kind in COUNTED else 0
-            thread.rows.append((call.begin, at, kind, call.place, NOT_ONE, what))
+            what = len(call.completed) if kind in COUNTED else 0
+            thread.add(call.begin, at, kind, call.place, NOT_ONE, what)
         begin = call.begin if kind is None else at
-        for noted, who, what in call.noted:
-            thread.rows.append((begin, at, noted, call.place, who, what))
+        for noted, who, what, request in call.noted:
+            thread.add(begin, at, noted, call.place, who, what, request)
             begin = at
         if kind is None and call.completed and not call.noted:
-            thread.rows.append((call.begin, at, "wait", call.place, NOT_ONE, call.completed))
+            thread.add(call.begin, at, "wait", call.place, NOT_ONE, len(call.completed))
+        for note in call.completed:
+            note.done = at
 
-    def record(self, thread: _Thread, at: int, kind: str, who: int, what: int) -> None:
+    def record(self, thread: _Thread, at: int, kind: str, who: int, what: int, request: int = -1) -> None:
         """Record a message of the current call, or by itself if calls were filtered out."""
         if thread.call is None:
-            thread.rows.append((at, at, kind, printable(str(thread.stack[-1].name)) if thread.stack else "", who, what))
+            place = printable(str(thread.stack[-1].name)) if thread.stack else ""
+            thread.add(at, at, kind, place, who, what, request)
         else:
-            thread.call.noted.append((kind, who, what))
+            thread.call.noted.append((kind, who, what, request))
 
     def fork(self, thread: _Thread, at: int, event: Any) -> None:
         if not thread.parallel:
@@ -237,18 +271,26 @@ class _Reader:
         if thread.call is not None and thread.call.name in calls:
             kind = otherwise
         if name == "MpiIrecvRequest":
-            self.record(thread, at, kind, UNKNOWN, 0)
+            self.record(thread, at, kind, UNKNOWN, 0, event.request_id)
         elif name.startswith("Rma"):
             self.record(thread, at, kind, self.peer(event.win.comm, event.remote), event.bytes)
         else:
             rank = event.sender if name == "MpiRecv" else event.receiver
-            self.record(thread, at, kind, self.peer(event.communicator, rank), event.msg_length)
+            request = event.request_id if name == "MpiIsend" else -1
+            self.record(thread, at, kind, self.peer(event.communicator, rank), event.msg_length, request)
 
     def completed(self, thread: _Thread, at: int, event: Any) -> None:
+        note = thread.open.pop(event.request_id, None)
+        if note is None:
+            thread.at_once.add(event.request_id)
+            note = _Note(at, at, "wait", "", NOT_ONE, 1, at)
+        if type(event).__name__ == "MpiIrecv":
+            note.who, note.what = self.peer(event.communicator, event.sender), event.msg_length
+        note.done = at
         if thread.call is None:
-            thread.rows.append((at, at, "wait", "", NOT_ONE, 1))
+            thread.add(at, at, "wait", "", NOT_ONE, 1)
         else:
-            thread.call.completed += 1
+            thread.call.completed.append(note)
 
     def collective(self, thread: _Thread, at: int, event: Any) -> None:
         barrier = event.collective_op == self.otf2.CollectiveOp.BARRIER
@@ -321,18 +363,17 @@ def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _T
     places: list[str] = [""]
     # The thread that calls MPI, else the first: it begins the regions.
     threads = [thread for _, thread in locations]
-    master = next((i for i, t in enumerate(threads) if any(r[2] == "init" for r in t.rows)), 0)
+    master = next((i for i, t in enumerate(threads) if any(r.kind == "init" for r in t.rows)), 0)
     threads = [threads[master], *threads[:master], *threads[master + 1 :]]
     rows: list[tuple[int, Row]] = []
     for number, thread in enumerate(threads):
-        for begin, end, kind, place, who, what in thread.rows:
-            rows.append((number, (begin, end, kind, _place(places, place), who, what)))
+        rows += [(number, note.put(places)) for note in thread.rows]
     for number, team in enumerate(_teams(threads)):
         rows += _team_rows(number, team, places)
     rows.sort(key=lambda item: item[1][:2])
-    records = np.array([(b, e, kinds()[k], p, who, what) for _, (b, e, k, p, who, what) in rows], RECORD)
-    begun = [end for _, (_, end, kind, *_) in rows if kind == "init"]
-    ended = [begin for _, (begin, _, kind, *_) in rows if kind == "finalize"]
+    records = np.array([(b, e, d, kinds()[k], p, who, what) for _, (b, e, d, k, p, who, what) in rows], RECORD)
+    begun = [end for _, (_, end, _, kind, *_) in rows if kind == "init"]
+    ended = [begin for _, (begin, _, _, kind, *_) in rows if kind == "finalize"]
     node = of.system_tree_parent
     return Process(
         path=path,
@@ -386,11 +427,11 @@ def _team_rows(number: int, team: list[tuple[int, _Interval]], places: list[str]
     """Records of a region and its shares."""
     of = team[0][1]
     site = _place(places, of.region)
-    rows: list[tuple[int, Row]] = [(0, (of.begin, of.end, "region", site, number, len(team) | 1 << MIDDLE))]
+    rows: list[tuple[int, Row]] = [(0, (of.begin, of.end, of.end, "region", site, number, len(team) | 1 << MIDDLE))]
     for in_team, (thread, interval) in enumerate(team):
         for phase, (begin, end, barrier) in enumerate(interval.shares):
             what = in_team | (phase & 0x7FFF) << MIDDLE
-            rows.append((thread, (begin, end, "share", _place(places, barrier) or site, number, what)))
+            rows.append((thread, (begin, end, end, "share", _place(places, barrier) or site, number, what)))
     return rows
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pready.model.advice.advise import advise, best_and_as_good, decided, rivals
+from pready.model.advice.captured import held_against
 from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
 from pready.model.advice.contenders import rows_in_question
@@ -226,10 +227,12 @@ def predict(
     machine, profile = with_library(machine, library)
     if workload.exchanges is not None:
         given = library, seed, engine, draws, min_gain
-        return predict_step(machine, workload, *given, deciding=draws != 0, whole=whole)
+        found = predict_step(machine, workload, *given, deciding=draws != 0, whole=whole)
+        return held_against(found, workload.captured)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
     wanted = whole is None or workload.name in whole
-    return _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0, whole=wanted)
+    found = _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0, whole=wanted)
+    return held_against(found, workload.captured)
 
 
 def _answered(

@@ -173,6 +173,8 @@ RMA_MANY_ACTIVE = replace(
     RMA_MANY_PASSIVE, key="rma-many-active", name="RMA many - active", sync="active", completes="threads"
 )
 # A research compiler pass (jammer2022), in no library.
+# A code that sends a buffer in several messages, one after the other, by one thread.
+SEVERAL = replace(SINGLE, key="several", name="Pt2Pt several", splits=True, motif=None)
 PERSISTENT_MATCHED = Interface(
     key="persistent-matched",
     name="Persistent matched",
@@ -200,7 +202,7 @@ INTERFACES: tuple[Interface, ...] = (
 """Interfaces to port to, simplest to program first."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""
-BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
+BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD, SEVERAL)}
 """Interfaces by the key that users, files and benchmarks name."""
 
 
@@ -239,18 +241,32 @@ def whole(approaches: Sequence[Approach]) -> Approach:
     return approaches[0] if len(set(approaches)) == 1 else Approach(EACH)
 
 
-Today = Literal["nonblocking", "blocking", "persistent", "one message per thread", "rma"]
+Today = Literal[
+    "nonblocking",
+    "blocking",
+    "persistent",
+    "several messages",
+    "one message per thread",
+    "partitioned",
+    "rma",
+    "pipeline",
+]
 TODAY: Mapping[Today, Interface] = {
     "nonblocking": SINGLE,
     "blocking": BLOCKING,
     "persistent": PERSISTENT,
+    "several messages": SEVERAL,
     "one message per thread": PER_THREAD,
+    "partitioned": PART,
     "rma": RMA_SINGLE_ACTIVE,
+    "pipeline": BLOCKING,
 }
-"""Baselines: what applications do before a port."""
+"""Baselines: what applications do before a port. A pipeline, in which a send waits for a receive of the same step, is
+not simulated."""
 
 
-def baseline(today: Today, threads: int) -> Approach:
-    """The baseline of comparisons."""
+def baseline(today: Today, threads: int, partitions_per_thread: int = 1) -> Approach:
+    """The baseline of comparisons; of several messages to a neighbour, each is a user partition."""
     interface = TODAY[today]
-    return interface.into(threads if interface is PER_THREAD else 1)
+    several = threads * partitions_per_thread if interface in (SEVERAL, PART) else 1
+    return interface.into(threads if interface is PER_THREAD else several)

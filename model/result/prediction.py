@@ -151,6 +151,8 @@ class Advice:
     """What would turn the verdict, as a clause after "if", with the percent of an iteration saved then."""
     between: tuple[float, float] | None = None
     """Least and most percent saved with any of what nobody measured otherwise; None: not asked for."""
+    doubt: str = ""
+    """Why there is no verdict, though the model has one: the captured run contradicts it."""
     measure_next: str = ""
     """The command that measures what is worth most to know; empty: nothing that can be measured may turn it."""
 
@@ -190,6 +192,7 @@ class Advice:
             "turns_if": [{"if": clause, "speedup_percent": percent} for clause, percent in self.turns_if],
             "between_percent": None if self.between is None else list(self.between),
             "measure_next": self.measure_next,
+            "doubt": self.doubt,
         }
 
 
@@ -288,7 +291,7 @@ class Prediction:
     @property
     def bulk(self) -> ApproachPrediction:
         """The baseline, ``Pt2Pt single`` unless the workload states another."""
-        base = baseline(self.workload["today"], self.workload["threads"])
+        base = baseline(self.workload["today"], self.workload["threads"], self.workload["partitions_per_thread"])
         return next(p for p in self.approaches if p.approach == base)
 
     @property

@@ -215,7 +215,7 @@ class Ranks:
         """When each job queues for its VCI; `grants`: by direction, when the receiver has let it, after the start."""
         jobs, join, interface = ready.transports, ready.join(self.barrier), self.interface
         if interface.joins:
-            jobs = [t + self.barrier for t in jobs]
+            jobs = [max(t + self.barrier, join) for t in jobs]
         if interface.one_sided:  # the epoch is open when all peers have posted
             jobs = [max(t, *grants.values()) for t in jobs] if grants else jobs
         elif interface.active_message:  # none before the first clear-to-send

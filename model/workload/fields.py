@@ -15,6 +15,7 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.machine.path import PathName
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
+from pready.model.workload.captured import Captured
 from pready.model.workload.exchange import (
     HALOS,
     PEERS,
@@ -114,13 +115,15 @@ class Fields(Strict):
     """Of a step, in order; absent: one, described by the fields above."""
     share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
     """Share of the run's time that these steps take; absent: no figure for the run."""
+    captured: Captured | None = None
+    """Of a captured run: what its step took; absent: the prediction is held against nothing."""
     folder: Annotated[str, Field(exclude=True)] = "."
     """Folder of the files named in `arrivals` and `neighbour_list`; set by `load`."""
 
     @property
     def baseline(self) -> Approach:
         """The baseline: what the application does before a port."""
-        return baseline(self.today, self.threads)
+        return baseline(self.today, self.threads, self.partitions_per_thread)
 
     @property
     def n_partitions(self) -> int:

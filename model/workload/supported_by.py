@@ -84,6 +84,12 @@ def check(workload: Workload, engine: Simulator) -> None:
     PreadyError
         Names the feature, and the engines that can simulate the whole workload.
     """
+    if workload.today == "pipeline":
+        blocks = workload.captured.blocks if workload.captured is not None else None
+        raise PreadyError(
+            f"this is a pipeline{f' of {blocks} blocks' if blocks else ''}: not predicted",
+            valid="a workload in which no send waits for a receive of the same step",
+        )
     need = _lacking(workload, engine)
     if need is not None:
         raise PreadyError(

@@ -1,18 +1,18 @@
 // The layout of a capture file, which `files.py` reads: a header, a table of places in the code, then chunks.
 //
 // All little-endian. The file grows chunk by chunk; a chunk belongs to one thread. Nothing is ever moved or rewritten, so
-// that a process killed at any point leaves a file that can be read up to its last record.
+// that a process killed at any point leaves a file that can be read up to its last record. Only `done` is filled in later.
 #pragma once
 
 #include <stdint.h>
 
-#define FORMAT_MAGIC "pready capture 2"
+#define FORMAT_MAGIC "pready capture 3"
 enum {
     FORMAT_SITES = 1024,      // places in the code
     FORMAT_SITE_BYTES = 512,  // of one place
     FORMAT_HEADER = 8192,     // bytes before the places
     FORMAT_CHUNK = 65536,     // bytes of a chunk, its head among them
-    FORMAT_RECORD = 32,
+    FORMAT_RECORD = 40,
 };
 
 // How the process ended.
@@ -50,6 +50,8 @@ enum {
     TEXT_PROGRAM_ROOM = 1024,
     TEXT_COMMAND = 2816,
     TEXT_COMMAND_ROOM = 4096,
+    TEXT_CPUS = 6912, // that the threads may run on, such as "0-3,8"
+    TEXT_CPUS_ROOM = 1024,
 };
 
 // A place in the code: where in which object. With its caller it is a chain of calls, a place for each chain.
@@ -65,13 +67,14 @@ enum { SITE_FUNCTION = 1, SITE_RETURN = 2 };
 
 struct chunk_head {
     uint32_t magic, thread; // threads are numbered as they come
-    uint64_t pad[3];
+    uint64_t pad;
 };
 #define CHUNK_MAGIC 0x6b6e6863u
 
 // One record. `kind` is written last: 0 is a record that is not there.
 struct record {
     int64_t start, end;  // ns since header.started_ns
+    int64_t done;        // of a request: end of the call that completed it; negative: of none that was seen
     uint16_t kind, site; // site 0 is none
     int32_t who;         // region: its number; message: the peer's rank in MPI_COMM_WORLD
     uint64_t what;       // region: see below; message: bytes

@@ -1,12 +1,21 @@
 // Collectives: time in MPI, and the bytes that this rank sends.
 #include "mpi_wrap.h"
 
-// The blocking and the nonblocking form of one collective, which has a request more.
+// The blocking form of one collective, the nonblocking one, which has a request more, and the persistent one.
 #define UNPACK(...) __VA_ARGS__
+#ifdef HAVE_PARTITIONED // and MPI 4's persistent collectives
+#define PERSISTENT(name, parameters, arguments, bytes)                                                                 \
+    WRAP(name##_init, (UNPACK parameters, MPI_Info info, MPI_Request *request), (UNPACK arguments, info, request),     \
+         if (rc == MPI_SUCCESS) requests_keep(                                                                         \
+             *request, (struct persistent){bytes, 1, PEER_NOT_ONE, KIND_COLLECTIVE_STARTED}))
+#else
+#define PERSISTENT(name, parameters, arguments, bytes)
+#endif
 #define BOTH(name, iname, kind, parameters, arguments, bytes)                                                          \
     WRAP(name, (UNPACK parameters), (UNPACK arguments), NOTE(kind, PEER_NOT_ONE, bytes))                               \
     WRAP(iname, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),                               \
-         NOTE(COLLECTIVE_STARTED, PEER_NOT_ONE, bytes))
+         NOTE_STARTED(COLLECTIVE_STARTED, PEER_NOT_ONE, bytes))                                                        \
+    PERSISTENT(name, parameters, arguments, bytes)
 
 #define GIVEN const void *sent, int count, MPI_Datatype type
 #define TAKEN void *received, int receive_count, MPI_Datatype receive_type
@@ -56,8 +65,40 @@ BOTH(Reduce_scatter_block, Ireduce_scatter_block, COLLECTIVE,
      (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (sent, received, count, type, op, comm), BYTES)
 
-BOTH(Neighbor_alltoall, Ineighbor_alltoall, NEIGHBOUR_COLLECTIVE, (GIVEN, TAKEN, MPI_Comm comm),
-     (GIVEN_, TAKEN_, comm), BYTES)
-BOTH(Neighbor_allgather, Ineighbor_allgather, NEIGHBOUR_COLLECTIVE, (GIVEN, TAKEN, MPI_Comm comm),
-     (GIVEN_, TAKEN_, comm), BYTES)
-BOTH(Neighbor_alltoallv, Ineighbor_alltoallv, NEIGHBOUR_COLLECTIVE, (VECTORS, MPI_Comm comm), (VECTORS_, comm), 0)
+BOTH(Alltoallw, Ialltoallw, COLLECTIVE,
+     (const void *sent, const int counts[], const int places[], const MPI_Datatype types[], void *received,
+      const int receive_counts[], const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm),
+     (sent, counts, places, types, received, receive_counts, receive_places, receive_types, comm), 0)
+
+// ---- neighbour collectives: messages to each neighbour, which have no time of their own --------------------------------
+
+#define EACH_NEIGHBOUR(follow, bytes)                                                                                  \
+    const uint16_t site = CALLED_AT;                                                                                   \
+    const int32_t *to;                                                                                                 \
+    const int neighbours = peers_neighbours(comm, &to);                                                                \
+    follow(store_record(KIND_NEIGHBOUR_COLLECTIVE, site, PEER_NOT_ONE, 0, t0, t1));                                    \
+    for (int i = 0; i < neighbours; i++) {                                                                             \
+        struct record *const r = store_record(KIND_NEIGHBOUR_SEND, site, to[i], bytes, t0, t0);                        \
+        if (r != NULL)                                                                                                 \
+            r->done = t1 - store_header->started_ns;                                                                   \
+        (void)follow(r);                                                                                               \
+    }
+#define FOLLOW(record) requests_follow(*request, record)
+#define NEIGHBOURS(name, parameters, arguments, bytes)                                                                 \
+    WRAP(Neighbor_##name, (UNPACK parameters), (UNPACK arguments), EACH_NEIGHBOUR(, bytes))                            \
+    WRAP(Ineighbor_##name, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),                    \
+         EACH_NEIGHBOUR(FOLLOW, bytes))                                                                                \
+    PERSISTENT(Neighbor_##name, parameters, arguments, 0)
+
+NEIGHBOURS(alltoall, (GIVEN, TAKEN, MPI_Comm comm), (GIVEN_, TAKEN_, comm), BYTES)
+NEIGHBOURS(allgather, (GIVEN, TAKEN, MPI_Comm comm), (GIVEN_, TAKEN_, comm), BYTES)
+NEIGHBOURS(allgatherv,
+           (GIVEN, void *received, const int counts[], const int places[], MPI_Datatype receive_type, MPI_Comm comm),
+           (GIVEN_, received, counts, places, receive_type, comm), BYTES)
+NEIGHBOURS(alltoallv, (VECTORS, MPI_Comm comm), (VECTORS_, comm), peers_bytes(counts[i], type))
+NEIGHBOURS(alltoallw,
+           (const void *sent, const int counts[], const MPI_Aint places[], const MPI_Datatype types[], void *received,
+            const int receive_counts[], const MPI_Aint receive_places[], const MPI_Datatype receive_types[],
+            MPI_Comm comm),
+           (sent, counts, places, types, received, receive_counts, receive_places, receive_types, comm),
+           peers_bytes(counts[i], types[i]))

@@ -15,7 +15,8 @@ static void started(int64_t t0, int provided, int rank, int ranks)
         if (library != NULL && library(version, &length) == MPI_SUCCESS)
             store_text(TEXT_LIBRARY, TEXT_LIBRARY_ROOM, version);
         store_name_rank(rank);
-        store_header->mpi_started_ns = t1;
+        callers_site(__builtin_return_address(0), __builtin_frame_address(0)); // the first one loads what unwinds
+        store_header->mpi_started_ns = now();
     }
     store_header->mpi_ended_ns = 0;
     store_record(KIND_INIT, 0, PEER_NOT_ONE, 0, t0, t1);
@@ -33,6 +34,7 @@ static void ended(int64_t t0)
 {
     mpi_runs = false;
     store_header->mpi_ended_ns = t0;
+    store_cpus(); // all threads are there, bound as they were
     peers_end();
 }
 

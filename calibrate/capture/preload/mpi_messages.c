@@ -3,12 +3,12 @@
 
 #define SENDS(name, count_t, kind)                                                                                     \
     WRAP(name, (const void *buf, count_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                  \
-         (buf, count, type, dest, tag, comm), NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         (buf, count, type, dest, tag, comm), NOTE_CALLED(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 #define ISENDS(name, count_t, kind)                                                                                    \
     WRAP(name,                                                                                                         \
          (const void *buf, count_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),  \
          (buf, count, type, dest, tag, comm, request),                                                                 \
-         NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         NOTE_STARTED(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 
 #define BOTH_WAYS(count_t)                                                                                             \
     const void *sent, count_t send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,              \
@@ -16,10 +16,12 @@
 #define BOTH_WAYS_                                                                                                     \
     sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm
 // Two records of one call; the first has its time.
-#define NOTE_BOTH(send_count, send_type, receive_count, receive_type)                                                  \
-    NOTE_SENT(SENDRECV, peers_world_rank(dest, comm), peers_bytes(send_count, send_type));                             \
-    store_record(KIND_SENDRECV_RECEIVE, store_site(at, SITE_RETURN), peers_world_rank(source, comm),                   \
-                 peers_bytes(receive_count, receive_type), t1, t1)
+#define NOTE_BOTH(follow, send_count, send_type, receive_count, receive_type)                                          \
+    const uint16_t site = CALLED_AT;                                                                                   \
+    follow(store_record(KIND_SENDRECV, site, peers_world_rank(dest, comm), peers_bytes(send_count, send_type), t0, t1)); \
+    follow(store_record(KIND_SENDRECV_RECEIVE, site, peers_world_rank(source, comm),                                   \
+                        peers_bytes(receive_count, receive_type), t1, t1))
+#define FOLLOW(record) requests_follow(*request, record)
 
 #define MESSAGES(suffix, count_t)                                                                                      \
     SENDS(Send##suffix, count_t, SEND)                                                                                 \
@@ -33,28 +35,28 @@
     WRAP(Recv##suffix,                                                                                                 \
          (void *buf, count_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),        \
          (buf, count, type, source, tag, comm, status),                                                                \
-         NOTE(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                         \
+         NOTE_CALLED(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                         \
     WRAP(Irecv##suffix,                                                                                                \
          (void *buf, count_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),      \
          (buf, count, type, source, tag, comm, request),                                                               \
-         NOTE(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                        \
+         NOTE_STARTED(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                        \
     WRAP(Sendrecv##suffix, (BOTH_WAYS(count_t), MPI_Status *status), (BOTH_WAYS_, status),                             \
-         NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+         NOTE_BOTH(, send_count, send_type, receive_count, receive_type))
 
 MESSAGES(, int)
 #ifdef HAVE_LARGE_COUNTS
 MESSAGES(_c, MPI_Count)
 WRAP(Isendrecv, (BOTH_WAYS(int), MPI_Request *request), (BOTH_WAYS_, request),
-     NOTE_BOTH(send_count, send_type, receive_count, receive_type))
+     NOTE_BOTH(FOLLOW, send_count, send_type, receive_count, receive_type))
 #endif
 WRAP(Sendrecv_replace,
      (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
       MPI_Status *status),
-     (buf, count, type, dest, send_tag, source, receive_tag, comm, status), NOTE_BOTH(count, type, count, type))
+     (buf, count, type, dest, send_tag, source, receive_tag, comm, status), NOTE_BOTH(, count, type, count, type))
 WRAP(Mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
-     (buf, count, type, message, status), NOTE(RECV, PEER_ANY, peers_bytes(count, type)))
+     (buf, count, type, message, status), NOTE_CALLED(RECV, PEER_ANY, peers_bytes(count, type)))
 WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
-     (buf, count, type, message, request), NOTE(IRECV, PEER_ANY, peers_bytes(count, type)))
+     (buf, count, type, message, request), NOTE_STARTED(IRECV, PEER_ANY, peers_bytes(count, type)))
 
 // ---- persistent -----------------------------------------------------------------------------------------------------
 
@@ -115,20 +117,19 @@ WRAP(Parrived, (MPI_Request request, int partition, int *flag), (request, partit
      NOTE(PARRIVED, about.peer, about.bytes))
 #endif
 
-#define NOTE_START(request_)                                                                                           \
-    struct persistent about;                                                                                           \
-    if (requests_find(request_, &about))                                                                               \
-        store_record((enum kind)about.start_kind, CALLED_AT, about.peer, about.bytes *about.partitions, t0, t1);       \
-    else                                                                                                               \
-        NOTE(STARTALL, PEER_UNKNOWN, 0)
+static void started(MPI_Request request, uint16_t site, int64_t t0, int64_t t1)
+{
+    struct persistent about;
+    if (requests_find(request, &about))
+        requests_follow(request, store_record((enum kind)about.start_kind, site, about.peer,
+                                              about.bytes * about.partitions, t0, t1));
+    else
+        store_record(KIND_STARTALL, site, PEER_UNKNOWN, 0, t0, t1);
+}
 
-WRAP(Start, (MPI_Request * request), (request), NOTE_START(*request))
+WRAP(Start, (MPI_Request * request), (request), started(*request, CALLED_AT, t0, t1))
 // The call's own record has the time; those of its messages have none.
-WRAP(Startall, (int count, MPI_Request requests[]), (count, requests),
-     NOTE(STARTALL, PEER_NOT_ONE, (uint64_t)(count > 0 ? count : 0));
-     for (int i = 0; i < count; i++) {
-         struct persistent about;
-         if (requests_find(requests[i], &about))
-             store_record((enum kind)about.start_kind, CALLED_AT, about.peer, about.bytes * about.partitions, t1, t1);
-     })
+WRAP(Startall, (int count, MPI_Request requests[]), (count, requests), const uint16_t site = CALLED_AT;
+     store_record(KIND_STARTALL, site, PEER_NOT_ONE, (uint64_t)(count > 0 ? count : 0), t0, t1);
+     for (int i = 0; i < count; i++) started(requests[i], site, t1, t1))
 WRAP_BEFORE(Request_free, (MPI_Request * request), (request), requests_drop(*request), (void)0)

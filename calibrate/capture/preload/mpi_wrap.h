@@ -52,7 +52,10 @@
 // One record of this call.
 #define NOTE(kind, who, what) store_record(KIND_##kind, store_site(at, SITE_RETURN), who, what, t0, t1)
 
-// The same of a message that is sent, with the callers of the place: Fortran's bindings and an application's own
-// helpers send for their callers.
+// The same with the callers of the place: Fortran's bindings and an application's own helpers send and wait for their
+// callers.
 #define CALLED_AT callers_site(at, __builtin_frame_address(0))
-#define NOTE_SENT(kind, who, what) store_record(KIND_##kind, CALLED_AT, who, what, t0, t1)
+#define NOTE_CALLED(kind, who, what) store_record(KIND_##kind, CALLED_AT, who, what, t0, t1)
+
+// The same of a call that returns a request, which completes later.
+#define NOTE_STARTED(kind, who, what) requests_follow(*request, NOTE_CALLED(kind, who, what))

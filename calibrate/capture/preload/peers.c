@@ -13,7 +13,9 @@ bool mpi_runs;
     USE(Comm_rank) USE(Comm_size) USE(Comm_test_inter) USE(Comm_group) USE(Comm_remote_group)                          \
     USE(Comm_create_keyval) USE(Comm_free_keyval) USE(Comm_get_attr) USE(Comm_set_attr)                                \
     USE(Win_create_keyval) USE(Win_free_keyval) USE(Win_get_attr) USE(Win_set_attr) USE(Win_get_group)                 \
-    USE(Group_size) USE(Group_translate_ranks) USE(Group_free)
+    USE(Group_size) USE(Group_translate_ranks) USE(Group_free)                                                         \
+    USE(Topo_test) USE(Cartdim_get) USE(Cart_shift) USE(Graph_neighbors_count) USE(Graph_neighbors)                    \
+    USE(Dist_graph_neighbors_count) USE(Dist_graph_neighbors)
 #define MEMBER(name) __typeof__(&PMPI_##name) name;
 
 static struct {
@@ -28,8 +30,17 @@ static struct {
 // World ranks of a group, kept with its communicator or window.
 struct table {
     int size;
+    int neighbours; // that a neighbour collective sends to; -1: not asked yet
+    int32_t *to;
     int world[];
 };
+
+static void forget(struct table *t)
+{
+    if (t != NULL)
+        free(t->to);
+    free(t);
+}
 
 static struct table *translated(MPI_Group group)
 {
@@ -43,6 +54,8 @@ static struct table *translated(MPI_Group group)
         for (int i = 0; i < size; i++)
             own[i] = i;
         t->size = size;
+        t->neighbours = -1;
+        t->to = NULL;
         done = mpi.Group_translate_ranks(group, size, own, mpi.group, t->world) == MPI_SUCCESS;
     }
     free(own);
@@ -78,7 +91,7 @@ static int group_of_Win(MPI_Win win, MPI_Group *group)
     static int forget_##Kind(MPI_##Kind of, int key, void *value, void *extra)                                         \
     {                                                                                                                  \
         (void)of, (void)key, (void)extra;                                                                              \
-        free(value);                                                                                                   \
+        forget(value);                                                                                                 \
         return MPI_SUCCESS;                                                                                            \
     }                                                                                                                  \
     static int copy_##Kind(MPI_##Kind of, int key, void *extra, void *in, void *out, int *flag)                        \
@@ -87,23 +100,24 @@ static int group_of_Win(MPI_Win win, MPI_Group *group)
         *flag = 0;                                                                                                     \
         return MPI_SUCCESS;                                                                                            \
     }                                                                                                                  \
-    static int32_t rank_in_##Kind(int rank, MPI_##Kind of)                                                             \
+    static struct table *table_of_##Kind(MPI_##Kind of)                                                                \
     {                                                                                                                  \
         struct table *t = NULL;                                                                                        \
         int flag = 0;                                                                                                  \
         if (mpi.Kind##_get_attr(of, mpi.Kind##_key, &t, &flag) != MPI_SUCCESS)                                         \
-            return PEER_UNKNOWN;                                                                                       \
+            return NULL;                                                                                               \
         if (flag)                                                                                                      \
-            return in_table(t, rank);                                                                                  \
+            return t;                                                                                                  \
         MPI_Group group;                                                                                               \
         if (group_of_##Kind(of, &group) != MPI_SUCCESS)                                                                \
-            return PEER_UNKNOWN;                                                                                       \
+            return NULL;                                                                                               \
         t = translated(group);                                                                                         \
         mpi.Group_free(&group);                                                                                        \
-        const int32_t found = in_table(t, rank);                                                                       \
-        if (t != NULL && mpi.Kind##_set_attr(of, mpi.Kind##_key, t) != MPI_SUCCESS)                                    \
-            free(t);                                                                                                   \
-        return found;                                                                                                  \
+        if (t != NULL && mpi.Kind##_set_attr(of, mpi.Kind##_key, t) != MPI_SUCCESS) {                                  \
+            forget(t);                                                                                                 \
+            t = NULL;                                                                                                  \
+        }                                                                                                              \
+        return t;                                                                                                      \
     }
 TABLES(Comm)
 TABLES(Win)
@@ -114,12 +128,56 @@ int32_t peers_world_rank(int rank, MPI_Comm comm)
         return PEER_NONE;
     if (rank == MPI_ANY_SOURCE)
         return PEER_ANY;
-    return comm == mpi.world ? rank : rank_in_Comm(rank, comm);
+    return comm == mpi.world ? rank : in_table(table_of_Comm(comm), rank);
 }
 
 int32_t peers_window_rank(int rank, MPI_Win win)
 {
-    return rank == MPI_PROC_NULL ? PEER_NONE : rank_in_Win(rank, win);
+    return rank == MPI_PROC_NULL ? PEER_NONE : in_table(table_of_Win(win), rank);
+}
+
+// Their number and, into `to`, their ranks in the communicator; of a Cartesian one, below and above along each dimension.
+static int neighbours_of(MPI_Comm comm, int most, int to[])
+{
+    int kind = MPI_UNDEFINED, n = 0, rank = 0, other = 0, weighted = 0;
+    mpi.Topo_test(comm, &kind);
+    mpi.Comm_rank(comm, &rank);
+    if (kind == MPI_CART) {
+        int dimensions = 0;
+        mpi.Cartdim_get(comm, &dimensions);
+        for (int d = 0; d < dimensions; d++, n += 2)
+            if (n + 2 <= most)
+                mpi.Cart_shift(comm, d, 1, &to[n], &to[n + 1]);
+    } else if (kind == MPI_GRAPH) {
+        mpi.Graph_neighbors_count(comm, rank, &n);
+        if (n <= most)
+            mpi.Graph_neighbors(comm, rank, n, to);
+    } else if (kind == MPI_DIST_GRAPH) {
+        mpi.Dist_graph_neighbors_count(comm, &other, &n, &weighted);
+        int *const sources = malloc(sizeof(int) * (size_t)(2 * other + n + 1));
+        if (n <= most && sources != NULL)
+            mpi.Dist_graph_neighbors(comm, other, sources, sources + other, n, to, sources + 2 * other);
+        free(sources);
+    }
+    return n;
+}
+
+int peers_neighbours(MPI_Comm comm, const int32_t **to)
+{
+    struct table *const t = table_of_Comm(comm);
+    if (t == NULL)
+        return 0;
+    if (t->neighbours < 0) {
+        t->neighbours = neighbours_of(comm, 0, NULL);
+        t->to = malloc(sizeof *t->to * (size_t)(t->neighbours + 1));
+        if (t->to == NULL)
+            t->neighbours = 0;
+        neighbours_of(comm, t->neighbours, t->to);
+        for (int i = 0; i < t->neighbours; i++)
+            t->to[i] = t->to[i] == MPI_PROC_NULL ? PEER_NONE : in_table(t, t->to[i]);
+    }
+    *to = t->to;
+    return t->neighbours;
 }
 
 #define TAKE(name)                                                                                                     \

@@ -12,3 +12,6 @@ void peers_end(void);                               // before MPI does
 int32_t peers_world_rank(int rank, MPI_Comm comm);  // or PEER_*
 int32_t peers_window_rank(int rank, MPI_Win win);   //
 uint64_t peers_bytes(int64_t count, MPI_Datatype type);
+
+// World ranks that a neighbour collective sends to, in its order; their number, 0 if unknown.
+int peers_neighbours(MPI_Comm comm, const int32_t **to);

@@ -3,10 +3,12 @@
 // Space is allocated before use: writing to a mapping on a full disk would kill the program.
 #include "store.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,10 +33,10 @@ static atomic_flag opening = ATOMIC_FLAG_INIT;
 static atomic_bool opened, failed;
 
 _Static_assert(sizeof(struct record) == FORMAT_RECORD, "a record's size is part of the format");
-_Static_assert(sizeof(struct chunk_head) == FORMAT_RECORD, "a chunk is a whole number of records");
+_Static_assert((FORMAT_CHUNK - sizeof(struct chunk_head)) % FORMAT_RECORD == 0, "a chunk is a whole number of records");
 _Static_assert(sizeof(struct site) == FORMAT_SITE_BYTES, "a place's size is part of the format");
 _Static_assert(sizeof(struct header) <= TEXT_HOST, "texts come after the numbers");
-_Static_assert(TEXT_COMMAND + TEXT_COMMAND_ROOM <= FORMAT_HEADER, "texts fit");
+_Static_assert(TEXT_CPUS + TEXT_CPUS_ROOM <= FORMAT_HEADER, "texts fit");
 
 void store_prepare(void)
 {
@@ -193,6 +195,36 @@ void store_text(int offset, int room, const char *text)
     put_text(mapped + offset, (size_t)room, text);
 }
 
+// "0-3,8" of those that any thread may run on.
+void store_cpus(void)
+{
+    const int was = errno;
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    DIR *const tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+        const int id = atoi(task->d_name);
+        cpu_set_t own;
+        if (id > 0 && sched_getaffinity(id, sizeof own, &own) == 0)
+            CPU_OR(&all, &all, &own);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    char text[TEXT_CPUS_ROOM] = "";
+    size_t n = 0;
+    for (int first = 0; first < CPU_SETSIZE && n + 24 < sizeof text; first++) {
+        int last = first;
+        if (!CPU_ISSET(first, &all))
+            continue;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &all))
+            last++;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%d-%d", n ? "," : "", first, last);
+        first = last;
+    }
+    store_text(TEXT_CPUS, TEXT_CPUS_ROOM, text);
+    errno = was;
+}
+
 static bool take_chunk(void)
 {
     const unsigned mine = atomic_fetch_add(&chunks_taken, 1);
@@ -222,15 +254,15 @@ static bool take_chunk(void)
     return true;
 }
 
-void store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end)
+struct record *store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end)
 {
     if (self.full || !take_chunk()) {
         self.full = true;
         self.next = self.limit = NULL;
         __atomic_fetch_add(&store_header->dropped, 1, __ATOMIC_RELAXED);
-        return;
+        return NULL;
     }
-    store_record(kind, site, who, what, start, end);
+    return store_record(kind, site, who, what, start, end);
 }
 
 // ---- places in the code ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@
 
 struct thread_state {
     struct record *next, *limit; // where the next record goes
+    struct record *polled;       // the last record, if it is of a call that completes requests
     bool registered;
     bool full;       // no space left: records are only counted
     uint32_t number; // of the thread
@@ -44,26 +45,28 @@ bool store_open(void);                 // creates the file at the first event; f
 void store_name_rank(int rank);        // names the file after the rank
 void store_forget(void);               // in a child process: leave the parent's file
 void store_text(int offset, int room, const char *text);
+void store_cpus(void);                 // CPUs of all threads, in the header
 uint16_t store_site(const void *address, uint32_t kind);
 uint16_t store_place(const void *address, uint32_t kind, uint16_t caller);
-void store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end);
+struct record *store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end);
 
 static inline bool recording(void)
 {
     return __builtin_expect(store_on, 1) && (store_header != NULL || store_open());
 }
 
-static inline void store_record(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end)
+// The record, complete at its end; NULL if there is no space.
+static inline struct record *store_record(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start,
+                                          int64_t end)
 {
-    if (SELDOM(self.next == self.limit)) {
-        store_record_slow(kind, site, who, what, start, end);
-        return;
-    }
+    if (SELDOM(self.next == self.limit))
+        return store_record_slow(kind, site, who, what, start, end);
     struct record *const r = self.next++;
     r->start = start - store_header->started_ns;
-    r->end = end - store_header->started_ns;
+    r->end = r->done = end - store_header->started_ns;
     r->site = site;
     r->who = who;
     r->what = what;
     __atomic_store_n(&r->kind, (uint16_t)kind, __ATOMIC_RELEASE);
+    return r;
 }

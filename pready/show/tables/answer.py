@@ -23,6 +23,8 @@ def answer(prediction: Prediction) -> list[Text]:
     advice = prediction.advice
     verdict = advice.verdict.capitalize(), VERDICT_STYLE[advice.verdict]
     out = [Text.assemble(verdict, f": {headline(prediction)}")]
+    if advice.doubt:
+        return out
     if advice.verdict != "do not port" and (same := dict.fromkeys(r.name for r in advice.as_good)):
         out[0].append(f" As good: {', '.join(same)}.")
     if sure := how_sure(advice):
@@ -38,6 +40,8 @@ def answer(prediction: Prediction) -> list[Text]:
 def headline(prediction: Prediction) -> str:
     """What the verdict says of an iteration, its interval included."""
     advice, best, now = prediction.advice, prediction.advised, prediction.bulk
+    if advice.doubt:
+        return f"{advice.doubt}."
     step = "a step" if prediction.exchanges else "an iteration"
     saved = bare(best.speedup_percent)
     span = interval(best.speedup_low_percent, best.speedup_high_percent, saved)

@@ -51,6 +51,8 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False, explaine
     explained
         With the closed form, all notes and the sensitivity.
     """
+    if prediction.advice.doubt and not every_row and not explained:
+        return Group(*answer(prediction), Text("--all: what the model says all the same", style="dim"))
     table = step_table(prediction) if prediction.exchanges else _table(prediction, every_row=every_row)
     parts: list[RenderableType] = [*answer(prediction), Text(""), table]
     parts += [Text(line, style="dim") for line in _below(prediction, every_row=every_row)]

@@ -17,23 +17,32 @@ MOST_NOTES = 1
 
 
 def step_view(step: Step, *, everything: bool = False) -> RenderableType:
-    """The step in a dozen lines: the exchanges with the largest possible gain, and what bounds it.
+    """The step in a dozen lines: the exchanges that take longest, and what bounds a port.
 
     Parameters
     ----------
     everything
         All exchanges and notes.
     """
-    most, most_notes = (len(step.exchanges), len(step.notes)) if everything else (MOST_EXCHANGES, MOST_NOTES)
+    folded = [[e] for e in step.exchanges] if everything else _folded(step.exchanges)
+    most, most_notes = (len(folded), len(step.notes)) if everything else (MOST_EXCHANGES, MOST_NOTES)
     table = Readable()
-    table.add_column("exchange", overflow="fold")
-    for column in ("bytes to a rank", "takes", "can gain"):
+    if everything:
+        table.add_column("exchange", overflow="fold")
+    else:
+        table.add_column("exchange", overflow="ellipsis", no_wrap=True)
+    for column in ("bytes to a rank", "sent", "computing", "in MPI"):
         table.add_column(column, justify="right", no_wrap=True)
-    ranked = sorted(step.exchanges, key=lambda e: -e.most_s)
-    for e in ranked[:most]:
-        gain = f"≤ {share(e.most_s / step.step_s)}" if step.step_s > 0 else ""
-        table.add_row(e.name, bytes_said(e), format_time(e.exchange_s), gain)
-    n = len(ranked)
+    for alike in folded[:most]:
+        e = alike[0]
+        table.add_row(
+            (e.name if len(alike) == 1 else e.routine) + (f" × {len(alike)}" if len(alike) > 1 else ""),
+            bytes_said(alike),
+            _sent(e),
+            format_time(sum(one.last_s for one in alike)),
+            format_time(sum(one.exchange_s for one in alike)),
+        )
+    n = len(step.exchanges)
     said = (
         f"{step.steps} steps of {format_time(step.step_s)}, {share(step.share)} of the run; {step.ranks} ranks, "
         f"{step.ranks_per_node} on a node; {n} exchange{'s' * (n > 1)}"
@@ -41,42 +50,55 @@ def step_view(step: Step, *, everything: bool = False) -> RenderableType:
     return Group(
         Text(said),
         table,
-        *(Text(line) for line in [_rest(step, ranked[most:]), *_bounds(step)] if line),
+        *(Text(line) for line in [_rest(step, folded[most:]), *_bounds(step)] if line),
         *_notes(step.notes, most_notes),
     )
 
 
-def bytes_said(exchange: Exchange) -> str:
+def _folded(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
+    """Exchanges of one routine as one, those that take longest first."""
+    by_name: dict[str, list[Exchange]] = {}
+    for e in exchanges:
+        by_name.setdefault(e.routine, []).append(e)
+    return sorted(by_name.values(), key=lambda alike: -sum(e.exchange_s for e in alike))
+
+
+def _sent(e: Exchange) -> str:
+    """How it is sent, in a word or two."""
+    if e.today == "partitioned":
+        return f"{e.partitions} partitions"
+    return "by threads" if e.early else f"{e.messages} messages" if e.messages > 1 else e.today
+
+
+def bytes_said(exchanges: Sequence[Exchange]) -> str:
     """Bytes from a rank to another, least and most."""
-    p = exchange.pattern
-    sizes = [*p.faces, *p.edges, p.corner, *(b for to in p.lists for _, b in to)]
+    patterns = [e.pattern for e in exchanges]
+    sizes = [b for p in patterns for b in (*p.faces, *p.edges, p.corner, *(b for to in p.lists for _, b in to))]
     least, most = min(filter(None, sizes), default=0), max(sizes)
-    return format_size(most) if least == most else f"{format_size(least)} … {format_size(most)}"
+    ends = dict.fromkeys((format_size(least), format_size(most)))
+    return " … ".join(ends)
 
 
-def _rest(step: Step, rest: Sequence[Exchange]) -> str:
+def _rest(step: Step, rest: Sequence[Sequence[Exchange]]) -> str:
     """The exchanges that are not listed, and the patterns of all."""
     patterns = dict.fromkeys(e.pattern.said_whole for e in step.exchanges)
     short = [p.partition(" on ")[0] for p in patterns]
     some = next(iter(patterns)) if len(patterns) == 1 else ", ".join(dict.fromkeys(short))
     if not rest:
         return f"pattern: {some}"
-    least = share(step.share_of(e.most_s for e in rest))
-    return f"and {len(rest)} more, ≤ {least} together; pattern: {some}"
+    others = [e for alike in rest for e in alike]
+    return f"and {len(others)} more, {share(step.share_of(e.exchange_s for e in others))} of a step; pattern: {some}"
 
 
 def _bounds(step: Step) -> list[str]:
-    """What lies between the threads' waiting and what a port saves."""
-    if not any(e.region for e in step.exchanges):
+    """What a port saves at most."""
+    if step.chain is not None and not step.sweeps:
         return []
-    waiting, taken, quick, most = (
-        share(step.share_of(times))
-        for times in zip(*((e.waiting_s, e.exchange_s, e.quick_s, e.most_s) for e in step.exchanges), strict=True)
-    )
-    return [
-        f"threads wait for their last one {share(step.waiting)} of the run, {waiting} before an exchange",
-        f"exchanges take {taken} of a step, {quick} without late ranks; a port saves ≤ {most}",
-    ]
+    said = f"a port saves at most {share(step.share_of([step.exchange_s]))} of a step, its time in exchanges"
+    if not any(e.region for e in step.exchanges):
+        return [said]
+    waiting = share(step.share_of(e.waiting_s for e in step.exchanges))
+    return [f"{said}; threads wait for their last one {waiting}"]
 
 
 def _notes(notes: Sequence[str], most: int) -> list[Text]:

@@ -180,14 +180,15 @@ def test_repetition_is_the_shortest_step(step: list[int], times: int, before: li
     assume(len(step) * times > 2 * (len(before) + len(after)))
     found = repetition([*before, *step * times, *after])
     assert found is not None
-    assert found == Repetition(shortest, len(before), len(before) + len(step) * times, runs=1.0)
+    assert (found.period, found.first, found.stop) == (shortest, len(before), len(before) + len(step) * times)
+    assert found.everywhere == found.times
 
 
 def test_a_step_in_several_runs() -> None:
     """The iterations of a solver, not the calls of the solver."""
     iteration = [0, 1, 2, 1, 0]
     found = repetition([9, 8, *(iteration * 40 + [7, 6]) * 3])
-    assert found == Repetition(5, 2, 202, runs=3.0)
+    assert found == Repetition(5, 2, 202, everywhere=120)
 
 
 def test_nothing_repeats() -> None:

@@ -139,7 +139,7 @@ def test_summary_of_a_run(mpi: Mpi, tmp_path: Path) -> None:
     assert run is not None
     summary = summarise(run)
     (region,) = summary.regions
-    assert (summary.ranks, summary.hosts, summary.collectives, summary.notes) == (4, 1, 0, ())
+    assert (summary.ranks, summary.hosts, summary.collectives) == (4, 1, 0)
     assert (summary.messages, summary.message_bytes) == (4 * ITERATIONS * 6, 4 * ITERATIONS * 2 * 6660)
     assert (region.name, region.threads, region.calls) == ("compute_cells", THREADS, 4 * ITERATIONS)
     # One thread of three is late by half the time: the other two wait for a third of it on the average.

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import Mpi, each_library
 
-from pready.calibrate.capture.repetition import Group
+from pready.calibrate.capture.exchanges import Group
+from pready.calibrate.capture.sending import ALIKE, thread_shares
 from pready.calibrate.capture.step import find
-from pready.calibrate.capture.thread_bytes import ALIKE, thread_shares
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.workload.workload import load
 
@@ -20,7 +20,7 @@ mpi = each_library
 
 def group(sent: dict[int, list[int]]) -> Group:
     """An exchange in which thread i sends the i-th number of bytes to each peer."""
-    made = Group(0.0, 0.0)
+    made = Group(0.0)
     for peer, each in sent.items():
         made.by_thread.update({(peer, thread): size for thread, size in enumerate(each) if size})
     return made
@@ -53,15 +53,6 @@ def test_one_thread_that_sends_everything_says_nothing_of_parts() -> None:
     outside.by_thread[1, -1] += 8
     assert thread_shares([[outside]], 2) == (None, False)
     assert thread_shares([[group({1: [3, 1, 4]})]], 2) == (None, False)  # by more threads than the region has
-
-
-def test_the_place_of_an_exchange_is_its_masters() -> None:
-    """Threads send from the same line, called by the application or by the runtime: whoever is first, it repeats."""
-    first, second = Group(0.0, 0.0, site=7), Group(0.0, 0.0, site=5)
-    for made, order in ((first, ((7, 1), (5, 0))), (second, ((5, 0), (7, 1)))):
-        for site, thread in order:
-            made.add(1, 8, site, thread)
-    assert first.exact == second.exact
 
 
 @pytest.mark.thorough

@@ -180,7 +180,7 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
             (0, 10, "init", -4, 0),
             (20, 30, "send", peer, 100),
             (30, 40, "recv", peer, 100),
-            (50, 60, "start_recv", -3, 0),
+            (50, 60, "start_recv", peer, 200),  # known once it is complete
             (60, 60, "start_send", peer, 200),
             (60, 70, "test", -4, 2),
             (80, 90, "fence", -4, 0),

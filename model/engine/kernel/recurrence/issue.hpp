@@ -33,7 +33,7 @@ inline V receivers_ready(const Plan& p, Scratch& s, V start) {
 inline void release(const Plan& p, Scratch& s, V opened, V join, bool relayed) {
     for (int t = 0; t < p.jobs; ++t) {
         V start = s.starts[t];
-        if (p.joins && !relayed) start = start + p.barrier;
+        if (p.joins && !relayed) start = larger(start + p.barrier, join);
         if (p.opens || p.granted) start = larger(start, opened + p.opened);
         if (p.deferred) start = larger(start, join);
         s.starts[t] = start;

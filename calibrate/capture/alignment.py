@@ -1,0 +1,239 @@
+"""The same exchange on all ranks: steps by the lead rank's, exchanges of a step by who sends to whom.
+
+The lead is the rank with the most exchanges. Its step is the sequence that repeats; other ranks' exchanges belong to
+the step of the lead in whose time they begin. In a step the k-th exchange in which a rank sends to another one is that
+of the k-th in which the other one receives from it; what is not told by that, the place in the code tells.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+from pready.calibrate.capture.exchanges import Group
+from pready.calibrate.capture.files import Process
+from pready.calibrate.capture.repetition import occurrences, repetition
+
+ALIKE = 1.25
+"""Sizes of one exchange may differ from step to step by this factor."""
+
+Instances = list[list[Group]]
+"""One exchange of the step: for each rank its groups, one per step; none of a rank that has no part in it."""
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The step that repeats.
+
+    Attributes
+    ----------
+    exchanges
+        In order.
+    steps
+        How often the step occurs on the lead rank.
+    ends
+        Of usual steps of the lead rank: begin and end, in seconds.
+    covered
+        Share of the lead's exchanges in the steps.
+    usual
+        Share of the steps in which every rank sends to the ranks that it usually sends to.
+    exact
+        Sizes are the same in all steps.
+    """
+
+    exchanges: list[Instances]
+    lead: int
+    steps: int
+    ends: list[tuple[float, float]]
+    covered: float
+    usual: float
+    exact: bool
+
+
+def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned | None:
+    """The step's exchanges over all ranks; None if nothing repeats."""
+    lead = max(range(len(ranks)), key=lambda r: len(found[r]))
+    mine = found[lead]
+    keys = signatures(mine)
+    seconds = [float(g.times.max()) + g.took for g in mine]
+    step = repetition(keys, seconds)
+    if step is None:
+        return None
+    n = step.period
+    word = keys[step.first : step.first + n]
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    codes = [numbers[key] for key in keys]
+    # A step begins after its longest computing, where ranks are apart from each other the least.
+    computing = [fmean(float(mine[i].times.max()) for i in range(step.first + j, step.stop, n)) for j in range(n)]
+    turn = max(range(n), key=lambda j: computing[j])
+    turned = tuple(numbers[key] for key in (*word[turn:], *word[:turn]))
+    at = occurrences(codes, {turned})
+    middle = [(before.end + group.ready) / 2 for before, group in pairwise(mine)]
+    borders = [-float("inf"), *middle, float("inf")]
+    windows = [(borders[i], borders[i + n]) for i in at]
+    inside = [
+        [list(mine[i : i + n]) for i in at]
+        if r == lead
+        else _by_own_step(process, ranks[lead], groups, windows) or _by_window(process, ranks[lead], groups, windows)
+        for r, (process, groups) in enumerate(zip(ranks, found, strict=True))
+    ]
+    usual = [True] * len(at)
+    canonical: list[list[list[Group] | None]] = []
+    by_rank = [_keys(groups, of) for groups, of in zip(found, inside, strict=True)]
+    together, times = Counter(zip(*by_rank, strict=True)).most_common(1)[0]
+    for groups, of, each, key_of in zip(found, inside, by_rank, together, strict=True):
+        common = key_of if times > 1 else Counter(each).most_common(1)[0][0]
+        found_in = _in_order(groups, common, len(at))
+        found_in = found_in or [_within(window, key, common) for window, key in zip(of, each, strict=True)]
+        usual = [u and some is not None for u, some in zip(usual, found_in, strict=True)]
+        canonical.append(found_in)
+    if not any(usual):
+        return None
+    kept = [[s for s, u in zip(of, usual, strict=True) if u and s is not None] for of in canonical]
+    exchanges = _levels(ranks, lead, kept, n - turn)
+    exact = all(len({tuple(sorted(g.sent.items())) for g in groups}) <= 1 for e in exchanges for groups in e)
+    before = mine[0].begin - float(mine[0].times.max()) if mine else 0.0
+    ends = [
+        (mine[i - 1].end if i else max(0.0, before), mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u
+    ]
+    steps = max(step.everywhere, len(at))
+    return Aligned(exchanges, lead, steps, ends, steps * n / len(mine), sum(usual) / len(usual), exact)
+
+
+def _within(window: list[Group], keys: tuple[Hashable, ...], common: tuple[Hashable, ...]) -> list[Group] | None:
+    """The usual exchanges among those of a step; others may stand between them."""
+    found: list[Group] = []
+    for group, key in zip(window, keys, strict=True):
+        if len(found) < len(common) and key == common[len(found)]:
+            found.append(group)
+    return found if len(found) == len(common) else None
+
+
+def _keys(groups: Sequence[Group], windows: Sequence[list[Group]]) -> list[tuple[Hashable, ...]]:
+    """The signatures of the exchanges of each step."""
+    of = {id(g): key for g, key in zip(groups, signatures(groups), strict=True)}
+    return [tuple(of[id(g)] for g in window) for window in windows]
+
+
+def _in_order(groups: Sequence[Group], common: tuple[Hashable, ...], steps: int) -> list[list[Group] | None] | None:
+    """The usual exchanges of each step, if the rank has as many steps as the lead: however late it is."""
+    if not common:
+        return [[] for _ in range(steps)]
+    keys = signatures(groups)
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    at = occurrences([numbers[key] for key in keys], {tuple(numbers[key] for key in common)})
+    return [list(groups[i : i + len(common)]) for i in at] if len(at) == steps else None
+
+
+def signatures(groups: Sequence[Group]) -> list[Hashable]:
+    """Place, receivers and about how many bytes, for each."""
+    sizes = sorted({size for g in groups for size in g.sent.values()})
+    classes, number = dict[int, int](), 0
+    for before, size in zip([*sizes[:1], *sizes], sizes, strict=False):
+        number += size > ALIKE * before
+        classes[size] = number
+    return [(g.sites[0], tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
+
+
+def _by_own_step(
+    process: Process, lead: Process, groups: Sequence[Group], windows: Sequence[tuple[float, float]]
+) -> list[list[Group]] | None:
+    """Groups by the lead's steps, of a rank that has as many: in their order, however late the rank is."""
+    keys = signatures(groups)
+    step = repetition(keys, [float(g.times.max()) + g.took for g in groups])
+    if step is None:
+        return None
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    codes, n = [numbers[key] for key in keys], step.period
+    word = codes[step.first : step.first + n]
+    offset = process.wall_s - lead.wall_s
+    best: tuple[int, list[list[Group]] | None] = -1, None
+    for turn in range(n):
+        at = occurrences(codes, {(*word[turn:], *word[:turn])})
+        if len(at) != len(windows):
+            continue
+        each = [list(groups[i : i + n]) for i in at]
+        in_time = sum(
+            begin <= g.ready + offset < end for of, (begin, end) in zip(each, windows, strict=True) for g in of
+        )
+        best = max(best, (in_time, each), key=lambda pair: pair[0])
+    return best[1]
+
+
+def _by_window(
+    process: Process, lead: Process, groups: Sequence[Group], windows: Sequence[tuple[float, float]]
+) -> list[list[Group]]:
+    """Groups by the lead's steps, by the wall clock at the start of both."""
+    offset = process.wall_s - lead.wall_s
+    begins = [begin for begin, _ in windows]
+    out: list[list[Group]] = [[] for _ in windows]
+    for group in groups:
+        at = group.ready + offset
+        window = bisect_right(begins, at) - 1
+        if window >= 0 and at < windows[window][1]:
+            out[window].append(group)
+    return out
+
+
+def _levels(
+    ranks: Sequence[Process], lead: int, canonical: Sequence[list[list[Group]]], first_of_step: int
+) -> list[Instances]:
+    """The step's exchanges in order, from each rank's usual step; that of the lead's with this number is the first."""
+    first = [of[len(of) // 2] if of else [] for of in canonical]
+    parent = {(r, i): (r, i) for r, of in enumerate(first) for i in range(len(of))}
+
+    def root(node: tuple[int, int]) -> tuple[int, int]:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    sends: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    receives: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for r, of in enumerate(first):
+        for i, group in enumerate(of):
+            for to in group.sent:
+                sends[r, to].append((r, i))
+            for source in group.received:
+                receives[source, r].append((r, i))
+    for pair, mine in sends.items():
+        theirs = receives.get(pair, [])
+        if len(mine) == len(theirs):
+            for a, b in zip(mine, theirs, strict=True):
+                parent[root(a)] = root(b)
+    members: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for node in parent:
+        members[root(node)].append(node)
+    whole = [of if len({r for r, _ in of}) == len(of) else [] for of in members.values()]
+    apart = [[node] for of, one in zip(members.values(), whole, strict=True) if not one for node in of]
+    parts = [of for of in whole if of] + apart
+
+    def places(nodes: Sequence[tuple[int, int]]) -> set[tuple[str, int]]:
+        found = ((ranks[r].places, first[r][i].sites[0]) for r, i in nodes)
+        return {(p.object, p.offset) for of, site in found if site < len(of) and (p := of[site]) is not None}
+
+    def order(nodes: Sequence[tuple[int, int]]) -> float:
+        return fmean(first[r][i].begin + ranks[r].wall_s for r, i in nodes)
+
+    levels: list[dict[int, int]] = []
+    known: list[set[tuple[str, int]]] = []
+    for nodes in sorted(parts, key=order):
+        after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r, len(first[r])) < i), default=-1)
+        at = places(nodes)
+        for level in range(after + 1, len(levels)):
+            if not levels[level].keys() & {r for r, _ in nodes} and (at & known[level] or not at):
+                break
+        else:
+            level = len(levels)
+            levels.append({})
+            known.append(set())
+        levels[level].update(nodes)
+        known[level] |= at
+    # In the lead's order; others after what their ranks did before.
+    each = max(1, len(first[lead]))
+    levels.sort(key=lambda of: (of.get(lead, min(of.values()) + 0.5) - first_of_step) % each)
+    return [[[window[of[r]] for window in canonical[r]] if r in of else [] for r in range(len(ranks))] for of in levels]

@@ -1,0 +1,367 @@
+"""The exchanges of one rank: what it sends until all of it is complete, and the computing before.
+
+A new message begins a new exchange once all requests of the one before are complete, and the program knows it: it
+waited for one, or computed since. Messages that block one after the other, from one routine and with nothing computed
+between them, are one exchange. What several threads of a team send in a stretch of computing is one exchange for each
+turn of theirs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+
+import numpy as np
+
+from pready.calibrate.capture.call_sites import Chain, chain_of
+from pready.calibrate.capture.regions import Stretch
+from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message
+from pready.model.common.arrays import Array
+
+COMPUTES_S = 100e-6
+"""Least time outside MPI, in no region, that is computing of its own and no packing."""
+NEAR = 2
+"""Most calls from the routine that sends one message after the other down to MPI."""
+
+
+@dataclass
+class Group:
+    """One exchange of one rank; times in seconds.
+
+    Attributes
+    ----------
+    begin, end
+        Start of the first message and end of the last completion.
+    ready
+        When the last thread was through with its computing.
+    took
+        From then on, in MPI; of a team that sends by itself, from its last thread's first message to the end.
+    times
+        Seconds that each thread computes before its part is ready, after the exchange before; without time in MPI.
+    sent, counts, received
+        Bytes and messages by peer, and messages received by peer.
+    by_thread, parts
+        Bytes by peer and number in the team (-1: of none), and bytes of a partition by peer.
+    kinds
+        Kinds of calls that begin messages.
+    producer
+        The stretch of computing before it, or in which its threads send; and its instance.
+    team
+        Several threads of a team send, or mark their partitions.
+    overlapped
+        Threads compute between its messages and their completion.
+    collectives, collective_s, other_s
+        Collectives since the exchange before, their time, and that of other calls outside of exchanges.
+    sites
+        Places of its messages in the code, the first one first; `waits`: of the calls that complete them.
+    """
+
+    begin: float
+    end: float = 0.0
+    ready: float = 0.0
+    took: float = 0.0
+    times: Array = field(default_factory=lambda: np.zeros(1))
+    sent: dict[int, int] = field(default_factory=dict)
+    counts: dict[int, int] = field(default_factory=dict)
+    received: Counter[int] = field(default_factory=Counter)
+    by_thread: Counter[tuple[int, int]] = field(default_factory=Counter)
+    parts: dict[int, int] = field(default_factory=dict)
+    kinds: Counter[str] = field(default_factory=Counter)
+    producer: tuple[Stretch, int] | None = None
+    team: bool = False
+    overlapped: bool = False
+    one_by_one: bool = False
+    in_tasks: bool = False
+    collectives: int = 0
+    collective_s: float = 0.0
+    other_s: float = 0.0
+    sites: list[int] = field(default_factory=list)
+    waits: list[int] = field(default_factory=list)
+
+    @property
+    def threads(self) -> int:
+        """Threads whose times are known."""
+        return len(self.times)
+
+    @property
+    def peers(self) -> frozenset[int]:
+        """The ranks that it sends to."""
+        return frozenset(self.sent)
+
+
+@dataclass
+class _Open:
+    """An exchange that is not over."""
+
+    sends: list[Call]
+    marks: list[Call] = field(default_factory=list)
+    end: float = 0.0
+    last: float = 0.0
+    """Begin of the last message."""
+    learnt: float = -1.0
+    """When a receive was last complete."""
+    computed: bool = False
+    got: list[int] = field(default_factory=list)
+    waits: list[Call] = field(default_factory=list)
+
+    def add(self, call: Call) -> None:
+        self.sends.append(call)
+        self.last = call.begin
+
+    @property
+    def sends_done(self) -> float:
+        """When the last message sent is complete."""
+        return max(c.done for c in self.sends)
+
+    @property
+    def blocks(self) -> bool:
+        """Is each message complete before the next one?"""
+        return all(c.blocks for c in self.sends)
+
+
+class _Thread:
+    """Follows the calls of one thread, or of all that are in no team that sends."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self.rank = timeline.process.rank
+        self.open: _Open | None = None
+        self.posted: list[Call] = []
+        self.busy_until = 0.0
+        self.over: list[_Open] = []
+
+    def learn(self, at: float) -> None:
+        """Receives that are complete by then."""
+        rest = []
+        for call in self.posted:
+            if call.done > at:
+                rest.append(call)
+            elif self.open is not None and call.done >= self.open.sends[0].begin:
+                self.open.learnt = max(self.open.learnt, call.done)
+                self.open.end = max(self.open.end, call.done)
+                self.open.got.append(call.who)
+        self.posted = rest
+
+    def complete(self, at: float) -> bool:
+        """Are all requests of the exchange complete? Receives for the next one may be open already."""
+        if self.open is None or self.open.sends_done > at:
+            return False
+        done = self.open.sends_done
+        return self.open.learnt >= self.open.last or all(c.begin >= done for c in self.posted)
+
+    def close(self) -> None:
+        """The exchange is over."""
+        assert self.open is not None
+        self.open.end = max(self.open.end, self.open.sends_done)
+        self.over.append(self.open)
+        self.open = None
+
+    def compute(self, at: float) -> None:
+        """Threads begin to compute."""
+        self.learn(at)
+        if self.open is not None:
+            if self.complete(at):
+                self.close()
+            else:
+                self.open.computed = True
+
+    def call(self, call: Call) -> None:
+        """The next call."""
+        at = call.begin
+        self.learn(at)
+        if self.open is not None and at - self.busy_until > COMPUTES_S:
+            self.compute(self.busy_until)
+        if self.open is not None and call.kind in COLLECTIVE and self.complete(at):
+            self.close()
+        if call.kind in RECEIVING and call.who != -2:
+            self.posted.append(call)
+        elif call.kind == "pready" and self.open is not None:
+            self.open.marks.append(call)
+        elif is_message(call, self.rank):
+            if self.open is not None and self.complete(at) and self._knows(at) and not self._one_by_one(call):
+                self.close()
+            if self.open is None:
+                self.open = _Open([])
+            self.open.add(call)
+        elif call.kind in ("wait", "test") and self.open is not None and call.what:
+            self.open.waits.append(call)
+        self.busy_until = max(self.busy_until, call.end)
+
+    def _knows(self, at: float) -> bool:
+        """Has the program waited for something of the exchange since its last message, or computed?"""
+        assert self.open is not None
+        waited = any(c.end < c.done <= at for c in self.open.sends)
+        return waited or self.open.learnt >= self.open.last or self.open.computed
+
+    def _one_by_one(self, call: Call) -> bool:
+        open_ = self.open
+        assert open_ is not None
+        if not (open_.blocks and call.blocks) or open_.computed:
+            return False
+        if any(c.site == call.site and c.who == call.who for c in open_.sends):
+            return False
+        places = self.timeline.process.places
+        return near(chain_of(places, open_.sends[0].site), chain_of(places, call.site))
+
+
+def near(first: Chain, second: Chain) -> bool:
+    """Are two messages sent by one routine, at most through a helper?"""
+    common = 0
+    for a, b in zip(reversed(first), reversed(second), strict=False):
+        if a != b:
+            break
+        common += 1
+    return max(len(first), len(second)) - common <= NEAR
+
+
+def groups(timeline: Timeline) -> list[Group]:
+    """The exchanges of a rank in order; messages to itself do not count."""
+    rank = timeline.process.rank
+    senders: dict[tuple[int, int], set[int]] = {}
+    for call in timeline.calls:
+        if call.of is not None and is_message(call, rank):
+            senders.setdefault(call.of, set()).add(call.number)
+    teams = {of for of, threads in senders.items() if len(threads) > 1 and of in timeline.teams}
+    main = _Thread(timeline)
+    of_team: dict[tuple[int, int], dict[int, _Thread]] = {}
+    stretches_ = iter(timeline.computing)
+    following = next(stretches_, None)
+    for call in timeline.calls:
+        while following is not None and following[0] <= call.begin:
+            main.compute(following[0])
+            following = next(stretches_, None)
+        if call.of in teams:
+            of_team.setdefault(call.of, {}).setdefault(call.number, _Thread(timeline)).call(call)
+        else:
+            main.call(call)
+    if main.open is not None:
+        main.learn(np.inf)
+        main.close()
+    made = [(o.sends[0].begin, o, None) for o in main.over]
+    found: list[tuple[float, dict[int, _Open], tuple[int, int] | None]] = [(b, {-1: o}, of) for b, o, of in made]
+    for team, threads in of_team.items():
+        found += [(min(o.sends[0].begin for o in each.values()), each, team) for each in _turns(threads)]
+    found.sort(key=lambda each: each[0])
+    return list(_finished(timeline, found))
+
+
+def _turns(threads: dict[int, _Thread]) -> list[dict[int, _Open]]:
+    """What threads of a team send, turn by turn; all of it together if they take different numbers of turns."""
+    for thread in threads.values():
+        if thread.open is not None:
+            thread.learn(np.inf)
+            thread.close()
+    turns = {number: thread.over for number, thread in threads.items() if thread.over}
+    if len({len(of) for of in turns.values()}) == 1:
+        return [dict(zip(turns, each, strict=True)) for each in zip_longest(*turns.values())]
+    whole = {}
+    for number, of in turns.items():
+        whole[number] = _Open([c for o in of for c in o.sends], [], max(o.end for o in of), waits=of[-1].waits)
+        whole[number].got = [who for o in of for who in o.got]
+    return [whole]
+
+
+def _finished(
+    timeline: Timeline, found: Sequence[tuple[float, dict[int, _Open], tuple[int, int] | None]]
+) -> Iterator[Group]:
+    """Groups with the computing before each."""
+    before = timeline.process.mpi_s[0] or 0.0
+    ended = before
+    computing, at = timeline.computing, 0
+    collectives = [c for c in timeline.calls if c.kind in COLLECTIVE]
+    counted = 0
+    own: dict[int, float] = {}
+    for _, each, sender in found:
+        team = sender
+        calls = [c for o in each.values() for c in o.sends]
+        marks = [c for o in each.values() for c in o.marks]
+        group = Group(begin=min(c.begin for c in calls), end=max(o.end for o in each.values()))
+        _add_messages(group, each, calls, marks)
+        first = min(calls, key=lambda c: c.begin)
+        effective = min((c.begin for c in marks), default=group.begin)
+        partitioned = bool(marks)
+        while at < len(computing) and computing[at][0] < ended - 1e-9:
+            at += 1
+        following = at
+        while following < len(computing) and computing[following][0] < effective:
+            following += 1
+        earlier = [s for s in computing[at:following] if s[1] <= effective + 1e-9]
+        at = following
+        if sender is None and partitioned:
+            inside = [c.of for c in marks if c.of is not None and c.of in timeline.teams]
+            team = (
+                Counter(inside).most_common(1)[0][0] if len({c.number for c in marks if c.of is not None}) > 1 else None
+            )
+        if team is not None:
+            _of_team(group, timeline, team, marks or calls, before, ended, own)
+        else:
+            thread = first.thread
+            solo = effective - before - timeline.in_mpi(thread, before, effective)
+            group.ready, group.times = effective, np.array([max(0.0, solo)])
+            if earlier:
+                begin, end, stretch, i = earlier[-1]
+                group.producer = stretch, i
+                base = begin - before - timeline.in_mpi(thread, before, begin)
+                serial = effective - end - timeline.in_mpi(thread, end, effective)
+                group.times = np.maximum(base + stretch.computing[i] + max(0.0, serial), 0.0)
+                group.ready = end
+            group.took = timeline.in_mpi(thread, effective, group.end)
+        group.overlapped = not group.team and any(o.computed for o in each.values())
+        while counted < len(collectives) and collectives[counted].begin < group.begin:
+            group.collectives += 1
+            group.collective_s += collectives[counted].end - collectives[counted].begin
+            counted += 1
+        outside = timeline.in_mpi(first.thread, ended, group.begin)
+        group.other_s = max(0.0, outside - group.collective_s)
+        # All that is not in MPI is computing, packing and unpacking among it.
+        before, ended = group.end if group.team else effective, group.end
+        yield group
+
+
+def _add_messages(group: Group, each: dict[int, _Open], calls: list[Call], marks: list[Call]) -> None:
+    for c in calls:
+        group.sent[c.who] = group.sent.get(c.who, 0) + c.what
+        group.counts[c.who] = group.counts.get(c.who, 0) + 1
+        group.kinds[c.kind] += 1
+        if c.kind != "pstart_send":
+            group.by_thread[c.who, c.number] += c.what
+    for c in marks:
+        group.by_thread[c.who, c.number] += c.what
+        if c.what:
+            group.parts[c.who] = min(c.what, group.parts.get(c.who, c.what))
+    for o in each.values():
+        group.received.update(o.got)
+    group.one_by_one = all(o.blocks for o in each.values()) and len(calls) > 1
+    lead = min(each)
+    ordered = sorted(each[lead].sends, key=lambda c: c.begin)
+    group.sites = list(dict.fromkeys(c.site for c in (*ordered, *calls)))
+    group.waits = sorted({c.site for o in each.values() for c in o.waits})
+
+
+def _of_team(
+    group: Group,
+    timeline: Timeline,
+    team: tuple[int, int],
+    calls: list[Call],
+    before: float,
+    ended: float,
+    own: dict[int, float],
+) -> None:
+    """When each thread sends its own part."""
+    stretch, i = timeline.teams[team]
+    begin = float(stretch.begin[i])
+    base = max(0.0, begin - before - timeline.in_mpi(calls[0].thread, before, begin)) if begin >= ended - 1e-9 else 0.0
+    times, ready = base + stretch.computing[i], 0.0
+    for number in {c.number for c in calls if 0 <= c.number < stretch.threads}:
+        mine = [c for c in calls if c.number == number]
+        at = max(c.begin for c in mine) if mine[0].kind == "pready" else min(c.begin for c in mine)
+        since = max(begin, own.get(number, begin))
+        times[number] = base + max(0.0, at - since - timeline.in_mpi(mine[0].thread, since, at))
+        own[number] = at
+        ready = max(ready, at)
+    group.producer, group.team, group.times = (stretch, i), True, times
+    group.in_tasks = stretch.tasks
+    group.ready = min(ready, group.end)
+    group.took = group.end - group.ready

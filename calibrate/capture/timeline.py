@@ -1,0 +1,201 @@
+"""What a rank does, in order: MPI calls of each thread, and stretches of computing, in seconds."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.calibrate.capture.files import Process, kinds
+from pready.calibrate.capture.regions import Stretch, stretches
+from pready.model.common.arrays import Array
+
+SENDING = (
+    "send", "isend", "sendrecv", "start_send", "pstart_send", "put", "rput", "accumulate", "get", "rget",
+    "neighbour_send",
+)  # fmt: skip
+"""Kinds of calls that begin a message of an exchange."""
+RECEIVING = ("recv", "irecv", "sendrecv_receive", "start_recv", "pstart_recv")
+ONE_SIDED = ("put", "rput", "accumulate", "get", "rget")
+BLOCKING = ("send", "sendrecv")
+COLLECTIVE = ("barrier", "collective")
+CLOSING = ("fence", "complete", "unlock", "flush")
+"""Calls that complete what is one-sided."""
+NOT_CALLS = ("region", "share", "nested", "init", "finalize")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An MPI call, or a message that it begins.
+
+    Attributes
+    ----------
+    done
+        When the message was complete as the program knows it; `end` of a call that blocks; infinite if never.
+    who, what
+        Peer and bytes of a message; the number of requests of others.
+    thread, number
+        The operating system's thread, and its number in the team; -1: it is in none.
+    of
+        Region and stretch of the team that it is called in; None outside.
+    """
+
+    begin: float
+    end: float
+    done: float
+    kind: str
+    who: int
+    what: int
+    site: int
+    thread: int
+    number: int
+    of: tuple[int, int] | None
+
+    @property
+    def sends(self) -> bool:
+        """Does it begin a message?"""
+        return self.kind in SENDING
+
+    @property
+    def blocks(self) -> bool:
+        """Is it a send that returns when it is complete?"""
+        return self.kind in BLOCKING
+
+
+class Timeline:
+    """Calls and stretches of one process."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.stretches: tuple[Stretch, ...] = stretches(process)
+        self.calls = _calls(process)
+
+    @cached_property
+    def computing(self) -> list[tuple[float, float, Stretch, int]]:
+        """Begin, end, stretch and instance of all stretches, in order."""
+        found = [
+            (begin, end, stretch, i)
+            for stretch in self.stretches
+            for i, (begin, end) in enumerate(zip(stretch.begin.tolist(), stretch.end.tolist(), strict=True))
+        ]
+        return sorted(found, key=lambda each: each[:2])
+
+    @cached_property
+    def teams(self) -> dict[tuple[int, int], tuple[Stretch, int]]:
+        """Stretch and instance by region and number of the stretch in it."""
+        return {
+            (int(region), int(phase)): (stretch, i)
+            for stretch in self.stretches
+            for i, (region, phase) in enumerate(stretch.which.tolist())
+        }
+
+    @cached_property
+    def _busy(self) -> dict[int, tuple[list[float], list[float], Array]]:
+        out = {}
+        for thread in {c.thread for c in self.calls}:
+            mine = [c for c in self.calls if c.thread == thread and c.end > c.begin]
+            begins, ends = [c.begin for c in mine], [c.end for c in mine]
+            out[thread] = begins, ends, np.concatenate([[0.0], np.cumsum(np.array(ends) - np.array(begins))])
+        return out
+
+    def in_mpi(self, thread: int, begin: float, end: float) -> float:
+        """Seconds of a thread in MPI from `begin` to `end`."""
+        if end <= begin or thread not in self._busy:
+            return 0.0
+        begins, ends, total = self._busy[thread]
+        first, last = bisect_right(ends, begin), bisect_left(begins, end)  # those that overlap
+        if first >= last:
+            return 0.0
+        cut = max(0.0, begin - begins[first]) + max(0.0, ends[last - 1] - end)
+        return max(0.0, float(total[last] - total[first]) - cut)
+
+
+def _calls(process: Process) -> list[Call]:
+    wanted = ~process.of(*NOT_CALLS)
+    rows, threads = process.records[wanted], process.thread[wanted]
+    numbers, regions, phases = _teams(process, rows["start"], threads)
+    name = {number: text for text, number in kinds().items()}
+    out = []
+    columns = rows[["start", "end", "done", "kind", "site", "who", "what"]].tolist()
+    for (begin, end, done, kind, site, who, what), thread, number, region, phase in zip(
+        columns, threads.tolist(), numbers.tolist(), regions.tolist(), phases.tolist(), strict=True
+    ):
+        out.append(
+            Call(
+                begin * 1e-9, end * 1e-9, done * 1e-9 if done >= 0 else np.inf, name[kind], who, what, site, thread,
+                number, (region, phase) if region >= 0 else None,
+            )
+        )  # fmt: skip
+    return _closed(out)
+
+
+def _closed(calls: list[Call]) -> list[Call]:
+    """One-sided messages are complete when the call that closes their epoch returns."""
+    out, closes = [], np.inf
+    for call in reversed(calls):
+        if call.kind in CLOSING:
+            closes = call.end
+        if call.kind in ONE_SIDED and (call.kind not in ("rput", "rget") or call.done == np.inf):
+            made = Call(
+                call.begin,
+                call.end,
+                closes,
+                call.kind,
+                call.who,
+                call.what,
+                call.site,
+                call.thread,
+                call.number,
+                call.of,
+            )
+            out.append(made)
+        else:
+            out.append(call)
+    return out[::-1]
+
+
+def _teams(
+    process: Process, at: NDArray[np.int64], threads: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Of calls: the thread's number in its team, and the region and stretch that it is in; -1 outside."""
+    numbers, regions, phases = (np.full(len(at), -1, dtype=np.int64) for _ in range(3))
+    is_share = process.of("share")
+    shares, owners = process.records[is_share], process.thread[is_share]
+    teams = process.records[process.of("region")]
+    ends = dict(zip(teams["who"].tolist(), teams["end"].tolist(), strict=True))
+    for thread in np.unique(owners):
+        mine = shares[owners == thread]
+        mine = mine[np.argsort(mine["start"], kind="stable")]
+        calls = np.flatnonzero(threads == thread)
+        if not len(calls):
+            continue
+        last = np.searchsorted(mine["start"], at[calls], side="right") - 1
+        known = last >= 0
+        share = mine[np.maximum(last, 0)]
+        # A task runs while its thread waits at a barrier, after its share.
+        over = np.array([ends.get(who, 0) for who in share["who"].tolist()], dtype=np.int64)
+        inside = known & (at[calls] <= np.maximum(share["end"], over))
+        regions[calls[inside]] = share["who"][inside]
+        numbers[calls[inside]] = (share["what"][inside] & 0xFFFF).astype(np.int64)
+        # A thread's shares of a region in order are its stretches.
+        first = np.concatenate([[True], mine["who"][1:] != mine["who"][:-1]]) if len(mine) else np.zeros(0, bool)
+        nth = np.arange(len(mine)) - np.maximum.accumulate(np.where(first, np.arange(len(mine)), 0))
+        phases[calls[inside]] = nth[last[inside]]
+    return numbers, regions, phases
+
+
+def is_message(call: Call, rank: int) -> bool:
+    """Is it the begin of a message to or from another rank? To MPI_PROC_NULL and to itself there is none."""
+    return call.sends and call.who >= 0 and call.who != rank
+
+
+def most_common(values: Sequence[int]) -> int:
+    """The most frequent value, the largest of equals."""
+    counted: dict[int, int] = {}
+    for value in values:
+        counted[value] = counted.get(value, 0) + 1
+    return max(counted, key=lambda v: (counted[v], v))
