@@ -78,7 +78,8 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     inside = [
         [list(mine[i : i + n]) for i in at]
         if r == lead
-        else _by_own_step(process, ranks[lead], groups, windows) or _by_window(process, ranks[lead], groups, windows)
+        else _by_own_step(process, ranks[lead], groups, windows, mine[at[0] : at[0] + n])
+        or _by_window(process, ranks[lead], groups, windows)
         for r, (process, groups) in enumerate(zip(ranks, found, strict=True))
     ]
     usual = [True] * len(at)
@@ -139,10 +140,23 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
     return [(g.sites[0], tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
 
 
+def place_of(process: Process, site: int) -> tuple[str, int] | None:
+    """A place in the code, the same on all ranks."""
+    place = process.places[site] if site < len(process.places) else None
+    return None if place is None else (place.object, place.offset)
+
+
 def _by_own_step(
-    process: Process, lead: Process, groups: Sequence[Group], windows: Sequence[tuple[float, float]]
+    process: Process,
+    lead: Process,
+    groups: Sequence[Group],
+    windows: Sequence[tuple[float, float]],
+    like: Sequence[Group],
 ) -> list[list[Group]] | None:
-    """Groups by the lead's steps, of a rank that has as many: in their order, however late the rank is."""
+    """Groups by the lead's steps, of a rank that has as many: in their order, however late the rank is.
+
+    A step begins where the lead's does, as places in the code and else the time tell.
+    """
     keys = signatures(groups)
     step = repetition(keys, [float(g.times.max()) + g.took for g in groups])
     if step is None:
@@ -151,7 +165,8 @@ def _by_own_step(
     codes, n = [numbers[key] for key in keys], step.period
     word = codes[step.first : step.first + n]
     offset = process.wall_s - lead.wall_s
-    best: tuple[int, list[list[Group]] | None] = -1, None
+    best: tuple[tuple[int, int], list[list[Group]] | None] = (-1, -1), None
+    places = [place_of(lead, g.sites[0]) for g in like]
     for turn in range(n):
         at = occurrences(codes, {(*word[turn:], *word[:turn])})
         if len(at) != len(windows):
@@ -160,7 +175,8 @@ def _by_own_step(
         in_time = sum(
             begin <= g.ready + offset < end for of, (begin, end) in zip(each, windows, strict=True) for g in of
         )
-        best = max(best, (in_time, each), key=lambda pair: pair[0])
+        same = sum(a == place_of(process, g.sites[0]) for a, g in zip(places, each[0], strict=False))
+        best = max(best, ((same, in_time), each), key=lambda pair: pair[0])
     return best[1]
 
 
@@ -213,8 +229,7 @@ def _levels(
     parts = [of for of in whole if of] + apart
 
     def places(nodes: Sequence[tuple[int, int]]) -> set[tuple[str, int]]:
-        found = ((ranks[r].places, first[r][i].sites[0]) for r, i in nodes)
-        return {(p.object, p.offset) for of, site in found if site < len(of) and (p := of[site]) is not None}
+        return {at for r, i in nodes if (at := place_of(ranks[r], first[r][i].sites[0])) is not None}
 
     def order(nodes: Sequence[tuple[int, int]]) -> float:
         return fmean(first[r][i].begin + ranks[r].wall_s for r, i in nodes)

@@ -161,7 +161,7 @@ def notes(run: Run) -> list[str]:
     said = []
     processes = run.ranks or run.processes
     if run.shares_cores:
-        said.append("ranks share cores: their waits are the cores' own, and say nothing of a cluster")
+        said.append("ranks share cores: their waits are the cores' own")
     if not run.ranks:
         said.append("no process called MPI_Init (sessions do not count), or its MPI is linked statically: no messages")
     elif len(run.ranks) < run.ranks[0].ranks:

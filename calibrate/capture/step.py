@@ -24,6 +24,7 @@ from pready.model.common.units import format_time
 
 WARM_UP = 5
 """Least number of steps to leave out the first one, which makes threads and connections."""
+ONE_THREAD = "nothing to partition with one thread"
 SAID = 0.02
 """Least share of the step that a note is about."""
 
@@ -167,6 +168,25 @@ class Step:
         return any(e.pattern.name == "sweep3d" for e in self.exchanges)
 
 
+def with_threads(step: Step, threads: int) -> Step:
+    """The step of a run with one thread as with several, which share its computing evenly.
+
+    Raises
+    ------
+    PreadyError
+        The run has several threads.
+    """
+    if step.threads != 1:
+        raise PreadyError(
+            f"threads = {threads} of a run with {step.threads} threads", valid="no threads: they are found"
+        )
+    made = tuple(replace(e, times=e.times / threads) for e in step.exchanges)
+    saved = sum(e.last_s for e in step.exchanges) * (1 - 1 / threads)
+    said = f"{threads} threads, each with 1/{threads} of the one thread's computing"
+    notes_ = (said, *(note for note in step.notes if not note.startswith(ONE_THREAD)))
+    return replace(step, exchanges=made, threads=threads, step_s=step.step_s - saved, notes=notes_)
+
+
 def find(run: Run) -> Step:
     """Find the step of a run.
 
@@ -263,7 +283,7 @@ def _step(
 
 
 def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exchange:
-    """The exchange with what a thread computes in a step of a pipeline, and its time in messages, all blocks together."""
+    """The exchange of a pipeline, with a thread's computing and its time in messages of all blocks of a step."""
     times: list[Array] = []
     took: list[float] = []
     for timeline in timelines:
@@ -392,7 +412,7 @@ def _notes(step: Step, found: Aligned) -> list[str]:
     if not found.exact:
         said.append("sizes differ from step to step: means are used")
     if step.threads == 1:
-        said.append("nothing to partition with one thread; --threads N divides the computing")
+        said.append(f"{ONE_THREAD}; --set threads=8: 8 threads of an eighth of the computing each")
     elif not any(e.region for e in kept):
         said.append("no parallel region before any exchange: partitions are ready at once")
     unlike = [e for e in kept if e.unlike_shares]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pready.model.advice.advise import advise, best_and_as_good, decided, rivals
-from pready.model.advice.captured import held_against
+from pready.model.advice.capture_check import held_against
 from pready.model.advice.case import OneExchange, StepOfSeveral
 from pready.model.advice.certainty import with_certainty
 from pready.model.advice.contenders import rows_in_question
@@ -249,7 +249,7 @@ def _answered(
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able = approaches(machine, workload, profile)
     if whole:
-        wishes = wished(machine, workload, library)
+        wishes = [w for w in wished(machine, workload, library) if w[0] != workload.baseline]
         rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
         rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
     else:

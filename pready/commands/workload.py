@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pready.calibrate.capture.files import read_run
-from pready.calibrate.capture.step import Step, find
+from pready.calibrate.capture.step import Step, find, with_threads
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
 from pready.calibrate.workload_formats import format_of
@@ -109,7 +109,7 @@ def workload(
             raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
         _of_profile(kind, run, output, given)
         return
-    found = ("arrivals",) if captured_here else ("threads", "iterations", "spread", "arrivals")
+    found = ("arrivals", "threads", "spread") if captured_here else ("threads", "iterations", "spread", "arrivals")
     for name in (n for n in GIVEN.values() if n in given and n not in found):
         field = next(f for f, n in GIVEN.items() if n == name)
         raise PreadyError(f"--set {field} of {run}", valid=f"no {field}: it is found from what was recorded")
@@ -144,6 +144,8 @@ def workload(
     if problem is not None:
         raise problem
     assert step is not None
+    if captured_here and threads is not None:
+        step = with_threads(step, threads)
     console().print(step_view(step))
     if output is not None:
         lead = captured.ranks[0]

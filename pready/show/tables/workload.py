@@ -14,6 +14,8 @@ from pready.show.terminal.table import Readable
 
 MOST_EXCHANGES = 3
 MOST_NOTES = 1
+LONGEST_NAME = 26
+"""Characters of a name of an exchange in a line of 80."""
 
 
 def step_view(step: Step, *, everything: bool = False) -> RenderableType:
@@ -26,17 +28,15 @@ def step_view(step: Step, *, everything: bool = False) -> RenderableType:
     """
     folded = [[e] for e in step.exchanges] if everything else _folded(step.exchanges)
     most, most_notes = (len(folded), len(step.notes)) if everything else (MOST_EXCHANGES, MOST_NOTES)
+    longest = None if everything else LONGEST_NAME
     table = Readable()
-    if everything:
-        table.add_column("exchange", overflow="fold")
-    else:
-        table.add_column("exchange", overflow="ellipsis", no_wrap=True)
+    table.add_column("exchange", overflow="fold")
     for column in ("bytes to a rank", "sent", "computing", "in MPI"):
         table.add_column(column, justify="right", no_wrap=True)
     for alike in folded[:most]:
         e = alike[0]
         table.add_row(
-            (e.name if len(alike) == 1 else e.routine) + (f" × {len(alike)}" if len(alike) > 1 else ""),
+            _named(e.name if len(alike) == 1 else e.routine, len(alike), longest),
             bytes_said(alike),
             _sent(e),
             format_time(sum(one.last_s for one in alike)),
@@ -53,6 +53,14 @@ def step_view(step: Step, *, everything: bool = False) -> RenderableType:
         *(Text(line) for line in [_rest(step, folded[most:]), *_bounds(step)] if line),
         *_notes(step.notes, most_notes),
     )
+
+
+def _named(name: str, times: int, longest: int | None) -> str:
+    """The name, shortened, and how many there are."""
+    count = f" × {times}" if times > 1 else ""
+    if longest is not None and len(name) + len(count) > longest:
+        name = name[: longest - len(count) - 1] + "…"
+    return name + count
 
 
 def _folded(exchanges: Sequence[Exchange]) -> list[list[Exchange]]:
@@ -94,15 +102,15 @@ def _bounds(step: Step) -> list[str]:
     """What a port saves at most."""
     if step.chain is not None and not step.sweeps:
         return []
-    said = f"a port saves at most {share(step.share_of([step.exchange_s]))} of a step, its time in exchanges"
+    said = f"a port saves at most {share(step.share_of([step.exchange_s]))} of a step (its exchanges)"
     if not any(e.region for e in step.exchanges):
         return [said]
     waiting = share(step.share_of(e.waiting_s for e in step.exchanges))
-    return [f"{said}; threads wait for their last one {waiting}"]
+    return [f"{said}; threads wait {waiting} for the last"]
 
 
 def _notes(notes: Sequence[str], most: int) -> list[Text]:
     shown = [f"note: {note}" for note in notes[:most]]
     if len(notes) > most:
-        shown[-1] += f" (and {len(notes) - most} more, in the file's head)"
+        shown[-1] += f" (and {len(notes) - most} more in the file)"
     return [Text(line, style="yellow") for line in shown]

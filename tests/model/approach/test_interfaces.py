@@ -16,6 +16,7 @@ from pready.model.approach.interfaces import (
     PER_THREAD,
     PERSISTENT,
     RMA_SINGLE_ACTIVE,
+    SEVERAL,
     SINGLE,
     TODAY,
     Approach,
@@ -41,6 +42,7 @@ def test_interfaces_with_distinct_keys() -> None:
     assert len(BY_KEY) == 15  # and three that are only what applications do today
     assert {baseline(today, 8) for today in TODAY} == {
         BULK, Approach(BLOCKING), Approach(PERSISTENT), Approach(PER_THREAD, 8), Approach(RMA_SINGLE_ACTIVE),
+        Approach(SEVERAL, 8), Approach(PART, 8),
     }  # fmt: skip
 
 

@@ -11,9 +11,18 @@ from pready.model.workload.captured import Captured
 DESCRIBES = 0.25
 """Relative difference of the step's time, as sent today, from the captured one up to which the model describes it."""
 
+ONE_THREAD = (
+    "nothing to partition with one thread; as 8 threads of an eighth of the computing each: "
+    "pready workload RUN --set threads=8"
+)
+
 
 def held_against(prediction: Prediction, captured: Captured | None) -> Prediction:
     """The prediction, with a doubt in place of its verdict where the run contradicts it."""
+    if captured is not None and prediction.workload["threads"] == 1:
+        return replace(
+            prediction, advice=replace(prediction.advice, verdict="do not port", certainty="", doubt=ONE_THREAD)
+        )
     doubt = "" if captured is None else _doubt(prediction, captured)
     if not doubt:
         return prediction
