@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
@@ -195,6 +195,17 @@ def _by_window(
     return out
 
 
+def _one_after_the_other(parts: list[list[tuple[int, int]]]) -> Iterator[list[tuple[int, int]]]:
+    """Parts of exchanges so that those of each rank are in its order, else as given."""
+    following: defaultdict[int, int] = defaultdict(int)
+    while parts:
+        nodes = next((of for of in parts if all(following[r] == i for r, i in of)), parts[0])
+        parts.remove(nodes)
+        for r, i in nodes:
+            following[r] = i + 1
+        yield nodes
+
+
 def _levels(
     ranks: Sequence[Process], lead: int, canonical: Sequence[list[list[Group]]], first_of_step: int
 ) -> list[Instances]:
@@ -236,7 +247,7 @@ def _levels(
 
     levels: list[dict[int, int]] = []
     known: list[set[tuple[str, int]]] = []
-    for nodes in sorted(parts, key=order):
+    for nodes in _one_after_the_other(sorted(parts, key=order)):
         after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r, len(first[r])) < i), default=-1)
         at = places(nodes)
         for level in range(after + 1, len(levels)):
