@@ -21,6 +21,8 @@ from pready.calibrate.capture.repetition import occurrences, repetition
 ALIKE = 1.25
 """Sizes of one exchange may differ from step to step by this factor."""
 
+DEEPEST = 64
+"""Most calls that are followed."""
 Instances = list[list[Group]]
 """One exchange of the step: for each rank its groups, one per step; none of a rank that has no part in it."""
 
@@ -140,10 +142,16 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
     return [(g.sites[0], tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
 
 
-def place_of(process: Process, site: int) -> tuple[str, int] | None:
-    """A place in the code, the same on all ranks."""
-    place = process.places[site] if site < len(process.places) else None
-    return None if place is None else (place.object, place.offset)
+Way = tuple[tuple[str, int], ...]
+
+
+def way_to(process: Process, site: int) -> Way:
+    """The places in the code that lead to a call, the same on all ranks."""
+    found: list[tuple[str, int]] = []
+    while 0 < site < len(process.places) and (place := process.places[site]) is not None and len(found) < DEEPEST:
+        found.append((place.object, place.offset))
+        site = place.caller
+    return tuple(found)
 
 
 def _by_own_step(
@@ -166,7 +174,7 @@ def _by_own_step(
     word = codes[step.first : step.first + n]
     offset = process.wall_s - lead.wall_s
     best: tuple[tuple[int, int], list[list[Group]] | None] = (-1, -1), None
-    places = [place_of(lead, g.sites[0]) for g in like]
+    places = [way_to(lead, g.sites[0]) for g in like]
     for turn in range(n):
         at = occurrences(codes, {(*word[turn:], *word[:turn])})
         if len(at) != len(windows):
@@ -175,7 +183,7 @@ def _by_own_step(
         in_time = sum(
             begin <= g.ready + offset < end for of, (begin, end) in zip(each, windows, strict=True) for g in of
         )
-        same = sum(a == place_of(process, g.sites[0]) for a, g in zip(places, each[0], strict=False))
+        same = sum(a == way_to(process, g.sites[0]) for a, g in zip(places, each[0], strict=False))
         best = max(best, ((same, in_time), each), key=lambda pair: pair[0])
     return best[1]
 
@@ -239,14 +247,14 @@ def _levels(
     apart = [[node] for of, one in zip(members.values(), whole, strict=True) if not one for node in of]
     parts = [of for of in whole if of] + apart
 
-    def places(nodes: Sequence[tuple[int, int]]) -> set[tuple[str, int]]:
-        return {at for r, i in nodes if (at := place_of(ranks[r], first[r][i].sites[0])) is not None}
+    def places(nodes: Sequence[tuple[int, int]]) -> set[Way]:
+        return {at for r, i in nodes if (at := way_to(ranks[r], first[r][i].sites[0]))}
 
     def order(nodes: Sequence[tuple[int, int]]) -> float:
         return fmean(first[r][i].begin + ranks[r].wall_s for r, i in nodes)
 
     levels: list[dict[int, int]] = []
-    known: list[set[tuple[str, int]]] = []
+    known: list[set[Way]] = []
     for nodes in _one_after_the_other(sorted(parts, key=order)):
         after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r, len(first[r])) < i), default=-1)
         at = places(nodes)
