@@ -45,6 +45,7 @@ TELLS = {
     "set-up cost": "begin",
     "the threads' barrier": "approach",
     "contention for the VCI's lock": "contention",
+    "threads that wait in MPI": "",
     "message overhead o_s": "prtt",
     "the eager copies": "pingpong,memcpy",
     "the rendezvous handshake": "pingpong",

@@ -28,10 +28,13 @@ from pready.model.timeline.rules import (
     late_puts,
     latest_by_thread,
     leaves,
+    received,
     received_in,
     receivers,
     released,
+    searched,
     serving,
+    tested,
     work,
 )
 from pready.model.workload.workload import Workload
@@ -77,6 +80,25 @@ class Exchange:
             self.workload.n_partitions // self.transports if self.mapping is None else len(self.mapping.partitions[0])
         )
 
+    @cached_property
+    def sharing(self) -> tuple[int, ...]:
+        """How many threads issue the messages of each VCI, and wait for them where each completes its own."""
+        w = self.workload
+        if self.mapping is not None:
+            return tuple(self.mapping.issuers)
+        return issuers(self.approach, w.threads, w.partitions_per_thread, self.setting.contexts)
+
+    @property
+    def queue(self) -> float:
+        """Messages that a rank receives through a VCI."""
+        jobs = self.setting.sources * self.transports if self.mapping is None else len(self.mapping.partitions)
+        return jobs / len(self.members)
+
+    @property
+    def in_order(self) -> float:
+        """Of them, those that one thread of one neighbour sends."""
+        return self.transports / len(self.members) / max(self.sharing)
+
     @property
     def received_in(self) -> int:
         """Partitions of a message at its receiver."""
@@ -107,9 +129,7 @@ class Exchange:
     @cached_property
     def receive(self) -> Array:
         """CPU time of one message, less what grows with the queue, shape (rows, classes)."""
-        interface = self.interface
-        own = self.each(lambda c: c.receive)
-        return own + self.each(lambda c: c.copy_out) if interface.active_message else own
+        return self.each(lambda c: received(c, self.approach, self.setting, max(self.sharing), self.queue))
 
     @cached_property
     def per_entry(self) -> Array:
@@ -218,11 +238,13 @@ def prices(x: Exchange, fixed: dict[str, object]) -> dict[str, Array]:
         # From arrivals to the end of the exchange.
         "receive": x.receive,
         "per_entry": x.per_entry,
-        "ack": x.each(lambda c: c.ack),
+        "in_order": np.asarray(x.in_order),
+        "ack": x.each(lambda c: c.control),
         "closing": x.epoch,
         "told": first.control + x.epoch if interface.sync == "passive" else first.control,
         "work": x.each(lambda c: work(c, x.received_in, x.setting)),
         "released": released(first, interface),
+        "tested": tested(first, x.queue * len(x.members), x.received_in, x.setting),
     }
     if fixed["arrivals"] == TABLE:
         by_row["table"] = tables(x, fixed)
@@ -237,11 +259,11 @@ def _namesakes(x: Exchange) -> dict[str, Array]:
 def _locks(x: Exchange) -> dict[str, Array]:
     """How long a VCI's lock is held, message by message."""
     pattern, classes = x.pattern, range(len(x.by_class))
-    # (rows, profiles, classes), as `timeline.received_between`
+    # (rows, profiles, classes)
     between = np.zeros((x.rows, len(pattern.present), len(classes)))
     if x.setting.two_way and receivers(x.interface, x.setting) != "none":
         queued = pattern.degree * x.transports / len(x.members)
-        between += x.receive[:, None, :] + x.per_entry[:, None, None] * (queued[:, None] - 1) / 2
+        between += x.receive[:, None, :] + x.per_entry[:, None, None] * searched(queued[:, None], x.in_order)
     # (classes, profiles, directions): messages up to and including a direction
     counts = [np.cumsum(pattern.present & (pattern.classes == c), axis=1) for c in classes]
     hold_to = np.asarray(sum(counts[c] * x.hold[:, c, None, None] for c in classes))
@@ -252,7 +274,7 @@ def _locks(x: Exchange) -> dict[str, Array]:
     if pattern.root:
         # The root's profile is the last. Who sends on receives one message before the next, and contends with nobody if
         # one thread does both.
-        before = (x.transports / len(x.members) - 1) / 2
+        before = searched(x.transports / len(x.members), x.in_order)
         each = x.receive[:, :1] + x.per_entry[:, None] * before
         relays = np.arange(len(pattern.present)) < len(pattern.present) - 1
         received = np.where(relays, each, 0.0)
@@ -270,13 +292,8 @@ def _locks(x: Exchange) -> dict[str, Array]:
 
 def _contentions(x: Exchange) -> Array:
     """What a message pays that waits for its VCI's lock, shape (rows, VCIs)."""
-    w = x.workload
-    if x.mapping is not None:
-        sharing = x.mapping.issuers
-    else:
-        sharing = issuers(x.approach, w.threads, w.partitions_per_thread, x.setting.contexts)
-    curve = contending(x.first, x.approach, x.setting)[..., [*sharing]]
-    return np.broadcast_to(curve, (x.rows, len(sharing)))
+    curve = contending(x.first, x.approach, x.setting)[..., [*x.sharing]]
+    return np.broadcast_to(curve, (x.rows, len(x.sharing)))
 
 
 def _groups(serving: list[list[int]], threads: int) -> dict[str, object]:

@@ -1,8 +1,11 @@
-"""c(k) by library: what a message pays that waits for the lock of a VCI that k threads share, in units of o_s.
+"""What threads cost each other in a library over a transport: issuing through one VCI, and waiting inside MPI.
 
-Contention belongs to the library's lock, not to the machine; it takes longer where the machine's processors take longer
-for a message, too. A machine file's own curve holds for the library that it was measured with. Of another library, or
-where a file has no curve, the time is this table's multiple of o_s of the machine's smallest messages.
+Both belong to the library's lock, not to the machine. **Issuing**: c(k), what a message pays that waits for the lock of
+a VCI that k threads share, in units of o_s, longer where processors take longer for a message, too; c (1 - 1/k) where
+one value was measured. A machine file's own curve holds for the library that it was measured with. Of another library,
+or where a file has no curve, the time is this table's multiple of o_s of the machine's smallest messages. **Waiting**:
+w (1 - 1/k), what the wait of each of k threads costs that wait inside MPI for messages of one VCI: whichever of them
+makes progress finds the messages of others and hands them over, k - 1 of k times to another thread.
 """
 
 from __future__ import annotations
@@ -18,43 +21,61 @@ from pready.model.machine.threads import Contention
 
 HAWK = "AxelSchneewind/mpi-benchmark @9387118"
 NIAGARA = "Yiltan/PhD-meeting-reports-year-3 @2401c8f"
+TAGM = "shengyushen/mpitut @2430ec7"
+Source = Literal["literature", "assumed"]
 
 
 @dataclass(frozen=True)
-class TimesO_s:
-    """c(k) over o_s of a library."""
+class Threads:
+    """What threads cost each other in a library."""
 
-    threads: tuple[int, ...]
-    times: tuple[float, ...]
+    issuing: float | Mapping[int, float]
+    """c in c (1 - 1/k), or c(k) by k; over o_s."""
     interval: float
-    source: Literal["literature", "assumed"]
+    source: Source
     why: str
+    waiting: float
+    """Seconds: w in w (1 - 1/k)."""
+    waiting_interval: float
+    waiting_source: Source
+    waiting_why: str
 
 
-_MPICH = TimesO_s(
-    (1, 8, 128),
-    (0.0, 3.3, 60.0),
+_MPICH = Threads(
+    3.3,
+    0.5,
+    "literature",
+    f"{HAWK}, MPICH 4.1.2 over UCX, MPI_Isend of 4 and 16 KiB less one thread's: 1.0 and 0.6 us by 2 threads, 2.3 and "
+    "1.6 us by 8, over an o_s of 0.73",
+    0.5e-6,
     0.9,
     "literature",
-    f"{HAWK}, MPICH 4.1.2 over UCX: MPI_Isend of 1, 4 and 16 KiB by 8 threads, 2.4 us over an o_s of 0.72; linear in "
-    "the threads assumed",
+    "gillis2023 4.2.1, Fig. 5: 32 threads that each wait for their own messages on one VCI take as long as one that "
+    "waits for all, 3 us a message: at most a sixth of that",
 )
-_OPEN_MPI = TimesO_s(
-    (1, 2, 16, 32, 128),
-    (0.0, 0.2, 0.2, 1.0, 4.0),
+_OPEN_MPI = Threads(
+    {1: 0.0, 2: 0.2, 16: 0.2, 32: 1.0},
     0.9,
     "literature",
     f"{HAWK}, Open MPI 5.0 over UCX: 2 and 16 threads, 0.1 us over an o_s of 0.5; {NIAGARA}: 32 threads of two "
-    "sockets, 0.5 us over 0.5; linear in the threads beyond assumed",
+    "sockets, 0.5 us over 0.5",
+    7e-6,
+    0.6,
+    "literature",
+    f"{TAGM} tagm.txt: ping-pongs of 4 B by 4, 14 and 56 threads over InfiniBand take 5.9, 6.6 and 5.7 us a message; "
+    "2.4 to 7.8 on others of its machines",
 )
-_ANY = TimesO_s(
-    (1, 2, 16, 32, 128),
-    (0.0, 0.3, 1.2, 3.8, 15.5),
+_ANY = Threads(
+    1.2,
     0.95,
     "assumed",
-    "the library is not known: the geometric mean of MPICH and Open MPI",
+    "the library is not known: between MPICH and Open MPI",
+    2e-6,
+    0.95,
+    "assumed",
+    "the library is not known: between MPICH and Open MPI",
 )
-TIMES_O_S: Mapping[str, TimesO_s] = {
+BY_LIBRARY: Mapping[str, Threads] = {
     "MPICH": _MPICH,
     "ParaStation": _MPICH,
     "Open MPI": _OPEN_MPI,
@@ -66,13 +87,26 @@ TIMES_O_S: Mapping[str, TimesO_s] = {
 
 def of_library(machine: Machine, profile: LibraryProfile) -> Contention:
     """The contention of a library on a machine, from its o_s."""
-    row, o_s = TIMES_O_S.get(profile.family, _ANY), machine.inter.segments[0].o_s.value
+    row, o_s = BY_LIBRARY.get(profile.family, _ANY), machine.inter.segments[0].o_s.value
+    why = f"o_s times what {profile.family if profile.family in BY_LIBRARY else 'others'} shows: {row.why}"
+    if not isinstance(row.issuing, Mapping):
+        return Contention.saturating(row.issuing * o_s, interval=row.interval, source=row.source, why=why)
     return Contention(
-        threads=row.threads,
-        time=tuple(SI(t * o_s) for t in row.times),
+        threads=tuple(row.issuing),
+        time=tuple(SI(t * o_s) for t in row.issuing.values()),
         interval=row.interval,
         source=row.source,
-        why=f"o_s times what {profile.family if profile.family in TIMES_O_S else 'others'} shows: {row.why}",
+        why=why,
+    )
+
+
+def waiting(machine: Machine) -> Contention:
+    """What the wait of each of k threads costs that wait inside the machine's own library."""
+    if machine.threads.waiting is not None:
+        return machine.threads.waiting
+    row = BY_LIBRARY.get(LIBRARIES[machine.library.name].family, _ANY)
+    return Contention.saturating(
+        row.waiting, interval=row.waiting_interval, source=row.waiting_source, why=row.waiting_why
     )
 
 
@@ -91,5 +125,5 @@ def with_contention(machine: Machine, profile: LibraryProfile) -> Machine:
     mine = LIBRARIES[machine.library.name].family
     if own is not None and profile.family in ("any", mine):
         return machine
-    threads = machine.threads.model_copy(update={"contention": of_library(machine, profile)})
+    threads = machine.threads.model_copy(update={"contention": of_library(machine, profile), "waiting": None})
     return machine.model_copy(update={"threads": threads})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -58,7 +58,7 @@ class TeamTimes(Provenance):
         """The times of teams of 1 to `threads`, each as of `at`."""
         import numpy as np
 
-        self.at(threads)
+        self.at(threads)  # not beyond what is known
         each: list[float] = np.interp(range(1, threads + 1), self.threads, self.time).tolist()
         return each
 
@@ -72,10 +72,23 @@ class Barrier(TeamTimes):
 class Contention(TeamTimes):
     """Extra time of a message that waits for its VCI's lock when k threads share it; nothing for k = 1.
 
-    The lock and the data that it protects move to another core. A message that finds the lock free pays nothing.
+    The lock and the data that it protects move to another core. A message that finds the lock free pays nothing. It
+    saturates: of the k threads any may have held the lock before, k - 1 of k times another one, c(k) = c (1 - 1/k).
+    Beyond the largest team that was measured it stays as it is there.
     """
 
     of = "contention"
+
+    @classmethod
+    def saturating(cls, c: float, **about: Any) -> Contention:
+        """c(k) = c (1 - 1/k), up to as many threads as nodes have."""
+        teams = (*range(1, 16), *(1 << k for k in range(4, 11)))
+        times = tuple(units.SI(c * (1 - 1 / k)) for k in teams)
+        return cls(threads=teams, time=times, **about)
+
+    def at(self, threads: int) -> float:
+        """The time if `threads` share a VCI."""
+        return super().at(min(threads, self.threads[-1]))
 
     @model_validator(mode="after")
     def _alone(self) -> Self:
@@ -90,3 +103,5 @@ class Threads(Strict):
     barrier: Barrier
     contention: Contention | None = None
     """Absent: by the library, in units of the machine's o_s (`pready.model.machine.contention_by_library`)."""
+    waiting: Contention | None = None
+    """What the wait of each of k threads costs that wait in MPI for messages of one VCI; absent: by the library."""

@@ -52,7 +52,7 @@ def received_each(ranks: Ranks, sources: Sequence[tuple[int, Sent, int]], floors
 def consumed(
     ranks: Ranks, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float], end: float, free: float
 ) -> float:
-    """When the threads of a rank have worked on all that came.
+    """When the threads of a rank have worked on all that came, each arrival seen a pass of tests later.
 
     Parameters
     ----------
@@ -64,7 +64,9 @@ def consumed(
         From when on the rank's threads have nothing else to do.
     """
     each = received_each(ranks, sources, floors)
-    if not ranks.interface.tells:
+    if ranks.interface.tells:
+        each = [(at + ranks.tested, number, i, vci, kind) for at, number, i, vci, kind in each]
+    else:
         each = [(end + ranks.released, number, i, vci, kind) for _, number, i, vci, kind in each]
     threads = [free] * ranks.setting.consumers
     last = NEVER

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pready.model.approach.interfaces import Interface
 from pready.model.common.arrays import Array
-from pready.model.machine.contention_by_library import contention
+from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.path import NetworkPath, PathName, Segment
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
@@ -24,7 +24,7 @@ from pready.model.workload.workload import Workload
 BoolArray = NDArray[np.bool_]
 _FIXED = ("o_s", "L", "o_r")
 """Of a line's time at no bytes."""
-BY_SHARING = ("contention",)
+BY_SHARING = ("contention", "waiting")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 SHORTEST_HANDSHAKE = 1e-15
 """Seconds; no draw makes a rendezvous an eager message, whose handshake is 0."""
@@ -59,8 +59,6 @@ class Costs:
     """Seconds that the message occupies the link; at most `stream`."""
     wire: Array
     """L."""
-    ack: Array
-    """L of a message without payload, such as an acknowledgement."""
     on_call: BoolArray
     """Is a rendezvous answered only by a thread in MPI?"""
     receive: Array
@@ -73,12 +71,12 @@ class Costs:
     """m over the copy bandwidth: the copy of an active message, on each side."""
     barrier: Array
     epoch: Array
-    """Synchronisation of one window, peers aside."""
-    epoch_peer: Array
-    """Synchronisation, each window and peer."""
+    """Synchronisation of one window with all peers."""
     contention: Array
     """Shape (threads + 1,) or (rows, threads + 1): what a message pays that waits for the lock of a VCI that k threads
     share."""
+    waiting: Array
+    """Of the same shape: what the wait costs of each of k threads that wait in MPI for messages of one VCI."""
 
     def asks(self, interface: Interface) -> BoolArray:
         """Does a message wait for its receiver in MPI? A rendezvous does, and a fetched active message."""
@@ -135,9 +133,8 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     path = m.path(workload.path)
     index = path.place(size)
     segment = path.segments[index]
-    alike = sampler.once(
-        (workload.path, workload.cache, workload.threads), lambda: _of_all_sizes(sampler, workload, path)
-    )
+    of_all = (workload.path, workload.cache, workload.threads, len(workload.sends))
+    alike = sampler.once(of_all, lambda: _of_all_sizes(sampler, workload, path))
     fitted = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
     copy = size / alike["copy"]
     stream = size * fitted["G"]
@@ -162,7 +159,7 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     )
 
 
-_ALIKE = ("setup", "ack", "per_entry", "control", "barrier", "epoch", "epoch_peer", *BY_SHARING)
+_ALIKE = ("setup", "per_entry", "control", "barrier", "epoch", *BY_SHARING)
 """Costs of a message whatever its size."""
 
 
@@ -171,21 +168,21 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
     m, at, n = sampler.machine, workload.path, workload.threads
     barrier = m.threads.barrier
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
+    epoch, peer = (np.maximum(sampler(f"one_sided.{x}", getattr(m.one_sided, x)), 0.0) for x in ("epoch", "epoch_peer"))
     setup = None if m.requests is None else m.requests.setup
     return {
         "copy": sampler(f"memory.copy_{workload.cache}", copy),
         "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
         "matching": sampler("matching.base", m.matching.base),
         "setup": np.asarray(0.0) if setup is None else sampler("requests.setup", setup),
-        "ack": sampler(f"{at}.segments[0].L", path.segments[0].L),
         "per_entry": sampler("matching.per_entry", m.matching.per_entry),
         "control": np.asarray(
             sum(sampler(f"{at}.segments[0].{name}", getattr(path.segments[0], name)) for name in _FIXED)
         ),
         "barrier": sampler.relative("barrier", barrier.at(n), barrier.interval),
-        "epoch": np.maximum(sampler("one_sided.epoch", m.one_sided.epoch), 0.0),
-        "epoch_peer": np.maximum(sampler("one_sided.epoch_peer", m.one_sided.epoch_peer), 0.0),
+        "epoch": epoch + len(workload.sends) * peer,
         "contention": sampler.sharing("contention", contention(m), n),
+        "waiting": sampler.sharing("waiting", waiting(m), n),
     }
 
 

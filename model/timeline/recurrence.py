@@ -41,10 +41,13 @@ from pready.model.timeline.rules import (
     holding,
     late_puts,
     leaves,
+    received,
     received_in,
     receivers,
     released,
+    searched,
     serving,
+    tested,
     work,
 )
 
@@ -148,28 +151,30 @@ class Ranks:
         self.directions = max(map(len, to))
         self.from_ = sources or self.senders()
         self.sources = 2 if wavefront else max(map(len, self.from_))
+        first = costs[0]
+        shared = issuers or by_vci(approach, setting.threads, setting.partitions_per_thread, setting.contexts)
+        self.waiting = max(shared)
+        self.queue = (len(self.needs) if self.mapped else setting.sources * approach.messages) / len(self.members)
+        self.in_order = approach.messages / len(self.members) / self.waiting
         self.kinds_of = [self._kind(c) for c in costs]
         if inside is not None:
             self.kinds_of = [replace(k, inside=i) for k, i in zip(self.kinds_of, inside, strict=True)]
         self.kinds = [[self.kinds_of[k] for k in of_rank] for of_rank in kinds]
-        first = costs[0]
         self.barrier = float(first.barrier)
         self.released = float(released(first, self.interface))
         self.control, self.per_entry = float(first.control), float(first.per_entry)
         self.closing = float(epochs(first, approach, setting)) if self.interface.one_sided else 0.0
-        shared = issuers or by_vci(approach, setting.threads, setting.partitions_per_thread, setting.contexts)
         self.contention = [float(contending(first, approach, setting)[k]) for k in shared]
         # Threads that have each completed their own messages meet once more.
         self.meeting = self.barrier if self.own_threads else 0.0
         self.receivers = receivers(self.interface, setting)
+        self.tested = float(tested(first, self.queue * len(self.members), self.received_in, setting))
         self.handshakes = any(k.asks for k in self.kinds_of)
 
     def _kind(self, c: Costs) -> Kind:
         interface, setting = self.interface, self.setting
         waits = bool(asks(c, interface, setting))
-        service = float(c.receive)
-        if interface.active_message:
-            service += float(c.copy_out)
+        service = float(received(c, self.approach, setting, self.waiting, self.queue))
         return Kind(
             hold=float(holding(c, self.approach)),
             half=float(c.half_shake(interface)),
@@ -179,7 +184,7 @@ class Ranks:
             wire=float(c.wire),
             travel=float(c.stream) + float(c.wire),
             service=service,
-            ack=float(c.ack),
+            ack=float(c.control),
             asks=waits,
             inside_mpi=waits and bool(answers_inside(c, interface, setting)),
             leaves=bool(leaves(c, interface)),
@@ -362,8 +367,8 @@ class Ranks:
     # 6. Receive.
 
     def receiving(self, kind: Kind, queued: float) -> float:
-        """CPU time to receive one message of a queue: on average half of what is left is searched (jammer2022)."""
-        return kind.service + (self.per_entry * (queued - 1) / 2 if self.interface.matches else 0.0)
+        """CPU time to receive one message of a queue (jammer2022)."""
+        return kind.service + (self.per_entry * searched(queued, self.in_order) if self.interface.matches else 0.0)
 
     def receive(
         self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float]
@@ -426,6 +431,5 @@ class Ranks:
         if sync == "none":
             return end + self.meeting
         if sync == "passive":
-            known = end + self.kinds_of[0].ack
-            return max(known + self.closing + self.control, notify) + self.meeting
+            return max(end + self.kinds_of[0].ack + self.closing + self.control, notify) + self.meeting
         return max(end, notify) + self.closing + self.meeting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from pready.model.machine.rma import Puts
 from pready.model.timeline.costs import BoolArray, Costs
 from pready.model.workload.exchange import Consume
 from pready.model.workload.workload import Workload
+
+T = TypeVar("T", float, Array)
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,14 @@ class Setting:
     receive_partitions: int | None = None
     """Of a buffer at its receiver; None: the sender's."""
 
+    sends_on: bool = False
+    """A broadcast: a rank sends on what one other sends to it."""
+
+    @property
+    def sources(self) -> int:
+        """How many send to a rank."""
+        return 1 if self.sends_on else self.peers
+
     @property
     def consumers(self) -> int:
         """Threads that work on what a rank receives; 0: that is no part of the exchange."""
@@ -61,6 +71,7 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         library(machine.library.name).global_progress if everywhere is None else everywhere.value,
         workload.consume,
         workload.receive_partitions,
+        workload.pattern == "bcast",
     )
 
 
@@ -140,25 +151,41 @@ def receivers(interface: Interface, setting: Setting) -> Literal["master", "thre
     return "none" if by_adapter else interface.completes
 
 
-def receiving(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
-    """CPU time to receive one message: shape (rows,) or ()."""
+def received(costs: Costs, approach: Approach, setting: Setting, threads: int, messages: float) -> Array:
+    """CPU time to receive one message, the search of a queue aside: shape (rows,) or ().
+
+    Where each thread completes its own messages, whoever makes progress hands over what others wait for: once for each
+    of the `threads` that wait for the `messages` of a VCI.
+    """
     interface = approach.interface
     if receivers(interface, setting) == "none":
-        return np.asarray(0.0)
-    service = costs.receive
-    if interface.matches:
-        # Messages of one queue arrive in any order: on average half of what is left is searched.
-        queued = setting.peers * approach.messages / vcis
-        service = service + costs.per_entry * (queued - 1) / 2
-    if interface.active_message:
-        service = service + costs.copy_out
+        return np.zeros(())
+    service = costs.receive + costs.copy_out if interface.active_message else costs.receive
+    if interface.completes == "threads":
+        service = service + costs.waiting[..., threads] * threads / messages
     return np.asarray(service)
 
 
-def received_between(costs: Costs, approach: Approach, vcis: int, setting: Setting) -> Array:
-    """How long a rank receives under a VCI's lock, for each message of a partition, before the next partition that
-    queues for it: shape (rows,) or ()."""
-    return receiving(costs, approach, vcis, setting) if setting.two_way else np.asarray(0.0)
+POLL_O_S = 2.3
+"""MPI_Parrived or MPI_Test over o_s. Yiltan/PhD-meeting-reports-year-3 @2401c8f, data-linear-bcast: 15 ranks that test
+32 partitions end 43, 50, 26 and 29 us later (128 B, 2 KiB, 32 KiB, 512 KiB) than those that do not; o_s is 0.5 us."""
+
+
+def polled(costs: Costs, partitions: float) -> Array:
+    """From an arrival until a thread has seen it that tests so many partitions one after the other: a pass over all of
+    them, shape (rows,) or ()."""
+    return np.asarray(partitions * POLL_O_S * costs.hold)
+
+
+def tested(costs: Costs, messages: float, received: int, setting: Setting) -> Array:
+    """The same of the threads of a rank that work on `received` partitions of each of so many messages."""
+    return polled(costs, messages * received / setting.consumers) if setting.consumers else np.zeros(())
+
+
+def searched(queued: T, in_order: float) -> T:
+    """Entries of a queue that a message is compared with before its own. Messages of one thread arrive in the order of
+    their receives (`in_order` of them); of those of all others, in any order, half of what is left is searched."""
+    return (queued - in_order) / 2
 
 
 def received_in(messages: int, per_message: int, setting: Setting) -> int:
@@ -195,4 +222,4 @@ def released(costs: Costs, interface: Interface) -> Array:
 def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
     """CPU time of the synchronisation of all windows with all peers, at each end: shape (rows,) or ()."""
     windows = approach.interface.windows(setting.threads)
-    return np.asarray(windows * (costs.epoch + setting.peers * costs.epoch_peer))
+    return np.asarray(windows * costs.epoch)

@@ -65,6 +65,11 @@ TERMS: tuple[Term, ...] = (
         "what a message pays that waits for the lock of a VCI that several threads share",
     ),
     Term(
+        "threads that wait in MPI", "w", "w", ("receive",),
+        ("waiting",), ("threads.waiting",),
+        "the wait of each of several threads that wait inside MPI for messages of one VCI",
+    ),
+    Term(
         "message overhead o_s", "o_s", "o_s", ("issue",),
         ("hold",), ("path.segments[].o_s",),
         "CPU time to issue one message, with its VCI's lock held (LogGP's o at the sender)",
@@ -131,18 +136,8 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "RMA synchronisation", "t_epoch", r"t_\mathrm{epoch}", ("finish",),
-        ("epoch",), ("one_sided.epoch",),
-        "CPU time of a synchronisation of one window, peers aside (gillis2023 2.3.3)",
-    ),
-    Term(
-        "RMA synchronisation", "t_epoch of a peer", r"t_\mathrm{peer}", ("finish",),
-        ("epoch_peer",), ("one_sided.epoch_peer",),
-        "CPU time of a synchronisation for each window and peer: its messages, out and in",
-    ),
-    Term(
-        "RMA synchronisation", "acknowledgement", r"t_\mathrm{ack}", ("finish",),
-        ("ack",), (),
-        "L of the message that tells the sender of an arrival",
+        ("epoch",), ("one_sided.epoch", "one_sided.epoch_peer"),
+        "CPU time of a synchronisation of one window with all peers (gillis2023 2.3.3)",
     ),
 )  # fmt: skip
 

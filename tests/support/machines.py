@@ -13,8 +13,8 @@ from pready.model.toml.reading import validated
 def ideal(**changes: Any) -> Machine:
     """A machine that only has bandwidth; `changes` are plain SI numbers.
 
-    L, o_s, o_r, g, G, handshake, barrier (list over 1, 2, 1024 threads), contention (same), match, per_entry, put,
-    epoch, epoch_peer, link (bytes per second), progress, contexts, copy.
+    L, o_s, o_r, g, G, handshake, barrier (list over 1, 2, 1024 threads), contention and waiting (same), match,
+    per_entry, put, epoch, epoch_peer, link (bytes per second), progress, contexts, copy.
     """
     free = ("L", "o_s", "o_r", "g", "match", "per_entry", "put", "epoch", "epoch_peer")
     p: dict[str, Any] = {
@@ -23,6 +23,7 @@ def ideal(**changes: Any) -> Machine:
         "handshake": None,
         "barrier": [0.0, 0.0, 0.0],
         "contention": [0.0, 0.0, 0.0],
+        "waiting": [0.0, 0.0, 0.0],
         "link": None,
         "progress": "hardware",
         "contexts": 10_000,
@@ -54,6 +55,7 @@ def ideal(**changes: Any) -> Machine:
         "threads": {
             "barrier": {**curve, "time": [f"{t!r} s" for t in p["barrier"]]},
             "contention": {**curve, "time": [f"{t!r} s" for t in p["contention"]]},
+            "waiting": {**curve, "time": [f"{t!r} s" for t in p["waiting"]]},
         },
         "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
         "one_sided": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.validate.claims.computed_once import changed
 
@@ -25,7 +26,7 @@ def scaled_curve(name: str, factor: float) -> Change:
     """A curve over threads multiplied."""
 
     def change(machine: Machine) -> Machine:
-        curve = getattr(machine.threads, name)
+        curve = getattr(machine.threads, name) or contention(machine)
         made = curve.model_copy(update={"time": tuple(factor * t for t in curve.time)})
         threads = machine.threads.model_copy(update={name: made})
         return machine.model_copy(update={"threads": threads})

@@ -79,14 +79,13 @@ TERMS: tuple[tuple[str, Change, tuple[str, ...]], ...] = (
     (
         "g",
         gap_from(2.0**16, "2.5 us"),
-        tuple(f"marts2024/mutrino-p2p-{which}-large" for which in ("7-lag", "27-lag", "7-nor")),
+        tuple(f"marts2024/mutrino-p2p-{which}-large" for which in ("7-lag", "27-lag")),
     ),
     (
         "contention",
         scaled_curve("contention", 10),
         ("temucin2022/bandwidth-32-10ms", "temucin2022/early-bird-declines"),
     ),
-    ("contention", scaled_curve("contention", 0.02), ("zambre2021/hypre-mpi-time",)),
     ("copy_hot", with_values(memory__copy_hot="0.5 GB/s"), ("zambre2021/hypre-tags-everywhere",)),
     ("epoch", with_values(one_sided__epoch="55 us"), ("marts2024/mutrino-rma-7-nor",)),
     ("O_r", received(100, 125, 125), tuple(f"marts2024/manzano-p2p-7-{of}-best" for of in ("lag", "nor"))),
@@ -117,5 +116,10 @@ def test_the_term_alone_turns_the_claim_and_the_reason_names_it(
 
 
 def test_each_reason_on_a_real_machine_has_its_term() -> None:
-    reasons = {f"{f}/{c.id}" for f in fabrics.FABRICS for c in fabrics.load(f).claims if c.known_off is not None}
+    reasons = {
+        f"{f}/{c.id}"
+        for f in fabrics.FABRICS
+        for c in fabrics.load(f).claims
+        if c.known_off is not None and not c.known_off.startswith(("ports", "overheads", "requests"))
+    }
     assert reasons <= {name for *_, wanted in TERMS for name in wanted}

@@ -21,7 +21,7 @@ from pready.validate.papers import PAPERS, load, validate
 
 CLAIMS: dict[str, Claim] = {f"{p}/{c.id}": c for p in PAPERS for c in load(p).claims}
 
-SINCE_NODES = {f"zambre2021/{c}" for c in ("hypre-mpi-time", "hypre-tags-everywhere", "everywhere-faster")}
+SINCE_NODES = {f"zambre2021/{c}" for c in ("hypre-tags-everywhere", "everywhere-faster")}
 """MPI everywhere against threads."""
 LATER = {
     *(f"marts2024/manzano-p2p-7-{arrivals}-up-to-8" for arrivals in ("lag", "nor")),
@@ -74,8 +74,9 @@ def test_enough_is_checked_in_every_paper() -> None:
     assert all(n >= 8 for n in checked.values())
     # and not by fits alone, nor by what no wrong machine turns
     ok, able = able_to_fail(r for r in results().values() if r.id not in SINCE_NODES | LATER)
-    # Manzano's three that need its cache, and one that no wrong machine turns since MPI_Pready costs nothing, are lost.
-    assert ok >= 45 - 4
+    # Manzano's three that need its cache, and one that no wrong machine turns since MPI_Pready costs nothing, are lost;
+    # two are won since contention saturates.
+    assert ok >= 45 - 4 + 2
     assert able - ok <= 30 + 4
 
 
@@ -84,7 +85,7 @@ def test_claims_chosen_later_count_however_they_end() -> None:
     assert len(LATER) == 22
     ok, able = able_to_fail(r for r in results().values() if r.id in LATER)
     assert able > ok >= able / 2  # of those that can fail, some do
-    assert able_to_fail(results().values())[0] >= 52 - 4
+    assert able_to_fail(results().values())[0] >= 52 - 4 + 2
 
 
 def test_what_nodes_made_a_claim_is_off_and_says_why() -> None:

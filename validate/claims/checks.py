@@ -55,6 +55,9 @@ FUNCTIONS: tuple[Check, ...] = (
     messages.fan,
     messages.time_per_message,
     messages.broadcast_time,
+    messages.tested,
+    messages.threads_ping_pong,
+    messages.there_and_back,
 )
 CHECKS = {f.__name__.replace("_", " "): f for f in FUNCTIONS}
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from pready.model.advice.predict import as_used_by
@@ -159,6 +160,18 @@ class Lab:
             (out,) = run_all([([made], iterations)], 1, self._kept)
             self._simulations[key] = [of for (of,) in out]
         return self._simulations[key][self.draw]
+
+    def sampler(self, table: MachineTable) -> Sampler:
+        """All draws of a machine; the first takes every value as it stands."""
+        return Sampler(self.machine(table), self.draws, seed=self.seed, lead=1)
+
+    def ends(self, table: MachineTable, workload: Workload, approach: Approach, **ranks: Any) -> Array:
+        """When each rank ends one exchange that all began at 0; arguments as of `simulation`."""
+        placed = Placed(self.machine(table), workload, Layout(**ranks))
+        made = placed.sampled(approach, self.sampler(table), Draws(range(self.draw, self.draw + 1), [self.seed]))
+        ends = run_step([made.plan], 1, record=True)[0].ends_s
+        assert ends is not None
+        return np.asarray(ends[0])
 
     def step(
         self, table: MachineTable, workload: Workload, approaches: Sequence[Approach], iterations: int

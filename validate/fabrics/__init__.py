@@ -3,6 +3,9 @@
 from pready.validate.claims.collection import Claims
 from pready.validate.fabrics.series import parsed
 
-FABRICS = ("alaska", "alaska-roce", "alps", "archer2", "fugaku", "hawk", "hawk-mpich", "hpc6a", "niagara", "summit")
+FABRICS = (
+    *("alaska", "alaska-roce", "alps", "archer2", "dane", "fugaku", "hawk", "hawk-mpich", "hpc6a", "mpitut"),
+    *("niagara", "summit"),
+)
 _ALL = Claims("fabrics", FABRICS, parsed)
 load, validate = _ALL.load, _ALL.validate

@@ -30,6 +30,8 @@ class Kind:
     arguments: dict[str, Any] = field(default_factory=dict)
     than: dict[str, Any] | None = None
     relation: Relation = "ratio"
+    factor: float | None = None
+    """In place of `tolerance`: what is judged is a share of a time, or was measured on machines like the one judged."""
     sign: bool = False
     """Only whether it is above 1."""
 
@@ -53,6 +55,9 @@ Name = Literal[
     "broadcast in partitions",
     "gain of a broadcast",
     "sign of the gain",
+    "threads in ping-pong",
+    "messages there and back",
+    "partitions tested",
 ]
 _PARTITIONS = {"interface": "many"}
 KINDS: dict[Name, Kind] = {
@@ -98,6 +103,19 @@ KINDS: dict[Name, Kind] = {
         "η", "", "broadcast time", "buffer",
         "{size} to {ranks} ranks: partitions {pay}.",
         arguments={"interface": "single"}, than=_PARTITIONS, sign=True,
+    ),
+    "threads in ping-pong": Kind(
+        "time per message", "us", "threads ping pong", "threads",
+        "{size} threads that each wait for the answer to their own 4 B take {measured:g} us per message.", factor=1.5,
+    ),
+    "messages there and back": Kind(
+        "time one way", "us", "there and back", "messages",
+        "{size} messages of {bytes} that one thread sends, and as many back, take {measured:g} us one way.",
+    ),
+    "partitions tested": Kind(
+        "time more", "us", "tested", "buffer",
+        "{size} to {ranks} ranks take {measured:g} us longer where these call MPI_Parrived for each of {threads} "
+        "partitions.", factor=2.0,
     ),
 }  # fmt: skip
 """Kinds by the name that a file uses."""

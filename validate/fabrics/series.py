@@ -17,6 +17,9 @@ from pready.model.toml.reading import validated
 from pready.validate.claims.form import Bounds, Claim, Source, Tolerance, checked
 from pready.validate.fabrics.kinds import KINDS, Name
 
+COUNTS = ("threads", "messages")
+"""Arguments of a check that are numbers."""
+
 
 class Series(Strict):
     """Points of one kind, from one file."""
@@ -29,6 +32,8 @@ class Series(Strict):
     """Arguments of the kind's check, beside what a point gives."""
     points: dict[str, float] = Field(min_length=1)
     """The size of each point, to what was measured there, in the kind's unit."""
+    within: float | None = None
+    """How close, if not as close as the kind."""
     off: dict[str, str] = Field(default_factory=dict)
     """Points of which it is known why we are off."""
     fitted: str = ""
@@ -41,13 +46,16 @@ class Series(Strict):
                 raise PreadyError(f"off = {shown(size)} is not a point", valid=", ".join(self.points))
         return self
 
-    def claim(self, machine: dict[str, str], source: str, size: str, measured: float) -> Claim:
+    def claim(self, machine: dict[str, Any], source: str, size: str, measured: float) -> Claim:
         """That of one point, on a machine by its profile and the library to predict for."""
         kind = KINDS[self.kind]
-        arguments = {**kind.arguments, **self.arguments, kind.argument: size, "machine": machine}
+        arguments = {**kind.arguments, **self.arguments, kind.argument: int(size) if kind.argument in COUNTS else size}
+        arguments["machine"] = machine
         words = arguments | {"size": size, "measured": measured, "pay": "pay" if measured > 1 else "cost time"}
         expected: float | Bounds = measured
-        tolerance = Tolerance(relative=kind.tolerance, why=kind.why)
+        tolerance = Tolerance(relative=self.within or kind.tolerance, why=kind.why)
+        if kind.factor is not None:
+            tolerance = Tolerance(factor=kind.factor, why=kind.why)
         if kind.sign:
             expected = Bounds(at_least=1.0) if measured > 1 else Bounds(at_most=1.0)
             tolerance = Tolerance(absolute=0.0, why=kind.why)
@@ -79,6 +87,8 @@ class Fabric(Strict):
     """The shipped machine file that predicts it."""
     library: str | None = None
     """The library to predict for, if it is not the file's own."""
+    set: dict[str, str] = Field(default_factory=dict)
+    """Values of the machine that is meant in place of the profile's, fitted on other points; the file says on which."""
     series: tuple[Series, ...] = Field(min_length=1)
 
 
@@ -91,6 +101,7 @@ def parsed(data: dict[str, Any], source: str) -> Source:
         One line naming the file, the field or claim, and what is valid.
     """
     made = validated(Fabric, data, source)
-    machine = {"profile": made.profile} | ({} if made.library is None else {"library": made.library})
+    machine: dict[str, Any] = {"profile": made.profile, "set": made.set}
+    machine |= {} if made.library is None else {"library": made.library}
     claims = tuple(s.claim(machine, made.source, *point) for s in made.series for point in s.points.items())
     return checked(Source(name=made.name, title=made.title, claims=claims), source)

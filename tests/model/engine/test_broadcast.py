@@ -24,6 +24,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.simulate import simulate
 from pready.model.engine.simulation import CAUSES
 from pready.model.machine import machine as machines
+from pready.model.machine.threads import Contention
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.tree import by_level, children
 from pready.model.workload.workload import Workload
@@ -152,8 +153,14 @@ def test_overheads_add_up_along_the_deepest_path() -> None:
 
 
 def test_linear_is_the_neighbour_list_of_its_root() -> None:
-    """Nobody sends on: the broadcast is the exchange of a list, to the last bit of what a rank has."""
+    """Nobody sends on: the broadcast is the exchange of a list, to the last bit of what a rank has.
+
+    Where threads wait in MPI, a list's ranks are taken to receive from as many as they send to.
+    """
     machine = machines.load("niagara")
+    nothing = {"threads": (1, 2), "time": ("0 s", "0 s"), "source": "assumed", "why": "test"}
+    waiting = machine.threads.model_copy(update={"waiting": Contention.model_validate(nothing)})
+    machine = machine.model_copy(update={"threads": waiting})
     for key, transports in (("single", 1), ("many", 8), ("part", 4)):
         approach = Approach(BY_KEY[key], transports)
         late = {"arrivals": {"model": "laggard", "delay": "40 us", "late": "thread"}}

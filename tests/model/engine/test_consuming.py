@@ -20,6 +20,7 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import CAUSES, CONSUME
 from pready.model.equations import receiver_work
 from pready.model.machine.machine import Machine, load
+from pready.model.timeline.rules import POLL_O_S
 from pready.model.workload.exchange import Consume
 from pready.model.workload.workload import Workload
 
@@ -158,7 +159,7 @@ def test_the_closed_form_of_bulk_is_its_time_and_the_work_shared() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
-def test_nothing_to_work_on_changes_nothing(pattern: str) -> None:
+def test_nothing_to_work_on_takes_the_tests_alone(pattern: str) -> None:
     waits = Workload.model_validate(
         {
             "threads": 4,
@@ -172,7 +173,11 @@ def test_nothing_to_work_on_changes_nothing(pattern: str) -> None:
     for key in ("part", "many", "rma-many-active"):
         approach = BY_KEY[key].into(4)
         times = [Evaluation(load("meluxina"), w, draws=0).mean_time(approach) for w in (waits, works)]
-        assert times[0] == pytest.approx(times[1], rel=1e-12)
+        # 4 threads, a partition of each neighbour each: a pass of tests, 2.3 o_s each, after the last arrival.
+        assert times[0] <= times[1] * (1 + 1e-12)
+        size = works.buffer / 4
+        passed = works.peers * POLL_O_S * load("meluxina").inter.segment(size).o_s.value
+        assert times[1] <= times[0] + (passed if approach.interface.tells else 0.0) + 1e-12
     # Bulk's threads are told by a barrier.
     bulk = [Evaluation(load("meluxina"), w, draws=0).mean_time(BULK) for w in (waits, works)]
     assert bulk[0] < bulk[1]

@@ -137,7 +137,7 @@ def test_the_rule_before_is_told_apart() -> None:
         of = Evaluation(load("meluxina").progressing(who), w, draws=0)
         return of.mean_time(BULK) / of.mean_time(Approach(BY_KEY[key], 8, 1))
 
-    assert eta("on-call", "many") == pytest.approx(6.70, abs=0.01)
+    assert eta("on-call", "many") == pytest.approx(6.59, abs=0.01)
     assert eta("on-call", "many") == pytest.approx(eta("thread", "many"), rel=1e-3)
     assert eta("on-call", "many-joined") == pytest.approx(1.01, abs=0.01)
     assert eta("on-call", "part") == pytest.approx(1.01, abs=0.02)

@@ -7,10 +7,10 @@ from machines import ideal
 
 from pready.calibrate.machine.estimates import with_fields
 from pready.model.advice.predict import with_library
-from pready.model.approach.interfaces import PART
+from pready.model.approach.interfaces import BY_KEY, PART
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.engine.evaluate import Evaluation
-from pready.model.machine.contention_by_library import TIMES_O_S, contention, with_contention
+from pready.model.machine.contention_by_library import BY_LIBRARY, contention, waiting, with_contention
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
@@ -34,7 +34,7 @@ def test_another_library_has_its_own_in_units_of_o_s() -> None:
     assert there.at(16) == pytest.approx(0.2 * hawk.inter.segments[0].o_s.value)
     assert there.at(16) < contention(hawk).at(16) / 10
     back = contention(with_contention(load("hawk"), library("mpich-release")))
-    assert back.at(8) == pytest.approx(3.3 * load("hawk").inter.segments[0].o_s.value)
+    assert back.at(8) == pytest.approx(3.3 * 7 / 8 * load("hawk").inter.segments[0].o_s.value)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -54,14 +54,33 @@ def test_every_form_of_the_recurrence_pays_it() -> None:
     curve = costs(Sampler(machine), w, 2048).contention
     o_s, copy = machine.inter.segments[0].o_s.value, machine.inter.segments[0].O_s
     assert copy is not None
-    assert curve[8] == pytest.approx(3.3 * o_s)
+    assert curve[8] == pytest.approx(3.3 * 7 / 8 * o_s)
     by = {name: Evaluation(with_library(machine, name)[0], w, draws=0) for name in ("mpich-release", "openmpi-persist")}
     slow, fast = (e.mean_time(PART.into(512)) for e in by.values())
-    assert slow / 512 == pytest.approx(4.3 * o_s + 2048 * copy.value, rel=0.05)
+    assert slow / 512 == pytest.approx((1 + 3.3 * 7 / 8) * o_s + 2048 * copy.value, rel=0.05)
     assert fast / 512 == pytest.approx(1.2 * o_s + 2048 * copy.value, rel=0.05)
 
 
+def test_it_saturates() -> None:
+    """c (1 - 1/k): half of c with two threads; what was measured stays beyond the largest team as it is there."""
+    o_s = load("hawk-mpich").inter.segments[0].o_s.value
+    curve = contention(load("hawk-mpich"))
+    assert [curve.at(k) / o_s for k in (1, 2, 4, 1024)] == pytest.approx([0, 1.65, 2.475, 3.3], rel=2e-3)
+    assert contention(MELUXINA).at(128) == contention(MELUXINA).at(32)
+
+
+def test_threads_that_wait_hand_over() -> None:
+    """Eight threads, a message each, ready at once on one VCI: one of them waits for all, or each for its own."""
+    w, machine = Workload(threads=8, buffer="64 B"), ideal(o_s=1e-6, o_r=1e-6, waiting=[0.0, 4e-6, 4e-6])  # type: ignore[arg-type]
+    by_library = with_fields(machine, threads=with_fields(machine.threads, waiting=None))
+    for m, each in ((machine, 4e-6), (by_library, waiting(by_library).at(8))):
+        e = Evaluation(m, w, draws=0, alone=True)
+        one, all_wait = (e.mean_time(BY_KEY[key].into(8)) for key in ("many-joined", "many"))
+        assert one == pytest.approx(9e-6, rel=1e-4)
+        assert all_wait == pytest.approx(1e-6 + 8 * (1e-6 + each), rel=1e-4)
+
+
 def test_the_table_names_its_source() -> None:
-    for row in TIMES_O_S.values():
+    for row in BY_LIBRARY.values():
         assert "@" in row.why
-        assert row.threads[-1] == MELUXINA.threads.barrier.threads[-1]
+        assert "@" in row.waiting_why or "gillis2023" in row.waiting_why

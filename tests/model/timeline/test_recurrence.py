@@ -378,7 +378,7 @@ def test_messages_that_tie_leave_by_vci(hold: float, expected_us: float) -> None
         | {
             **{"hold": np.asarray(hold), "per_entry": np.asarray(1e-6)},
             **{"link": np.asarray(1e-7), "stream": np.asarray(1e-7)},
-            **{"contention": np.zeros(5)},
+            **{"contention": np.zeros(5), "waiting": np.zeros(5)},
         }
     )
     approach, setting = Approach(MANY, 4, 2), Setting(4, 1, 1, 2, "hardware")

@@ -59,4 +59,4 @@ def test_advice_knows_every_cost_that_a_machine_may_have() -> None:
     w = workload(buffer="16 KiB", arrivals={"model": "laggard", "delay": "2 ms"})
     e = Evaluation(MACHINES["every table"], w, draws=0)
     named = {name for i in INTERFACES for name, seconds in costs_that_matter(e, i.into(8)) if seconds > 0}
-    assert {BY_COST[field].name for field in ("epoch", "epoch_peer", "barrier", "copy_out")} <= named
+    assert {BY_COST[field].name for field in ("epoch", "barrier", "copy_out")} <= named

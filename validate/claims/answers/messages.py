@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field
 
 from pready.model.approach.interfaces import BY_KEY, SINGLE, Approach
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
+from pready.model.timeline.costs import costs
+from pready.model.timeline.rules import polled
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
 from pready.validate.claims.answers.counts import Count
@@ -73,6 +76,35 @@ class Broadcast(Strict):
     threads: Count
     late_by: units.Time
     interface: str
+    radix: Count | None = None
+    """2: a binomial tree; absent: linear, from the root to all."""
+    of: Literal["last", "median"] = "last"
+    """When the last rank has ended, or half of the ranks have."""
+
+
+class Tested(Strict):
+    """The same, received with MPI_Parrived for each partition, less the same without."""
+
+    machine: MachineTable
+    buffer: units.Size
+    ranks: Annotated[int, Field(ge=2)]
+    threads: Count
+
+
+class ThreadsPingPong(Strict):
+    """Threads that each send a message and wait for its answer, all through one VCI."""
+
+    machine: MachineTable
+    threads: Count
+    size: units.Size = 4.0
+
+
+class ThereAndBack(Strict):
+    """Messages that one thread sends to one rank, which sends as many back when it has all of them."""
+
+    machine: MachineTable
+    messages: Count
+    bytes: units.Size
 
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
@@ -114,9 +146,31 @@ def broadcast_time(a: Broadcast, lab: Lab) -> float:
     """Seconds, from when the late thread is ready until the last rank has everything."""
     late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
     shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast"}
-    options: dict[str, Any] = {"grid": (a.ranks,), "radix": a.ranks}
+    options: dict[str, Any] = {"grid": (a.ranks,), "radix": a.radix or a.ranks}
     workload, approach = Workload.model_validate(shape), _approach(a.interface, a.threads)
+    if a.of == "median":
+        return float(np.median(lab.ends(a.machine, workload, approach, **options))) - a.late_by
     return float(lab.simulation(a.machine, workload, approach, 1, **options).last_end_s[0]) - a.late_by
+
+
+def tested(a: Tested, lab: Lab) -> float:
+    """Seconds: what a receiver's tests add."""
+    workload = Workload.model_validate(_shape(a.threads, 1, a.buffer))
+    cost = costs(lab.sampler(a.machine), workload, a.buffer / a.threads).rows(lab.draw)
+    return float(polled(cost, a.threads))
+
+
+def threads_ping_pong(a: ThreadsPingPong, lab: Lab) -> float:
+    """Seconds: half of the round trip over the messages of a direction."""
+    n = a.threads
+    shape = n, 1, n * a.size
+    return _last(lab, a.machine, shape, _approach("per-thread", n), [[1], []]) / n
+
+
+def there_and_back(a: ThereAndBack, lab: Lab) -> float:
+    """Seconds: half of the time."""
+    shape = 1, a.messages, a.messages * a.bytes
+    return _last(lab, a.machine, shape, _approach(NONBLOCKING, a.messages), [[1], []])
 
 
 def _shape(threads: int, per_thread: int, buffer: float) -> dict[str, Any]:

@@ -63,9 +63,7 @@ inline V consume(const Plan& p, Scratch& s, V told, V free, int count) {
         for (int i = 1; i < p.groups; ++i) floor = std::min(floor, s.floor[i][l]);
         Coming* const last = comings_of(p, s, l);
         receive_each(p, s, l, last, floor);
-        if (!p.tells) {
-            for (Coming* c = s.coming; c < last; ++c) c->at = told[l] + p.released;
-        }
+        for (Coming* c = s.coming; c < last; ++c) c->at = p.tells ? c->at + p.tested : told[l] + p.released;
         line_up(s.coming, last, floor);
         Coming *const threads = s.consumers, *const threads_end = threads + p.consumers;
         std::fill(threads, threads_end, Coming{free[l], 0.0, 0, 0, 0});

@@ -346,7 +346,7 @@ inline Received receive(const Plan& p, Scratch& s) {
     V cost = wide(p.receive[0]);
     if (p.per_entry > 0) {
         const V queued = peers * static_cast<double>(p.transports) / static_cast<double>(p.vcis);
-        cost = cost + p.per_entry * (queued - 1) / 2;
+        cost = cost + p.per_entry * (queued - p.in_order) / 2;
     }
     find_origins(p, s, cost);
     for (int j = 0; j < p.sources; ++j)

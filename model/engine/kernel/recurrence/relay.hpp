@@ -12,7 +12,7 @@ namespace {
 inline Ready relay(const Plan& p, Scratch& s, V start, V join) {
     const int servers = p.tags ? p.vcis : 1;
     double cost = p.receive[0];
-    if (p.per_entry > 0) cost += p.per_entry * (static_cast<double>(p.transports) / p.vcis - 1) / 2;
+    if (p.per_entry > 0) cost += p.per_entry * (static_cast<double>(p.transports) / p.vcis - p.in_order) / 2;
     auto* ends = reinterpret_cast<double*>(s.later);
     auto* taken = reinterpret_cast<std::int64_t*>(s.served);
     for (int v = 0, first = 0; v < servers; first += p.vci_size[v++]) {
