@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
+from pready.calibrate.capture.call_sites import Way
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.files import Process
 from pready.calibrate.capture.repetition import occurrences, repetition
@@ -21,8 +22,6 @@ from pready.calibrate.capture.repetition import occurrences, repetition
 ALIKE = 1.25
 """Sizes of one exchange may differ from step to step by this factor."""
 
-DEEPEST = 64
-"""Most calls that are followed."""
 Instances = list[list[Group]]
 """One exchange of the step: for each rank its groups, one per step; none of a rank that has no part in it."""
 
@@ -139,19 +138,7 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
     for before, size in zip([*sizes[:1], *sizes], sizes, strict=False):
         number += size > ALIKE * before
         classes[size] = number
-    return [(g.sites[0], tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
-
-
-Way = tuple[tuple[str, int], ...]
-
-
-def way_to(process: Process, site: int) -> Way:
-    """The places in the code that lead to a call, the same on all ranks."""
-    found: list[tuple[str, int]] = []
-    while 0 < site < len(process.places) and (place := process.places[site]) is not None and len(found) < DEEPEST:
-        found.append((place.object, place.offset))
-        site = place.caller
-    return tuple(found)
+    return [(g.way, tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
 
 
 def _by_own_step(
@@ -174,7 +161,6 @@ def _by_own_step(
     word = codes[step.first : step.first + n]
     offset = process.wall_s - lead.wall_s
     best: tuple[tuple[int, int], list[list[Group]] | None] = (-1, -1), None
-    places = [way_to(lead, g.sites[0]) for g in like]
     for turn in range(n):
         at = occurrences(codes, {(*word[turn:], *word[:turn])})
         if len(at) != len(windows):
@@ -183,7 +169,7 @@ def _by_own_step(
         in_time = sum(
             begin <= g.ready + offset < end for of, (begin, end) in zip(each, windows, strict=True) for g in of
         )
-        same = sum(a == way_to(process, g.sites[0]) for a, g in zip(places, each[0], strict=False))
+        same = sum(a.way == b.way for a, b in zip(like, each[0], strict=False))
         best = max(best, ((same, in_time), each), key=lambda pair: pair[0])
     return best[1]
 
@@ -248,7 +234,7 @@ def _levels(
     parts = [of for of in whole if of] + apart
 
     def places(nodes: Sequence[tuple[int, int]]) -> set[Way]:
-        return {at for r, i in nodes if (at := way_to(ranks[r], first[r][i].sites[0]))}
+        return {way for r, i in nodes if (way := first[r][i].way)}
 
     def order(nodes: Sequence[tuple[int, int]]) -> float:
         return fmean(first[r][i].begin + ranks[r].wall_s for r, i in nodes)

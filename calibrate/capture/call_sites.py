@@ -46,6 +46,21 @@ class Call:
 
 Chain = tuple[Call, ...]
 """The innermost call first."""
+Way = tuple[tuple[str, int], ...]
+"""Objects and offsets of the calls that lead to one."""
+
+
+def way_to(places: Sequence[Place | None], site: int) -> Way:
+    """The calls that lead to a place, the same on all ranks and threads: those of its parallel region, where it is in
+    one, which the runtime has called."""
+    found: list[tuple[str, int]] = []
+    while 0 < site < len(places) and len(found) < len(places):
+        place = places[site]
+        if place is None or (found and _RUNTIME_FILE.fullmatch(Path(place.object).name)):
+            break
+        found.append((place.object, place.offset))
+        site = place.caller
+    return tuple(found)
 
 
 def chain_of(places: Sequence[Place | None], site: int) -> Chain:

@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from pready.calibrate.capture.call_sites import Chain, chain_of
+from pready.calibrate.capture.call_sites import Chain, Way, chain_of, way_to
 from pready.calibrate.capture.regions import Stretch
 from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message
 from pready.model.common.arrays import Array
@@ -55,7 +55,8 @@ class Group:
     collectives, collective_s, other_s
         Collectives since the exchange before, their time, and that of other calls outside of exchanges.
     sites
-        Places of its messages in the code, the first one first; `waits`: of the calls that complete them.
+        Places of its messages in the code, the first one first; `waits`: of the calls that complete them; `way`: the
+        calls that lead to the first.
     """
 
     begin: float
@@ -79,6 +80,7 @@ class Group:
     other_s: float = 0.0
     sites: list[int] = field(default_factory=list)
     waits: list[int] = field(default_factory=list)
+    way: Way = ()
 
     @property
     def threads(self) -> int:
@@ -279,6 +281,7 @@ def _finished(
         marks = [c for o in each.values() for c in o.marks]
         group = Group(begin=min(c.begin for c in calls), end=max(o.end for o in each.values()))
         _add_messages(group, each, calls, marks)
+        group.way = way_to(timeline.process.places, group.sites[0])
         first = min(calls, key=lambda c: c.begin)
         effective = min((c.begin for c in marks), default=group.begin)
         partitioned = bool(marks)

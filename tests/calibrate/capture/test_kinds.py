@@ -1,0 +1,74 @@
+"""Programs of many kinds, each with a truth: exchanges of a step, steps, partners, bytes, and how they send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs import Mpi
+from real_mpi import kept
+
+from pready.calibrate.capture.run_summary import summarise
+from pready.calibrate.capture.sending import Chain
+from pready.calibrate.capture.step import find
+
+pytestmark = pytest.mark.thorough
+BYTES, STEPS, RANKS = 40_000, 30, 4
+# Exchanges of a step, how they are sent, messages to a neighbour, sent by threads themselves.
+KINDS: dict[str, tuple[int, str, int, bool]] = {
+    "bulk": (1, "nonblocking", 1, False),
+    "twice": (2, "nonblocking", 1, False),
+    "blocking": (1, "blocking", 1, False),
+    "several": (1, "several messages", 8, False),
+    "threads": (1, "one message per thread", 2, True),
+    "tasks": (1, "one message per thread", 2, True),
+    "ahead": (1, "nonblocking", 1, False),
+    "neighbours": (1, "nonblocking", 1, False),
+    "refined": (1, "nonblocking", 1, False),
+    "master": (1, "nonblocking", 1, False),
+    "single": (1, "nonblocking", 1, False),
+}
+
+
+@pytest.mark.parametrize("way", KINDS)
+def test_a_step_is_what_completes(way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    mpi = Mpi("openmpi", kept(request))
+    done, run = mpi.captured(RANKS, [mpi.compiled("kinds.c", "-fopenmp"), way, str(STEPS)], tmp_path / "run")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert run is not None
+    step = find(run)
+    exchanges, today, messages, early = KINDS[way]
+    assert abs(step.steps - STEPS) <= STEPS / 10
+    assert (len(step.exchanges), step.threads, step.chain) == (exchanges, 2, None)
+    for e in step.exchanges:
+        assert e.pattern.grid == (RANKS, 1, 1)
+        assert (e.pattern.name, e.pattern.boundaries, e.pattern.faces[0]) == ("halo3d", "periodic", BYTES)
+        assert (e.today, e.messages, e.early) == (today, messages, early)
+    first = step.exchanges[0]
+    own = ("blocking", "several", "threads", "tasks", "ahead", "neighbours")  # sends itself, or through send_any
+    assert first.name.startswith("each_step" if way in own else "exchange")
+    # 2 ms and 2.6 ms, which busy cores make longer; of tasks either thread may run either.
+    assert first.times.min(axis=1).mean() >= 2.0e-3
+    if way != "tasks":
+        assert first.last_s >= 2.6e-3
+    if way == "twice":
+        assert 1e-3 <= step.exchanges[1].last_s < first.last_s
+        assert step.exchanges[1].region == ""
+    # What a step is made of is its time.
+    parts = sum(e.last_s + e.exchange_s for e in step.exchanges)
+    assert parts == pytest.approx(step.modelled_s, rel=0.2)
+    # Nor are regions before it: the first one, of 20 ms, is the only one of main.
+    assert "main" not in {r.name for r in summarise(run).regions}
+    assert summarise(run).waiting <= 1
+
+
+def test_a_pipeline_is_no_exchange(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    mpi = Mpi("openmpi", kept(request))
+    _, run = mpi.captured(RANKS, [mpi.compiled("kinds.c", "-fopenmp"), "chain", "10"], tmp_path / "run")
+    assert run is not None
+    step = find(run)
+    assert (step.chain, step.today) == (Chain(4, 10), "pipeline")
+    assert step.notes[0] == "this is a pipeline of 4 blocks: not predicted"
+    (exchange,) = step.exchanges
+    assert exchange.pattern.lists == (((1, 4 * BYTES),), ((2, 4 * BYTES),), ((3, 4 * BYTES),), ())
+    assert exchange.last_s >= 4 * 2.6e-3
