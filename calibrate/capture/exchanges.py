@@ -32,8 +32,8 @@ class Group:
 
     Attributes
     ----------
-    begin, end
-        Start of the first message and end of the last completion.
+    since, begin, end
+        End of the exchange before, start of the first message and end of the last completion.
     ready
         When the last thread was through with its computing.
     took
@@ -61,6 +61,7 @@ class Group:
 
     begin: float
     end: float = 0.0
+    since: float = 0.0
     ready: float = 0.0
     took: float = 0.0
     times: Array = field(default_factory=lambda: np.zeros(1))
@@ -279,7 +280,7 @@ def _finished(
         team = sender
         calls = [c for o in each.values() for c in o.sends]
         marks = [c for o in each.values() for c in o.marks]
-        group = Group(begin=min(c.begin for c in calls), end=max(o.end for o in each.values()))
+        group = Group(min(c.begin for c in calls), max(o.end for o in each.values()), ended)
         _add_messages(group, each, calls, marks)
         group.way = way_to(timeline.process.places, group.sites[0])
         first = min(calls, key=lambda c: c.begin)
@@ -293,10 +294,9 @@ def _finished(
         earlier = [s for s in computing[at:following] if s[1] <= effective + 1e-9]
         at = following
         if sender is None and partitioned:
-            inside = [c.of for c in marks if c.of is not None and c.of in timeline.teams]
-            team = (
-                Counter(inside).most_common(1)[0][0] if len({c.number for c in marks if c.of is not None}) > 1 else None
-            )
+            inside = [c for c in marks if c.of is not None and c.of in timeline.teams]
+            if len({c.number for c in inside}) > 1:
+                team = Counter(c.of for c in inside).most_common(1)[0][0]
         if team is not None:
             _of_team(group, timeline, team, marks or calls, before, ended, own)
         else:

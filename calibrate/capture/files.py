@@ -354,4 +354,22 @@ def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], 
             source=source,
         )
     order = np.lexsort((records["end"], records["start"]))
-    return records[order], thread[order]
+    records, thread = records[order], thread[order]
+    _refuse_overlaps(records, thread, source)
+    return records, thread
+
+
+def _refuse_overlaps(records: NDArray[Any], thread: NDArray[np.int32], source: str) -> None:
+    """A thread has one share of a region at a time."""
+    shares = records["kind"] == kinds()["share"]
+    rows, owners = records[shares], thread[shares]
+    order = np.lexsort((rows["start"], owners))
+    rows, owners = rows[order], owners[order]
+    bad = (rows["start"][1:] < rows["end"][:-1]) & (owners[1:] == owners[:-1])
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        raise PreadyError(
+            f"thread {owners[at]} computes until {rows['end'][at]} ns, and again from {rows['start'][at + 1]} ns",
+            valid="a file as the library wrote it",
+            source=source,
+        )

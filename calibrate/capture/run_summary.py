@@ -11,6 +11,7 @@ import numpy as np
 from pready.calibrate.capture.files import COLLECTIVES, OPENMP, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import function_of
+from pready.calibrate.capture.timeline import apart
 from pready.model.common.arrays import Array
 
 OTHERS_SAID = 0.01
@@ -110,7 +111,10 @@ def time_in_mpi(process: Process) -> float:
     mpi = ~process.of(*OPENMP, "init", "finalize")
     mine = mpi & (process.thread == _mpi_thread(process))
     rows = process.records[mine]
-    return float((rows["end"] - rows["start"]).sum()) * 1e-9
+    begin, end = process.mpi_s
+    begins, ends = apart(rows["start"] * 1e-9, rows["end"] * 1e-9)
+    last = np.inf if end is None else end
+    return float(np.maximum(np.minimum(ends, last) - np.maximum(begins, begin or 0.0), 0.0).sum())
 
 
 def _mpi_thread(process: Process) -> int:

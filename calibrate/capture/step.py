@@ -25,6 +25,8 @@ from pready.model.common.units import format_time
 WARM_UP = 5
 """Least number of steps to leave out the first one, which makes threads and connections."""
 ONE_THREAD = "nothing to partition with one thread"
+ADDS_UP = 0.05
+"""Relative difference of means over ranks and steps from the whole."""
 SAID = 0.02
 """Least share of the step that a note is about."""
 
@@ -246,7 +248,7 @@ def _step(
         exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
     took = [end - begin for begin, end in step.ends[skip:]]
     per = step.steps if whole else 1
-    step_s = float(np.mean(took)) / per
+    step_s = float(np.mean(took)) / per if whole else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region]
     outside = [
@@ -278,8 +280,37 @@ def _step(
         shares_cores=run.shares_cores,
         held_against=True,
     )
-    said = (*_first_notes(made), *notes(run), *_notes(made, step))
+    made, differ = _adds_up(made, str(run.folder))
+    said = (*_first_notes(made), *notes(run), *differ, *_notes(made, step))
     return replace(made, notes=said)
+
+
+def _lasts(used: Sequence[Instances]) -> float:
+    """Mean time of a step, over ranks, from the end of one exchange to the end of the next."""
+    ranks = range(len(used[0]))
+    each = [[float(np.mean([g.end - g.since for g in of[r]])) for of in used if of[r]] for r in ranks]
+    return float(np.mean([sum(times) for times in each if times]))
+
+
+def _adds_up(step: Step, source: str) -> tuple[Step, list[str]]:
+    """The step, which is as long as its parts, and a note where these are means of ranks that differ.
+
+    Raises
+    ------
+    PreadyError
+        An exchange is longer than the step: clocks or records are wrong.
+    """
+    for e in step.exchanges:
+        for what, seconds in (("in MPI", e.exchange_s), ("computing", e.last_s)):
+            if seconds > step.step_s * (1 + ADDS_UP):
+                said = f"{e.name}: {format_time(seconds)} {what} in a step of {format_time(step.step_s)}"
+                raise PreadyError(said, valid="records that agree with each other", source=source)
+    parts = sum(e.last_s + e.exchange_s for e in step.exchanges) + step.collective_s + step.other_s
+    if parts <= step.step_s:
+        return step, []
+    differ = parts > step.step_s * (1 + ADDS_UP)
+    said_ = [f"ranks differ: their times add up to {format_time(parts)} in a step of {format_time(step.step_s)}"]
+    return replace(step, step_s=parts), said_ if differ else []
 
 
 def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exchange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,8 @@ class Call:
     Attributes
     ----------
     done
-        When the message was complete as the program knows it; `end` of a call that blocks; infinite if never.
+        When the message was complete as the program knows it; `end` of a call that blocks, and of one whose request is
+        freed or never completed.
     who, what
         Peer and bytes of a message; the number of requests of others.
     thread, number
@@ -98,8 +99,8 @@ class Timeline:
         out = {}
         for thread in {c.thread for c in self.calls}:
             mine = [c for c in self.calls if c.thread == thread and c.end > c.begin]
-            begins, ends = [c.begin for c in mine], [c.end for c in mine]
-            out[thread] = begins, ends, np.concatenate([[0.0], np.cumsum(np.array(ends) - np.array(begins))])
+            begins, ends = apart(np.array([c.begin for c in mine]), np.array([c.end for c in mine]))
+            out[thread] = begins.tolist(), ends.tolist(), np.concatenate([[0.0], np.cumsum(ends - begins)])
         return out
 
     def in_mpi(self, thread: int, begin: float, end: float) -> float:
@@ -114,6 +115,13 @@ class Timeline:
         return max(0.0, float(total[last] - total[first]) - cut)
 
 
+def apart(begins: Array, ends: Array) -> tuple[Array, Array]:
+    """Intervals, sorted by begin, without what an earlier one has covered."""
+    covered = np.concatenate([[-np.inf], np.maximum.accumulate(ends)])[:-1] if len(ends) else ends
+    begins = np.maximum(begins, covered)
+    return begins, np.maximum(begins, ends)
+
+
 def _calls(process: Process) -> list[Call]:
     wanted = ~process.of(*NOT_CALLS)
     rows, threads = process.records[wanted], process.thread[wanted]
@@ -126,7 +134,7 @@ def _calls(process: Process) -> list[Call]:
     ):
         out.append(
             Call(
-                begin * 1e-9, end * 1e-9, done * 1e-9 if done >= 0 else np.inf, name[kind], who, what, site, thread,
+                begin * 1e-9, end * 1e-9, done * 1e-9 if done >= 0 else end * 1e-9, name[kind], who, what, site, thread,
                 number, (region, phase) if region >= 0 else None,
             )
         )  # fmt: skip
@@ -134,27 +142,14 @@ def _calls(process: Process) -> list[Call]:
 
 
 def _closed(calls: list[Call]) -> list[Call]:
-    """One-sided messages are complete when the call that closes their epoch returns."""
-    out, closes = [], np.inf
+    """One-sided messages without a request are complete when the call that closes their epoch returns."""
+    out: list[Call] = []
+    closes: float | None = None
     for call in reversed(calls):
         if call.kind in CLOSING:
             closes = call.end
-        if call.kind in ONE_SIDED and (call.kind not in ("rput", "rget") or call.done == np.inf):
-            made = Call(
-                call.begin,
-                call.end,
-                closes,
-                call.kind,
-                call.who,
-                call.what,
-                call.site,
-                call.thread,
-                call.number,
-                call.of,
-            )
-            out.append(made)
-        else:
-            out.append(call)
+        one_sided = call.kind in ONE_SIDED and call.done <= call.end
+        out.append(replace(call, done=closes) if one_sided and closes is not None else call)
     return out[::-1]
 
 

@@ -1,0 +1,73 @@
+"""Records that are changed and still valid: figures that contradict each other are never printed."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from capture_identities import changed, check, contradictions
+from test_capture_steps import found
+from test_compare_runs import files
+
+from pready.model.advice.capture_check import held_against
+from pready.model.advice.predict import predict
+from pready.model.machine import machine as machines
+from pready.model.workload.captured import Captured
+from pready.model.workload.workload import Workload
+
+
+@pytest.mark.parametrize("how", ["bulk", "partitioned", "many"])
+def test_no_figure_contradicts_another(how: str, tmp_path: Path) -> None:
+    contents = files(how, 300, second="bulk")
+    refused = 0
+    for number in range(12):
+        draw = random.Random(f"{how} {number}")
+        said, no = check([changed(c, draw) if draw.randrange(2) else c for c in contents], tmp_path)
+        assert said == [], number
+        refused += no
+    assert check(contents, tmp_path) == ([], False)
+    assert refused < 12
+
+
+def test_contradictions_are_seen() -> None:
+    """Negative controls: an exchange longer than its step, a negative time, a share above 100 %."""
+    step = found()
+    assert contradictions(step) == []
+    first = step.exchanges[0]
+    for wrong in (
+        replace(step, exchanges=(replace(first, exchange_s=2 * step.step_s),)),
+        replace(step, exchanges=(replace(first, times=first.times - 1),)),
+        replace(step, share=1.2),
+        replace(step, step_s=step.step_s / 2),
+    ):
+        assert contradictions(wrong)
+
+
+def captured(step: str, exchanges: str, **fields: object) -> Captured:
+    return Captured.model_validate({"step": step, "exchanges": exchanges, **fields})
+
+
+def test_a_prediction_that_the_run_contradicts_has_no_verdict() -> None:
+    """200 us of a step of 1.2 ms and an exchange of 1 MiB: held against runs that took as long, longer, and in which
+    exchanges took less than is saved."""
+    late = {"model": "laggard", "delay": "200 us", "late": "thread"}
+    fields = {"threads": 8, "buffer": "1 MiB", "both_ways": True, "compute": {"time": "1 ms"}, "arrivals": late}
+    w, machine = Workload.model_validate(fields), machines.load("niagara")
+    plain = predict(machine, w, draws=0)
+    assert (plain.advice.verdict, plain.advice.doubt) == ("port", "")
+    now_us = plain.bulk.iteration_s * 1e6
+    saved_us = now_us * plain.advised.speedup_percent / 100
+    agrees = captured(f"{now_us:.3f} us", f"{2 * saved_us:.3f} us")
+    assert held_against(plain, agrees) is plain
+    for contradicts, says in (
+        (captured(f"{1.4 * now_us:.3f} us", "1 ms"), "does not describe this step"),
+        (captured(f"{0.7 * now_us:.3f} us", "1 ms"), "does not describe this step"),
+        (captured(f"{now_us:.3f} us", f"{0.5 * saved_us:.3f} us"), "of exchanges that took"),
+        (agrees.model_copy(update={"shared_cores": True}), "shared cores"),
+    ):
+        advice = held_against(plain, contradicts).advice
+        assert (advice.verdict, advice.certainty) == ("undecided", "")
+        assert says in advice.doubt
+    assert predict(machine, w.changed(captured=agrees), draws=0).advice.verdict == "port"
