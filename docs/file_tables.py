@@ -134,8 +134,8 @@ def takes(annotation: Any) -> str:
         inner = [takes(a) for a in arguments if a is not Ellipsis]
         return f"a list of {inner[0]}" if Ellipsis in arguments else f"a list of {len(inner)}: {inner[0]}"
     if isinstance(annotation, type) and issubclass(annotation, Value):
-        (of,) = annotation.__pydantic_generic_metadata__["args"]
-        return f"a value (value, interval, source, why): {takes(of)}"
+        more = [name for name in annotation.model_fields if name not in Value.model_fields]
+        return f"a value ({', '.join(['value', 'interval', 'source', 'why', *more])}): {takes(annotation.holds())}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "a table"
     words = {int: "an integer", float: "a number", str: "text", bool: "true or false", date: "a date"}

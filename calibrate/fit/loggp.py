@@ -31,7 +31,7 @@ from pready.model.common.units import format_time
 DRAWS = 400
 FEWEST_SIZES = 6  # of the time curve: two segments of three
 FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
-FEWEST_OF_OTHERS = {"gap": 3, "send": 2, "receive": 2}
+FEWEST_OF_OTHERS = {"gap": 2, "send": 2, "receive": 2}
 DEMANDED = ("gap", "send")  # not receives: large messages may still be on the way
 WIDEST_THRESHOLD = 2.0  # ratio of the sizes around a threshold
 WIDEST_TIME = 0.10  # relative half width of a fitted time
@@ -74,7 +74,7 @@ def fit(observed: Observations, rng: np.random.Generator, *, draws: int = DRAWS)
     time = curves["time"]
     if len(time) < 3:
         raise ThinDataError(
-            f"{len(time)} message sizes were timed",
+            f"{len(time)} message size{'s were' if len(time) != 1 else ' was'} timed",
             valid=f"at least {FEWEST_SIZES}",
             measure_next=_more_sizes(time.size),
         )

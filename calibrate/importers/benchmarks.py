@@ -11,15 +11,7 @@ from pready.calibrate.importers import one_node
 from pready.calibrate.importers.text import ImportFormatError, Provenance
 from pready.model.common.errors import shown
 
-NEEDS = {
-    "o_s": "PRTT(n,d,s)",
-    "o_r": "delayed receives",
-    "g": "PRTT(n,0,s) or osu_bw",
-    "L": "o_s and o_r",
-}
-Kind = Literal[
-    "ping_pong", "stream", "both_ways", "pair_rates", "threaded", "puts", "put_streams", "gets", "partitioned", "trains"
-]
+Kind = Literal["ping_pong", "stream", "both_ways", "pair_rates", "threaded", "puts", "put_streams", "unused", "trains"]
 DEFAULT_WINDOW = 64
 """Messages of a window unless `-W` was given, which osu_bw's output does not say."""
 
@@ -39,8 +31,8 @@ class Test:
     messages
         Messages that a figure of it counts: 2 where both ranks send.
     stands_in
-        Why its figures are only an upper bound of its kind's; used where no other test of that kind is. Empty: they
-        are the kind's.
+        Why its figures are only an upper bound of its kind's, used where no other test of that kind is; of what is
+        not used, why. Empty: they are the kind's.
     """
 
     name: str
@@ -51,6 +43,7 @@ class Test:
 
 
 _PAIRS = "several pairs at once"
+_GETS = "as no approach gets data"
 TESTS = {
     test.name: test
     for test in (
@@ -61,11 +54,11 @@ TESTS = {
         Test("osu_bibw", "both_ways", "rate", 2),
         Test("osu_mbw_mr", "pair_rates", "messages"),
         Test("osu_latency_mt", "threaded"),
-        Test("osu_partitioned_latency", "partitioned"),
+        Test("osu_partitioned_latency", "unused", stands_in="as it says no cost of its own"),
         Test("osu_put_latency", "puts"),
         Test("osu_put_bw", "put_streams", "rate"),
-        Test("osu_get_latency", "gets"),
-        Test("osu_get_bw", "gets", "rate"),
+        Test("osu_get_latency", "unused", stands_in=_GETS),
+        Test("osu_get_bw", "unused", "rate", stands_in=_GETS),
         Test("IMB PingPong", "ping_pong"),
         Test("IMB PingPing", "ping_pong", stands_in="both ranks send at once"),
         Test("IMB Multi-PingPong", "ping_pong", stands_in=_PAIRS),
@@ -74,7 +67,7 @@ TESTS = {
         Test("IMB PingPongMT", "threaded"),
         Test("IMB Unidir_Put", "puts"),
         Test("IMB Unidir_Put, aggregate", "put_streams"),
-        Test("IMB Unidir_Get", "gets"),
+        Test("IMB Unidir_Get", "unused", stands_in=_GETS),
     )
 }
 TRAINS = Test("Netgauge LogGP", "trains")
@@ -95,8 +88,6 @@ class Beside:
         One MPI_Put with its synchronisation, by the latter's name.
     put_streams
         Time per put of a window of them, by its synchronisation.
-    partitioned
-        Half round trips of partitioned messages.
     both_ways
         Time per pair of messages, one each way, of windows of them (osu_bibw).
     """
@@ -105,7 +96,6 @@ class Beside:
     threaded: Mapping[tuple[int, int], Curve] = field(default_factory=dict)
     puts: Mapping[str, Curve] = field(default_factory=dict)
     put_streams: Mapping[str, Curve] = field(default_factory=dict)
-    partitioned: Curve | None = None
     both_ways: Curve | None = None
 
 
@@ -215,6 +205,9 @@ def together(runs: Sequence[Measured], notes: Sequence[str] = (), only: str = ""
     used: list[Measured] = []
     fields: dict[str, Any] = {}
     for (kind, key), some in kinds.items():
+        if kind == "unused":
+            said += [f"not used: {run.test.name}, {run.test.stands_in}" for run in some]
+            continue
         own = [run for run in some if not run.test.stands_in]
         if not own:
             said.append(
@@ -223,9 +216,6 @@ def together(runs: Sequence[Measured], notes: Sequence[str] = (), only: str = ""
         elif others := sorted({run.test.name for run in some} - {run.test.name for run in own}):
             said.append(f"not used beside {own[0].test.name}: {', '.join(others)}")
         own = own or [run for run in some if run.test == some[0].test]
-        if kind == "gets":
-            said.append(f"not used: {', '.join(sorted({run.test.name for run in own}))}, as no approach gets data")
-            continue
         used += own
         if kind == "trains":
             if len(own) > 1:
@@ -313,6 +303,9 @@ def undetermined(observations: Observations) -> tuple[str, ...]:
 
 
 def explain(observations: Observations, format: str) -> tuple[str, ...]:
-    """One note, if any: the parameters that a file leaves open, and the measurements that determine them."""
-    wanted = ", ".join(f"{name} (needs {NEEDS[name]})" for name in undetermined(observations))
-    return (f"{format} alone does not determine {wanted}",) if wanted else ()
+    """One note, if any: the parameters that a file leaves open, and what says them."""
+    open_ = undetermined(observations)
+    if not open_:
+        return ()
+    more = "osu_bw says g and bounds o_s and o_r; " if "g" in open_ else ""
+    return (f"{format} alone does not determine {', '.join(open_)} ({more}Netgauge or pready calibrate says all)",)

@@ -61,10 +61,7 @@ def terms(beside: Beside, machine: Machine, stream: Curve | None = None) -> Term
         Time per message of one pair, where it was measured.
     """
     found = _pairs(Terms(machine), beside, stream)
-    found = _puts(_threads(found, beside), beside)
-    if beside.partitioned is None:
-        return found
-    return found.joined(found.machine, notes=("osu_partitioned_latency was not used: it says no cost of its own",))
+    return _puts(_threads(found, beside), beside)
 
 
 def _pairs(found: Terms, beside: Beside, stream: Curve | None) -> Terms:
@@ -89,15 +86,14 @@ def _pairs(found: Terms, beside: Beside, stream: Curve | None) -> Terms:
 def _threads(found: Terms, beside: Beside) -> Terms:
     """Of k threads that wait for messages one answers and waits for the lock: twice the growth of half a round trip.
 
-    Polling by the others is in it, too, so it is a guess, if one of this machine.
+    Where all k send and receive, each in a ping-pong of its own, a message holds the lock for a k-th of that growth.
+    Polling by the others is in both, too, so it is a guess, if one of this machine.
     """
     one_each = beside.threaded.get((1, 1))
     times, notes = dict[int, float](), list[str]()
     for (sending, receiving), curve in sorted(beside.threaded.items()):
-        if sending > 1:
-            notes.append(
-                f"osu_latency_mt with {sending} sending threads was not used; one is (-t 1:{max(receiving, 2)})"
-            )
+        if sending not in (1, receiving):
+            notes.append(f"{sending} sending and {receiving} receiving threads were not used; 1 or {receiving} are")
         elif receiving > 1:
             base = {} if one_each is None else one_each.medians
             grown = [
@@ -106,13 +102,13 @@ def _threads(found: Terms, beside: Beside) -> Terms:
                 if size <= SMALL
             ]
             if grown:
-                times[receiving] = 2 * float(np.median(grown))
+                times[receiving] = (2 if sending == 1 else 1 / receiving) * float(np.median(grown))
     if not times:
         return found.joined(found.machine, notes=tuple(notes))
     reach = load(REFERENCE).threads.barrier.threads[-1]
     if reach > max(times):
         notes.append(f"contention of more than {max(times)} threads taken as of these")
-    why = "osu_latency_mt: twice what threads that wait in MPI add to half a round trip; polling is in it, too"
+    why = "what threads that wait in MPI add to half a round trip; polling is in it, too"
     contention = contention_curve(times, reach, why, half=UNSURE, assumed=True)
     machine = with_fields(found.machine, threads=with_fields(found.machine.threads, contention=contention))
     return found.joined(machine, "threads.contention", notes=tuple(notes))

@@ -37,8 +37,9 @@ def lines_of(
     s = machine.inter.segments[0]
     small = s.o_s.value + s.L.value + s.o_r.value
     both = _both_ways(beside)
+    guess = " (assumed)" if machine.inter.segments[-1].G.source == "assumed" else ""
     yield (
-        f"{format_time(small)} for a small message, {format_bandwidth(machine.bandwidth)} for a large one, "
+        f"{format_time(small)} for a small message, {format_bandwidth(machine.bandwidth)} for a large one{guess}, "
         f"{format_bandwidth(machine.inter.link_bandwidth.value)} for many{both}"
     )
     yield f"eager to {format_size(border.at)}, {border.words}"

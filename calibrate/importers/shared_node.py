@@ -8,16 +8,23 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW, Beside
-from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value, with_fields
+from pready.calibrate.machine.estimates import BANDWIDTH, TIME, size_curve, value, with_fields
+from pready.calibrate.machine.round_trip import between
+from pready.calibrate.machine.segments import one_way
 from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.common.units import SI
 from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
-from pready.model.machine.path import Segment
+from pready.model.machine.path import Segment, SizeCurve
 from pready.model.toml.provenance import Value
 
 SMALL = 64
 """Bytes up to which a message's rate is the adapter's or the processors', not the link's."""
+UNSURE = 0.2
+"""Relative half-width of a gap by size."""
+FEWEST, DIFFER, LEAST_SHARE, LARGEST = 3, 1.5, 0.1, 4096
+"""Sizes with a gap, the factor by which they differ, the share of a message's time below which it is none, and the
+size above which bytes hide it."""
 LARGE = 3
 """Of the largest sizes: their bandwidth is the adapter's."""
 
@@ -38,7 +45,9 @@ def adapter_of(machine: Machine, beside: Beside, stream: Curve | None) -> Adapte
         why = "what one rank reaches; several may reach more"
         rate = value(BANDWIDTH, Estimate(link, 0.9 * link, 2 * link), why, "assumed")
         return Adapter(rate=rate, gap=unknown_gap(np.inf), rails=RAILS)
-    return Adapter(rate=_rate(pairs), gap=_gap(machine, pairs, stream), rails=RAILS)
+    rate = _rate(pairs)
+    by_size = _by_size(machine, pairs, stream, rate.value)
+    return Adapter(rate=rate, gap=_gap(machine, pairs, stream), gap_by_size=by_size, rails=RAILS)
 
 
 def _rate(pairs: Mapping[int, Mapping[float, float]]) -> Value[float]:
@@ -65,10 +74,28 @@ def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: C
     return unknown_gap(between)
 
 
-def _apart(machine: Machine, pairs: int, rate: float) -> float:
-    """Seconds between small messages of some pairs, without the answers for which their windows wait."""
-    s = machine.inter.segments[0]
-    waited = 2 * (s.o_s.value + s.L.value + s.o_r.value)
+def _by_size(
+    machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: Curve | None, rate: float
+) -> SizeCurve | None:
+    """The gap by size, of the most pairs, with an interval that holds faster ones of fewer; None: it shows no size."""
+    most, alone = max(pairs), {} if stream is None else stream.medians
+    gaps, least = dict[float, float](), list[float]()
+    for size, together in pairs[most].items():
+        limited = together * alone.get(size, between(machine, size)) < FULL * most
+        each = [_apart(machine, k, rates[size], size) - size / rate for k, rates in pairs.items() if size in rates]
+        apart = _apart(machine, most, together, size) - size / rate
+        if 0 < size <= LARGEST and limited and apart > LEAST_SHARE * size / rate:
+            gaps[size] = apart
+            least.append(max(min(each), 0.0) / apart)
+    if len(gaps) < FEWEST or max(gaps.values()) < DIFFER * min(gaps.values()):
+        return None
+    why = f"osu_mbw_mr: {most} pairs of processes, less bytes over the rate"
+    return size_curve(gaps, why, max(UNSURE, 1 - min(least)))
+
+
+def _apart(machine: Machine, pairs: int, rate: float, size: float = 0.0) -> float:
+    """Seconds between messages of some pairs, without the answers for which their windows wait."""
+    waited = one_way(machine, size) + one_way(machine, 0.0)
     messages = pairs * DEFAULT_WINDOW
     together = messages / rate
     return (together - waited) / (messages - 1) if waited < together else 1 / rate

@@ -387,7 +387,7 @@ def _figures(
     wanted = chosen(columns, test.quantity, header)
     if wanted is None and test.quantity == "messages":
         wanted = chosen(columns, "rate", header)
-    if wanted is None and test.kind == "gets":
+    if wanted is None and test.kind == "unused":
         notes.append(f"not used: {test.name}")
         return
     if wanted is None:

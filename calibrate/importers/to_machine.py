@@ -13,6 +13,7 @@ import numpy as np
 
 from pready.calibrate.fit import fit
 from pready.calibrate.importers import Beside, Imported, ImportFormatError
+from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
 from pready.calibrate.importers.beyond_messages import terms
 from pready.calibrate.importers.both_ways import as_bounds, with_both_ways
 from pready.calibrate.importers.collect import collected
@@ -20,12 +21,14 @@ from pready.calibrate.importers.import_report import lines_of
 from pready.calibrate.importers.plausible import without_untouched
 from pready.calibrate.importers.runs import widened
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
+from pready.calibrate.importers.unmeasured import with_unmeasured
 from pready.calibrate.importers.windows import without_answers
 from pready.calibrate.machine.describe import describe
-from pready.calibrate.machine.estimates import with_fields
+from pready.calibrate.machine.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.merge import Merged, merged
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol_borders import Border, with_border, with_rendezvous, without_negative_lines
+from pready.calibrate.machine.round_trip import round_trip
 from pready.calibrate.machine.team_costs import CONTENTION_BY_LIBRARY
 from pready.model.approach import libraries
 from pready.model.machine.machine import Fabric, Library, Machine
@@ -114,13 +117,16 @@ def from_files(
     imported, notes, used = collected(paths, fabric=fabric, only=only) if paths else (None, [], [])
     files = ", ".join(path.name for path in [*used, *intra])
     observed = None if imported is None else imported.observations
-    timed = observed is not None and (observed.ping_pong is not None or observed.prtt_1 is not None)
+    alone = None if observed is None else observed.ping_pong or observed.prtt_1
     parts: list[str] = []
     summary: tuple[str, ...] = ()
-    if imported is not None and timed:
+    if imported is not None and observed is not None and alone is not None:
         row = transport(profile, fabric)
         machine, border, told, bounded = fitted(imported, files, name, seed, _day(used), row)
         machine = with_fields(with_overheads_of_streams(machine), fabric=fabric)
+        ends = float(alone.at[0]), float(alone.at[-1])
+        streamed = 0.0 if observed.stream is None else float(observed.stream.at[-1])
+        machine = with_unmeasured(machine, ends, streamed, fabric, told)
         machine = as_bounds(machine) if bounded else machine
         machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None))
         notes += told
@@ -150,8 +156,10 @@ def from_files(
         parts.append("intra")
     if "threads.contention" in more.parts:
         notes = [note for note in notes if not note.endswith(CONTENTION_BY_LIBRARY)]
-    if border is not None and row is not None:
-        summary = tuple(lines_of(machine, border, row, beside, library=profile, fabric=fabric))
+    if imported is not None and observed is not None and border is not None and row is not None:
+        pairs, window = beside.pair_rates, imported.window or DEFAULT_WINDOW
+        back = round_trip(machine, without_answers(observed, imported.window)[0], pairs, window)
+        summary = (*lines_of(machine, border, row, beside, library=profile, fabric=fabric), back.line)
     unique = tuple(dict.fromkeys(notes))
     return FromFiles(machine, tuple(parts), unique, f"{files}, seed {seed}", summary)
 
@@ -173,14 +181,18 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     if bounded is not None:
         found = fit(bounded, np.random.default_rng(seed))
         notes.append("no stream of one way: messages among many take at most as long as osu_bibw's; osu_bw says it")
-    # What to measure next is for who measures; these benchmarks print powers of two.
-    found = replace(found, notes=tuple(note.partition("; measure next")[0] for note in found.notes))
+    # What to measure is for who measures; these benchmarks print powers of two, and the summary says what is assumed.
+    said = (note.partition("; measure next")[0] for note in found.notes if " assumed within what " not in note)
+    found = replace(found, notes=tuple(said))
     lines = without_negative_lines(found, notes)
     lines, border = with_rendezvous(lines, row)
     origin = imported.provenance
     about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
     described = describe(lines, Probes(), about, name=name, when=day)
     machine = with_border(described.machine, border)
+    if observed.stream is not None:
+        matching = exact(TIME, 0.0, "contained in o_r, at most a stream's gap, whose windows are posted")
+        machine = with_fields(machine, matching=with_fields(machine.matching, per_entry=matching))
     machine = with_fields(machine, progress=row.receiver)
     machine = widened(machine, imported.observations.ping_pong)
     return Fitted(machine, border, [*origin.notes, *notes, *described.notes], bounded is not None)

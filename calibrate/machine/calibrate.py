@@ -16,6 +16,7 @@ from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_s
 from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.describe import Described, describe
 from pready.calibrate.machine.protocol import stall_bracket
+from pready.calibrate.machine.round_trip import RoundTrip, round_trip
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.missing import lacking, most_threads
@@ -42,6 +43,7 @@ class Calibration:
     """Key of the environment in the raw file."""
     lacking: tuple[str, ...]
     """The parts of the plan that were not measured."""
+    round_trip: RoundTrip
     warnings: tuple[str, ...]
     """Doubts about the place of the measurement."""
 
@@ -161,7 +163,8 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
     when = _last_day(content, key)
     described = describe(fitted, probes, about, name=name, when=when)
     warnings = tuple(_warnings(about, most_threads(content, key)))
-    return Calibration(described, fitted, observed, probes, key, lacking(content, key), warnings)
+    back = round_trip(described.machine, observed)
+    return Calibration(described, fitted, observed, probes, key, lacking(content, key), back, warnings)
 
 
 def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
@@ -198,6 +201,7 @@ def provenance(raw: Path, calibration: Calibration, seed: int) -> str:
             f"environment {calibration.environment}.",
             f"{len(points)} measured points, digest {digest}.",
             *(f"Note: {note}" for note in calibration.described.notes),
+            f"Round trip: {calibration.round_trip.line}.",
             *(f"Lacks: {what}" for what in calibration.lacking),
             *(f"Warning: {what}" for what in calibration.warnings),
         ]

@@ -1,35 +1,39 @@
-"""The size from which messages are a rendezvous, as a fit of one message's times shows it, or as libraries have it.
+"""The size from which messages are a rendezvous: the library's default over the fabric, moved by what a fit shows.
 
 Libraries put the border where copying takes as long as asking, so a rendezvous may show as no step in time: t(0) grows
-by about a round trip, RTS and CTS, and the slope falls, as nothing is copied any more. A line that only bends, because
-large messages move faster, does the same; so a bend counts only between the sizes where this library over this fabric
-switches by default. Where nothing shows, its default holds: a message is never taken for eager for want of a step.
+by about a round trip, RTS and CTS, and the slope falls, as nothing is copied any more. Other borders look alike: copies
+that begin, copies that end, large messages that move faster. So each size is a candidate. Its prior is what this
+library does over this fabric by default; what shows at it multiplies that; what is left is a mixture, of which the most
+probable size is taken, and which the machine file keeps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import ceil, log2
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.fit.loggp import SMALLEST_RENDEZVOUS
+from pready.calibrate.fit.loggp import FEWEST_OF_OTHERS, SMALLEST_RENDEZVOUS
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.estimates import PER_BYTE, exact, with_fields
-from pready.model.common import units
+from pready.calibrate.machine.estimates import PER_BYTE, SHORTEST_S, exact, with_fields
+from pready.model.common.arrays import Array
 from pready.model.common.units import SI, format_size, format_time
 from pready.model.machine.machine import Machine
-from pready.model.machine.path import Segment
+from pready.model.machine.path import Begins, Candidate, Segment
 from pready.model.machine.transports import Transport
-from pready.model.toml.provenance import Value
 
 LARGEST_SHORT = 64 << 10
 """Bytes; a larger message that is sent eagerly goes in copied pieces (ofi_rxm's segments, UCX's bounce buffers)."""
 GROWS = 0.5
 """The least that RTS and CTS add to t(0), as a share of that of the smallest messages."""
-FAR_CLEARER = 2.0
-"""A step outside of the default's sizes beats a bend inside of them if t(0) grows so many times as much."""
+FAR_APART = 2.0
+"""Factor between two measured sizes above which a border between them is bridged."""
 PLATEAU = 1.25
 """Bandwidth that grows by less than this factor where the size doubles has a plateau."""
 FULL = 0.6
@@ -38,24 +42,42 @@ LEAVES = 1.25
 """Factor by which a time exceeds the line of smaller messages where it has left it."""
 JUMPS = 2.0
 """Factor by which a measured o_s grows where a rendezvous begins."""
+TELLS = {
+    "overhead": (0.0, 400.0, 1.0),
+    "step": (1.0, 40.0, 20.0),
+    "fitted": (1.0, 15.0, 3.0),
+    "bend": (1.0, 8.0, 3.0),
+    "plateau": (5.0, 0.0, 1.0),
+}
+"""How many times as probable as without it a sign makes its size: a constant, and as much for each t(0) by which it
+grows, up to so many."""
+ELSEWHERE = 0.02
+"""Probability that a library was set to a border other than its default's."""
+LEAST_WEIGHT = 0.02
+"""Candidates below it are left out of the mixture."""
+NARROWEST_OCTAVES = 0.3
 
 
 @dataclass(frozen=True)
 class Border:
     at: float
-    """Bytes of the smallest message that is one."""
+    """Bytes of the smallest message that is one, by the most probable candidate."""
     low: float
     high: float
     """The sizes between which it lies."""
     seen: bool
     why: str
+    candidates: tuple[tuple[float, float], ...] = ()
+    """Sizes from which it may begin, each with its probability."""
 
     @property
     def words(self) -> str:
+        others = [f"{format_size(at)} {100 * p:.0f} %" for at, p in self.candidates if at != self.at]
+        rest = f"; or {', '.join(others)}" if others else ""
         if self.seen:
-            return f"rendezvous from {format_size(self.at)} (seen: {self.why})"
+            return f"rendezvous from {format_size(self.at)} (seen: {self.why}{rest})"
         span = f"{format_size(self.low)} to {format_size(self.high)}"
-        return f"rendezvous from {format_size(self.at)} ({self.why}, not seen; {span})"
+        return f"rendezvous from {format_size(self.at)} ({self.why}, not seen; {span}{rest})"
 
 
 @dataclass(frozen=True)
@@ -81,32 +103,145 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     transport
         The library over the fabric.
     """
-    low, high = transport.rendezvous.interval or (transport.rendezvous.value, transport.rendezvous.value)
-    found = _chosen(_signs(fit), low, high)
-    if found is not None:
-        border = Border(found.at, found.before + 1, found.at, True, found.why)
-    elif (flat := _plateau(fit, low, high)) is not None:
-        border = Border(flat[1], flat[0] + 1, flat[1], True, "bandwidth has a plateau there")
-    else:
-        border = Border(transport.rendezvous.value, low, high, False, f"default of {transport.name}")
-    split = _split(fit, border.at)
+    default = transport.rendezvous
+    low, high = default.interval or (default.value, default.value)
+    signs = {sign.at: sign for sign in _signs(fit, low, high)}
+    measured = [0.0, *map(float, fit.sizes)]
+    beyond = [2.0**k for k in range(10, 31) if measured[-1] < 2.0**k < 2 * high]
+    sizes = [*measured, *beyond]
+    weights: dict[tuple[float, float], float] = {}
+    places = [(before, at) for before, at in pairwise(sizes) if at >= SMALLEST_RENDEZVOUS]
+    for before, at in places:
+        prior = ELSEWHERE / len(places) + (1 - ELSEWHERE) * _prior(before, at, default.value, low, high)
+        weights[before, at] = prior * (_tells(signs[at], fit) if at in signs else 1.0)
+    total = sum(weights.values())
+    kept = {place: w / total for place, w in weights.items() if w > LEAST_WEIGHT * total}
+    best = max(kept, key=lambda place: kept[place])
+    # Where nothing shows, the default's very size.
+    exact = {
+        place: default.value if place[0] < default.value <= place[1] and place[1] not in signs else place[1]
+        for place in kept
+    }
+    whole = sum(kept.values())
+    mixture = tuple((exact[place], w / whole) for place, w in kept.items())
+    sign = signs.get(best[1])
+    why = f"default of {transport.name}" if sign is None else sign.why
+    ends = min(kept)[0] + 1, max(max(kept)[1], *exact.values())
+    border = Border(
+        exact[best], min(ends[0], exact[best]), ends[1], sign is not None, why, mixture if len(kept) > 1 else ()
+    )
+    split = _split(with_bridges(fit), border.at)
     segments = tuple(replace(s, protocol="rendezvous" if s.from_bytes >= border.at else None) for s in split.segments)
     return replace(split, segments=segments), border
+
+
+def _prior(before: float, at: float, default: float, low: float, high: float) -> float:
+    """The probability that the smallest rendezvous is above `before` and up to `at`, by the default and its interval.
+
+    Normal in the logarithm, with a width of its own on each side; libraries' borders are powers of two, or just above.
+    """
+    centre = ceil(log2(default))
+
+    def below(size: float) -> float:
+        away = log2(max(size, 1.0)) + 0.5 - centre
+        end = log2(default / low) if away < 0 else log2(high / default)
+        return NormalDist(0.0, max(end / 2, NARROWEST_OCTAVES)).cdf(away)
+
+    return below(at) - below(before)
+
+
+def _tells(sign: _Sign, fit: Fit) -> float:
+    """How many times as probable a sign makes a rendezvous there."""
+    constant, each, most = TELLS[sign.kind]
+    first = max(fit.segments[0].line[0], SHORTEST_S)
+    return constant + each * min(sign.grows / first, most)
+
+
+def with_bridges(fit: Fit) -> Fit:
+    """The fit with a line between the last size of a segment and the first of the next, where these lie far apart.
+
+    The border is anywhere between, so that a size there takes a mean of both lines' times; likewise for gaps, whose
+    sizes may be others. A segment with too few gaps has those of its neighbours.
+    """
+    times = _bridged(fit.curves["time"].series.size, [(s.from_bytes, *s.line) for s in fit.segments])
+    gaps = [(s.from_bytes, s.g.value, s.G_stream.value) for s in fit.segments]
+    if "gap" in fit.curves:
+        gap = fit.curves["gap"]
+        known = [line for line, points in zip(gaps, gap.points, strict=True) if points >= FEWEST_OF_OTHERS["gap"]]
+        gaps = _bridged(gap.series.size, known) if known else gaps
+    starts = sorted({0.0, *(s.from_bytes for s in fit.segments), *(t[0] for t in times), *(g[0] for g in gaps)})
+    segments: list[Fitted] = []
+    draws: dict[str, list[Array]] = {name: [] for name in fit.draws}
+    for start in starts:
+        k = max(i for i, s in enumerate(fit.segments) if s.from_bytes <= start)
+        base = fit.segments[k]
+        (_, fixed, slope), (_, g, streams) = (_at(lines, start) for lines in (times, gaps))
+        moved = {
+            "L": fixed - base.line[0],
+            "G": slope - base.G.value,
+            "g": g - base.g.value,
+            "G_stream": streams - base.G_stream.value,
+        }
+        streamed = "gap" in fit.curves and start <= fit.curves["gap"].series.size[-1]
+        measured = {"g", "G_stream"} if streamed else set[str]()
+        if not streamed:
+            moved |= {"g": 0.0, "G_stream": 0.0}
+        made = {name: _moved(getattr(base, name), by, measured=name in measured) for name, by in moved.items()}
+        segments.append(
+            replace(base, from_bytes=start, L=made["L"], G=made["G"], g=made["g"], G_stream=made["G_stream"])
+        )
+        for name, drawn in fit.draws.items():
+            if name != "threshold":
+                draws[name].append(drawn[:, k] + moved.get(name, 0.0))
+    columns = {name: np.stack(each, axis=1) if each else fit.draws[name] for name, each in draws.items()}
+    return replace(fit, segments=tuple(segments), draws=columns)
+
+
+_Line = tuple[float, float, float]
+"""From how many bytes, seconds of an empty message, seconds per byte."""
+
+
+def _bridged(sizes: Array, lines: Sequence[_Line]) -> list[_Line]:
+    """The lines with a bridge over each border that lies between measured sizes far apart."""
+    out = [(0.0, *lines[0][1:])]
+    for k in range(1, len(lines)):
+        start, above, steeper = lines[k]
+        last, first = (float(s) for s in (sizes[sizes < start][-1:].sum(), sizes[sizes >= start][:1].sum()))
+        until = lines[k + 1][0] if k + 1 < len(lines) else np.inf
+        if not (last >= max(out[-1][0], 1) and FAR_APART * last < first <= until):
+            out.append(lines[k])
+            continue
+        before = out[-1][1] + out[-1][2] * last
+        slope = (above + steeper * first - before) / (first - last)
+        out += [(last + 1, before - slope * last, slope), (first, above, steeper)] if slope > 0 else [lines[k]]
+    return out
+
+
+def _at(lines: Sequence[_Line], size: float) -> _Line:
+    return max(line for line in lines if line[0] <= size)
+
+
+def _moved(e: Estimate, by: float, *, measured: bool) -> Estimate:
+    return Estimate(e.value + by, e.low + by, e.high + by, e.assumed and not measured)
 
 
 def with_border(machine: Machine, border: Border) -> Machine:
     """A copy of the machine with `begins` in its first rendezvous segment: the size, its interval, and how it is known.
     Eager segments that reach above `LARGEST_SHORT` become copied ones, whose copies are in G."""
     source: Literal["measured", "assumed"] = "measured" if border.seen else "assumed"
-    begins = Value[units.Size](
-        value=SI(border.at), interval=(SI(border.low), SI(border.high)), source=source, why=border.words
+    begins = Begins(
+        value=SI(border.at),
+        interval=(SI(border.low), SI(border.high)),
+        source=source,
+        why=border.words,
+        candidates=tuple(Candidate(at=SI(at), weight=round(w, 3)) for at, w in border.candidates),
     )
     ends = [*(s.from_ for s in machine.inter.segments[1:]), np.inf]
     segments = tuple(_bordered(s, end, border, begins) for s, end in zip(machine.inter.segments, ends, strict=True))
     return with_fields(machine, inter=with_fields(machine.inter, segments=segments))
 
 
-def _bordered(s: Segment, end: float, border: Border, begins: Value[float]) -> Segment:
+def _bordered(s: Segment, end: float, border: Border, begins: Begins) -> Segment:
     if s.from_ == border.at and s.protocol == "rendezvous":
         return with_fields(s, from_=SI(s.from_), begins=begins)
     if s.handshake is not None or end <= LARGEST_SHORT + 1:
@@ -145,7 +280,8 @@ def without_negative_lines(fit: Fit, notes: list[str]) -> Fit:
     return fit
 
 
-def _signs(fit: Fit) -> list[_Sign]:
+def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
+    """What shows in the times; a plateau of the bandwidth where nothing does near the default."""
     first = fit.segments[0].line[0]
     out = []
     for k in range(1, len(fit.segments)):
@@ -161,28 +297,19 @@ def _signs(fit: Fit) -> list[_Sign]:
             why = f"o_s grows from {format_time(max(before.o_s.value, 0.0))} to {format_time(segment.o_s.value)}"
             out.append(_Sign(k, segment.from_bytes, last, asks, "overhead", why))
         elif grows > GROWS * first and (step > GROWS * first or _named(segment, before, step)):
-            out.append(_Sign(k, segment.from_bytes, last, grows, "step", f"a step, {told}"))
+            kind = "step" if step > GROWS * first else "fitted"
+            out.append(_Sign(k, segment.from_bytes, last, grows, kind, f"a step, {told}"))
         elif grows > GROWS * first and slope < steep:
             out.append(_Sign(k, segment.from_bytes, last, grows, "bend", f"{told}, the slope falls"))
+    near = any(sign.at >= low and sign.before < 2 * high for sign in out)
+    if not near and (flat := _plateau(fit, low, high)) is not None:
+        out.append(_Sign(0, flat[1], flat[0], 0.0, "plateau", "bandwidth has a plateau there"))
     return out
 
 
 def _named(segment: Fitted, before: Fitted, step: float) -> bool:
     """Whether the fit has found a rendezvous there in almost all of its draws."""
     return segment.protocol == "rendezvous" and before.protocol != "rendezvous" and step > 0
-
-
-def _chosen(signs: list[_Sign], low: float, high: float) -> _Sign | None:
-    """The sign that counts; a border is known to a size only, so one size more belongs to the default's."""
-    inside = [s for s in signs if s.at >= low and s.before < 2 * high]
-    clear = [s for s in inside if s.kind != "bend"]
-    if clear:
-        return max(clear, key=lambda s: s.grows)
-    bend = max(inside, key=lambda s: s.grows, default=None)
-    step = max((s for s in signs if s.kind != "bend"), key=lambda s: s.grows, default=None)
-    if step is not None and (bend is None or step.grows > FAR_CLEARER * bend.grows):
-        return step
-    return bend
 
 
 def _plateau(fit: Fit, low: float, high: float) -> tuple[float, float] | None:

@@ -34,7 +34,9 @@ FULL = 0.75
 """Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
 GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
 """Between messages of one adapter that no measurement shows: 17 to 200 million messages a second."""
-RAILS = Value[int](value=1, source="assumed", why="adapters of a node that ranks use in turn: one, or all as one")
+RAILS = Value[int](
+    value=1, interval=(1, 4), source="assumed", why="adapters of a node that ranks use in turn: one, or all as one"
+)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,29 @@ Progress = Literal["hardware", "thread", "on-call"]
 """Who moves a rendezvous on: the adapter, a progress thread, or the ranks' threads in their MPI calls."""
 
 
+class Candidate(Strict):
+    """A size from which a protocol may begin, and how probable that is."""
+
+    at: units.Size
+    weight: Annotated[float, Field(gt=0, le=1)]
+
+
+class Begins(Value[units.Size]):
+    """The size from which a protocol begins: the most probable one, and a mixture of those that nothing excludes."""
+
+    candidates: tuple[Candidate, ...] = ()
+    """By size, weights adding up to 1; absent: the value alone, within its interval."""
+
+    @model_validator(mode="after")
+    def _mixture(self) -> Begins:
+        total, sizes = sum(c.weight for c in self.candidates), [c.at for c in self.candidates]
+        if sizes and (abs(total - 1) > 0.01 or sizes != sorted(set(sizes))):
+            raise PreadyError(
+                f"candidates with weights of {total:g}", valid="increasing sizes, weights that add up to 1"
+            )
+        return self
+
+
 class Segment(Strict):
     """LogGP parameters of messages from `from_` bytes up to the next segment.
 
@@ -42,7 +65,7 @@ class Segment(Strict):
     O_s: Value[units.TimePerByte] | None = None
     O_r: Value[units.TimePerByte] | None = None
     handshake: Value[units.Time] | None = None
-    begins: Value[units.Size] | None = None
+    begins: Begins | None = None
     """`from`, where that is known to an interval only: the sizes between which this protocol begins; absent: exactly
     there."""
     progress: Value[Progress] | None = None

@@ -13,7 +13,7 @@ from pready.model.toml.dotted import written
 
 T = TypeVar("T")
 
-VALUE = ("value", "interval", "source", "why")
+VALUE = ("value", "interval", "source", "why", "candidates")
 """The fields of a value, which is written in one line."""
 
 
@@ -44,7 +44,7 @@ def _fill(into: Any, data: Mapping[str, Any]) -> None:
     later: dict[str, Any] = {}
     for key, item in data.items():
         if isinstance(item, dict) and item.keys() <= {*VALUE}:
-            into.add(key, _filled(tomlkit.inline_table(), {name: item[name] for name in VALUE if name in item}))
+            into.add(key, _inline({name: item[name] for name in VALUE if name in item}))
         elif isinstance(item, dict):
             later[key] = _filled(tomlkit.table(), item)  # TOML: plain keys come before tables
         elif isinstance(item, list) and isinstance(item[0], dict):
@@ -55,6 +55,15 @@ def _fill(into: Any, data: Mapping[str, Any]) -> None:
             into.add(key, item)
     for key, table in later.items():
         into.add(key, table)
+
+
+def _inline(data: Mapping[str, Any]) -> Any:
+    """The data in one line, lists of tables, too."""
+    table = tomlkit.inline_table()
+    for key, item in data.items():
+        of_tables = isinstance(item, list) and item and isinstance(item[0], dict)
+        table.append(key, [_inline(each) for each in item] if of_tables else item)
+    return table
 
 
 def _filled(table: T, data: Mapping[str, Any]) -> T:

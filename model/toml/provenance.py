@@ -58,10 +58,16 @@ class Value(Provenance, Generic[T]):
     value: T
     interval: tuple[T, T] | None = None
 
+    @classmethod
+    def holds(cls) -> Any:
+        """The type of `value`."""
+        made = (getattr(base, "__pydantic_generic_metadata__", {}).get("args") for base in cls.__mro__)
+        return next(args[0] for args in made if args)
+
     @property
     def unit(self) -> Unit | None:
         """The value's unit; None for a count, a choice, or true and false."""
-        return unit_in(type(self).__pydantic_generic_metadata__["args"])
+        return unit_in([self.holds()])
 
     @model_validator(mode="after")
     def _ordered(self) -> Value[T]:

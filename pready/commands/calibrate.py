@@ -186,6 +186,7 @@ def _write_machine(raw: Path, output: Path, seed: int, *, intra: bool) -> None:
 def _warn(done: Calibration) -> None:
     """Missing measurements and warnings, as the last lines."""
     click.echo(f"  {shared_adapter.UNMEASURED}", err=True)
+    click.echo(f"round trip: {done.round_trip.line}", err=True)
     for what in done.lacking:
         click.echo(f"  lacks: {what}", err=True)
     if done.lacking:

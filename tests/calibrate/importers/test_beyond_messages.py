@@ -159,6 +159,32 @@ def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
             assert adapter.gap.value == pytest.approx(gap, rel=0.15)
 
 
+def test_a_gap_by_size_where_pairs_show_it() -> None:
+    """A message of up to 32 B, in the request, takes the adapter 10 ns, a larger one 30: 56 pairs show it."""
+    rate, own = 12.3e9, 130e-9
+    sizes = [1 << k for k in range(23)]
+    rates = {s: min(56 / own, 1 / ((10e-9 if s <= 32 else 30e-9) + s / rate)) for s in sizes}
+    read = parse(of_pairs(56, rates).encode())
+    curve = adapter_of(MACHINE, read.beside, None).gap_by_size
+    assert curve is not None
+    assert [curve.at(s) for s in (8, 32, 64, 1024)] == pytest.approx([10e-9, 10e-9, 30e-9, 30e-9], rel=0.15)
+    # One gap at all sizes needs no curve.
+    same = {s: min(56 / own, 1 / (12e-9 + s / rate)) for s in sizes}
+    assert adapter_of(MACHINE, parse(of_pairs(56, same).encode()).beside, None).gap_by_size is None
+
+
+def test_threads_in_ping_pongs_of_their_own() -> None:
+    """IMB-MT: each of 4 threads waits for the 3 others' locks: half a round trip is 4 us longer than one thread's, 1 us
+    for each of 4 messages."""
+    text = "# Benchmarking PingPongMT\n# #processes = 2 (threads: {})\n#bytes #repetitions t_avg[usec]\n{} 9 {:.4f}\n"
+    alone = 1e6 * one_way(MACHINE, 8)
+    found = terms(beside(text.format(4, 32, alone + 4.0)), MACHINE)
+    curve = found.machine.threads.contention
+    assert curve is not None
+    assert curve.threads[:2] == (1, 4)
+    assert curve.time[1] == pytest.approx(1e-6, rel=1e-3)
+
+
 def test_a_stream_bounds_the_overheads_of_its_ranks() -> None:
     """o_s is a stream's gap, o_r at most that; L changes by as much, so that a message takes what it took."""
     machine = with_fields(MACHINE, inter=with_fields(MACHINE.inter, segments=(FIRST_AS_IMPORTED,)))

@@ -5,27 +5,30 @@ Rendezvous: the size that shows, or that the library is known to have, within on
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pready.calibrate.fit.observations import Curve
-from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
+from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark, read
 from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
-from pready.calibrate.importers.windows import ANSWER
+from pready.calibrate.importers.windows import ANSWER, without_answers
+from pready.calibrate.machine.round_trip import round_trip
 from pready.calibrate.machine.segments import one_way
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
 from pready.model.engine import simulate
 from pready.model.machine.machine import Fabric, Machine
-from pready.model.machine.transports import transport
+from pready.model.machine.transports import Transport, transport
 from pready.model.workload.workload import Workload
 
 FOLDER = Path(os.environ.get("PREADY_FABRICS", Path(__file__).resolve().parents[4] / "shared" / "fabrics"))
@@ -43,7 +46,6 @@ CLUSTERS: dict[str, tuple[Sequence[str], str, Fabric, int]] = {
     "pinnacles": (["pinnacles"], "mpich-release", "infiniband", 23553),
 }
 """Files or folders, library, fabric, and the first size that is a rendezvous."""
-MEDIAN = 0.10
 
 
 def paths(names: Sequence[str]) -> list[Path]:
@@ -78,15 +80,43 @@ def test_others_are_refused_for_the_right_reason(name: str, why: str) -> None:
         collected(paths([name]))
 
 
-def half(read: Imported, begin: int) -> Imported:
+MORE: dict[str, tuple[dict[str, str], str, Fabric]] = {
+    "csd3": ({"Latency": "cclake-ib-gcc9-ompi3-ucx Osu_latency", "Bandwidth": "cclake-ib-gcc9-ompi3-ucx Osu_bw"},
+             "openmpi-4", "infiniband"),
+    "azure": ({"Latency": "HPC-X 2.18 osu_lat", "Bandwidth": "HPC-X 2.18 osu_bw"}, "openmpi-4", "infiniband"),
+    "gcp": ({"Latency": "OSU MPI Latency Test"}, "openmpi-4", "tcp"),
+}  # fmt: skip
+"""Of ``more.json``: tests and parts of their keys, library, fabric."""
+COLUMN = {"Latency": "Latency (us)", "Bandwidth": "Bandwidth (MB/s)"}
+
+
+def rows_of(key: str) -> list[list[float]]:
+    data: dict[str, list[list[float]]] = json.loads((FOLDER / "more.json").read_text())
+    return next(rows for name, rows in data.items() if key in name)
+
+
+@cache
+def results(name: str) -> tuple[Imported, Transport]:
+    if name in CLUSTERS:
+        files, lib, fabric, _ = CLUSTERS[name]
+        return collected(paths(files))[0], transport(library(lib), fabric)
+    keys, lib, fabric = MORE[name]
+    text = ""
+    for test, key in keys.items():
+        table = "".join(f"{row[0]:<10d}{row[1]:>18.2f}\n" for row in rows_of(key))
+        text += f"# OSU MPI {test} Test v5.8\n# Size          {COLUMN[test]}\n{table}"
+    return read(text.encode(), name), transport(library(lib), fabric)
+
+
+def half(imported: Imported, begin: int) -> Imported:
     """Every second size."""
 
     def part(curve: Curve | None) -> Curve | None:
         return None if curve is None else curve.only(curve.at[begin::2])
 
-    o = read.observations
+    o = imported.observations
     kept = replace(o, ping_pong=part(o.ping_pong), stream=part(o.stream), prtt_1=part(o.prtt_1))
-    return replace(read, observations=kept)
+    return replace(imported, observations=kept)
 
 
 def in_window(machine: Machine, size: float) -> float:
@@ -96,18 +126,43 @@ def in_window(machine: Machine, size: float) -> float:
     return ((n - 1) * gap + one_way(machine, size) + one_way(machine, ANSWER)) / n
 
 
-@pytest.mark.parametrize("name", CLUSTERS)
-@pytest.mark.parametrize("begin", [0, 1])
-def test_half_of_the_sizes_predict_the_other_half(name: str, begin: int) -> None:
-    files, lib, fabric, _ = CLUSTERS[name]
-    read = collected(paths(files))[0]
-    made = fitted(half(read, begin), name, name, 0, date(2026, 1, 1), transport(library(lib), fabric))
-    left_out = half(read, 1 - begin).observations
-    checks = [(left_out.ping_pong, one_way, 1.0), (left_out.prtt_1, one_way, 0.5), (left_out.stream, in_window, 1.0)]
-    for curve, predicted, share in checks:
-        if curve is not None:
-            off = [predicted(made.machine, size) / (share * t) - 1 for size, t in curve.medians.items()]
-            assert np.median(np.abs(off)) < MEDIAN
+def begins(machine: Machine) -> tuple[float, float]:
+    """The sizes between which a rendezvous begins."""
+    first = next(s for s in machine.inter.segments if s.protocol == "rendezvous")
+    assert first.begins is not None
+    assert first.begins.interval is not None
+    return first.begins.interval
+
+
+@pytest.mark.thorough
+def test_half_of_the_sizes_predict_the_other_half() -> None:
+    """At least nine in ten within 10 %; and the sizes between which a rendezvous begins overlap with those of all."""
+    off: dict[str, list[float]] = {"message": [], "stream": []}
+    for name in [*CLUSTERS, *MORE]:
+        whole, over = results(name)
+        low, high = begins(fitted(whole, name, name, 0, date(2026, 1, 1), over).machine)
+        for begin in (0, 1):
+            machine = fitted(half(whole, begin), name, name, 0, date(2026, 1, 1), over).machine
+            least, most = begins(machine)
+            assert max(low, least) <= min(high, most), name
+            o = half(whole, 1 - begin).observations
+            checks = (("message", o.ping_pong, one_way, 1.0), ("message", o.prtt_1, one_way, 0.5),
+                      ("stream", o.stream, in_window, 1.0))  # fmt: skip
+            for kind, curve, predicted, share in checks:
+                if curve is not None:
+                    off[kind] += [predicted(machine, size) / (share * t) - 1 for size, t in curve.medians.items()]
+    for kind, errors in off.items():
+        assert np.mean(np.abs(errors) < 0.10) >= 0.9, kind
+
+
+@pytest.mark.parametrize("name", [*CLUSTERS, *MORE])
+def test_a_machine_reproduces_its_own_data(name: str) -> None:
+    """Within 10 % at 95 % of the points; Intel MPI's streams of up to 8 B scatter by as much."""
+    whole, over = results(name)
+    machine = fitted(whole, name, name, 0, date(2026, 1, 1), over).machine
+    found = round_trip(machine, without_answers(whole.observations, whole.window)[0])
+    assert len(found.misses) <= 0.05 * found.points or name == "alaska-impi"
+    assert all(what == "a stream" for what, _, _ in found.misses) or name != "alaska-impi"
 
 
 @pytest.mark.parametrize("name", [name for name in CLUSTERS if name.startswith("alaska")])

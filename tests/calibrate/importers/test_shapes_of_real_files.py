@@ -151,6 +151,61 @@ def test_where_nothing_shows_the_librarys_default_holds(
         assert one_way(made.machine, size) == pytest.approx(straight(size) * 1e-6, rel=0.02)
 
 
+def test_what_is_left_of_a_border_is_a_mixture(tmp_path: Path) -> None:
+    """A step of ten times t(0) leaves hardly another size. Where nothing shows, the default is the most probable, and
+    those around it are possible: 16 KiB within 8 to 64 KiB is a normal in log2, 1/2 octave wide below and 1 above."""
+    sure = rendezvous(imported(tmp_path, latency(lambda s: 1.0 + 1e-4 * s if s < 65536 else 11.0 + 1e-4 * s))).begins
+    assert sure is not None
+    assert sure.value == 65536
+    assert all(c.at == 65536 or c.weight < 0.05 for c in sure.candidates)
+    made = imported(tmp_path, latency(straight))
+    open_ = rendezvous(made).begins
+    assert open_ is not None
+    weights = {c.at: c.weight for c in open_.candidates}
+    # Φ(1/2 / 1) - Φ(-1/2 / (1/2)) = 0.53 at 16 KiB, Φ(3/2) - Φ(1/2) = 0.24 at 32 KiB, Φ(5/2) - Φ(3/2) = 0.06 at 64 KiB.
+    assert weights == pytest.approx({8192: 0.16, 16384: 0.53, 32768: 0.24, 65536: 0.06}, abs=0.02)
+    assert sum(weights.values()) == pytest.approx(1, abs=2e-3)
+    (tmp_path / "m.toml").write_text(made.text)
+    kept = next(x.begins for x in load(tmp_path / "m.toml").inter.segments if x.begins is not None)
+    assert kept == open_
+
+
+def test_the_data_move_the_default(tmp_path: Path) -> None:
+    """t(0) grows and the slope falls at 32 KiB, where UCX's default is 16: both stay possible."""
+    begins = rendezvous(imported(tmp_path, latency(lambda s: 1.0 + 2e-4 * s if s < 32768 else 3.8 + 1e-4 * s))).begins
+    assert begins is not None
+    assert begins.value == 32768
+    assert 16384 in {c.at for c in begins.candidates}
+    assert begins.interval is not None
+    assert begins.interval[0] <= 16384
+
+
+# --- sizes that nobody measured ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [SIZES[:8], SIZES[:15]], ids=["to 64 B", "to 8 KiB"])
+def test_larger_messages_than_were_measured_are_assumed(sizes: Sequence[int], tmp_path: Path) -> None:
+    made = imported(tmp_path, latency(ucx, sizes), bandwidth(lambda s: 0.13 + 0.082e-3 * s))
+    for size in (64 << 10, 4 << 20):
+        s = made.machine.inter.segment(size)
+        for name in ("L", "o_s", "o_r", "g", "G", "G_link", "handshake"):
+            v = getattr(s, name)
+            assert v.source == "assumed"
+            assert v.interval is not None
+        assert s.G.interval[1] / s.G.interval[0] >= 10  # type: ignore[index]
+    last = sizes[-1]
+    assert one_way(made.machine, last) == pytest.approx(ucx(last) * 1e-6, rel=0.03)
+    assert one_way(made.machine, last + 1) == pytest.approx(ucx(last) * 1e-6, rel=0.05)
+    assert any("was measured: such are assumed" in note for note in made.notes)
+
+
+def test_smaller_messages_than_were_measured_are_assumed(tmp_path: Path) -> None:
+    made = imported(tmp_path, latency(ucx, SIZES[-8:]))
+    first = made.machine.inter.segments[0]
+    assert {first.L.source, first.o_s.source, first.g.source, first.G.source} == {"assumed"}
+    assert one_way(made.machine, 1 << 20) == pytest.approx(ucx(1 << 20) * 1e-6, rel=0.02)
+
+
 def test_the_adapter_answers_on_slingshot(tmp_path: Path) -> None:
     assert (
         imported(tmp_path, latency(ucx), library="cray-mpich", fabric="slingshot").machine.progress.value == "hardware"
@@ -160,7 +215,7 @@ def test_the_adapter_answers_on_slingshot(tmp_path: Path) -> None:
 
 def test_library_and_fabric_are_asked_for_where_they_decide(tmp_path: Path) -> None:
     unknown = imported(tmp_path, latency(straight), library=None, fabric=None)
-    assert "--library and --fabric" in unknown.summary[-1]
+    assert any("--library and --fabric" in line for line in unknown.summary)
     assert not any("--library" in line for line in imported(tmp_path, latency(straight)).summary)
 
 

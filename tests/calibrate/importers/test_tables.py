@@ -356,6 +356,6 @@ def test_one_size_is_refused_without_words_of_a_calibration(tmp_path: Path, caps
     (tmp_path / "one.txt").write_text(OSU + "1                       1.55\n")
     assert main(["calibrate", "import", str(tmp_path / "one.txt"), "-o", str(tmp_path / "m.toml")]) == 2
     said = capsys.readouterr().err
-    assert "1 message sizes were timed" in said
+    assert "1 message size was timed" in said
     assert "running again" not in said
     assert said.count("\n") == 1

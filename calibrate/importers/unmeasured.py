@@ -1,0 +1,74 @@
+"""Messages of sizes that nobody measured: their values are assumed, within what such a link may have."""
+
+from __future__ import annotations
+
+from pready.calibrate.fit import Estimate
+from pready.calibrate.importers.plausible import ANY_LINK, LARGE, LINKS
+from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, value, with_fields
+from pready.model.common.units import SI, format_size
+from pready.model.machine.machine import Fabric, Machine
+from pready.model.machine.path import Segment
+
+SMALL = 1024
+"""Bytes: where none as small was measured, a small message's time is no measurement."""
+SHOWS = 4096
+"""Bytes of a message from which its time shows a time per byte."""
+WIDE = 3.0
+"""Factor of the interval of a cost at sizes that nobody measured."""
+WIDE_BYTE = 4.0
+
+
+def with_unmeasured(
+    machine: Machine, sizes: tuple[float, float], streamed: float, fabric: Fabric | None, notes: list[str]
+) -> Machine:
+    """The machine with assumed values of messages below and above the sizes that were measured.
+
+    Parameters
+    ----------
+    sizes, streamed
+        Smallest and largest of a message alone; the largest of a stream, 0 without.
+    """
+    smallest, largest = sizes
+    inter = machine.inter
+    if smallest <= SMALL and largest >= LARGE:
+        return machine
+    usual, least, most = ANY_LINK if fabric is None else LINKS[fabric]
+    ends = [*(s.from_ for s in inter.segments[1:]), float("inf")]
+    segments: list[Segment] = []
+    for s, end in zip(inter.segments, ends, strict=True):
+        if s.from_ == 0 and smallest > SMALL:
+            why = f"no message below {format_size(smallest)} was measured"
+            segments.append(_assumed(s, 0.0, why, s.G.value, (s.G.value / WIDE_BYTE, s.G.value * WIDE_BYTE), 0.0))
+        measured = with_fields(s, from_=SI(min(smallest, end - 1))) if s.from_ == 0 and smallest > SMALL else s
+        if largest >= LARGE or s.from_ <= largest:
+            segments.append(measured)
+        if largest < LARGE and end > largest + 1:
+            why = f"no message above {format_size(largest)} was measured"
+            known = inter.segment(largest).G.value
+            per_byte = known if largest >= SHOWS else 1 / usual
+            span = min(1 / most, per_byte / WIDE_BYTE), max(1 / least, per_byte * WIDE_BYTE)
+            # The line goes through the largest message's time.
+            shift = (known - per_byte) * largest
+            segments.append(_assumed(s, max(s.from_, largest + 1), why, per_byte, span, shift))
+    notes += dict.fromkeys(f"{s.G.why}: such are assumed" for s in segments if s.G.why.startswith("no message "))
+    fields: dict[str, object] = {"segments": tuple(segments)}
+    if max(largest, streamed) < LARGE:
+        why = f"no message above {format_size(max(largest, streamed))} was measured: a link of its kind"
+        fields["link_bandwidth"] = value(BANDWIDTH, Estimate(usual, least, most), why, "assumed")
+    return with_fields(machine, inter=with_fields(inter, **fields))
+
+
+def _assumed(s: Segment, start: float, why: str, per_byte: float, span: tuple[float, float], shift: float) -> Segment:
+    fixed = s.o_s.value + s.L.value + s.o_r.value + (0.0 if s.handshake is None else s.handshake.value)
+    latency = s.L.value + shift
+    low = latency - (1 - 1 / WIDE) * fixed
+    wide = Estimate(latency, max(low, 0.0) if start == 0 else low, latency + (WIDE - 1) * abs(fixed))
+    times = {
+        name: value(TIME, Estimate(v.value, v.value / WIDE, v.value * WIDE), why, "assumed")
+        for name in ("o_s", "o_r", "g", "handshake")
+        if (v := getattr(s, name)) is not None
+    }
+    bytes_ = value(PER_BYTE, Estimate(per_byte, *span), why, "assumed")
+    begins = s.begins if s.from_ == start else None
+    own = {"L": value(SIGNED_TIME, wide, why, "assumed"), "G": bytes_, "G_link": bytes_, "begins": begins, **times}
+    return with_fields(s, from_=SI(start), **own)
