@@ -22,7 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pready.model.advice.predict import evaluator, predict, with_library
-from pready.model.engine import shared_draws
+from pready.model.engine import evaluate
 from pready.model.machine.machine import Machine, load, profiles
 from pready.model.result.prediction import Prediction
 from pready.model.toml import dotted
@@ -116,7 +116,7 @@ def true_saving(made: Prediction, machine: Machine, workload: Workload, seed: in
     evaluation = replace(evaluator(with_library(machine)[0], workload, seed)[0], draws=1, samples=workload.iterations)
     exchanges = workload.iterations * math.prod(evaluation.grid)
     every: dict[str, Any] = {"NOMINAL": exchanges, "PER_DRAW": exchanges, "PER_DRAW_ALONE": workload.iterations}
-    with patch.multiple(shared_draws, MOST_MESSAGES=sys.maxsize, **every):
+    with patch.multiple(evaluate, MOST_MESSAGES=sys.maxsize, **every):
         return float(evaluation.saving(made.advised.approach).draws[0])
 
 

@@ -15,10 +15,13 @@ import numpy as np
 
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import run
+from pready.model.engine.simulation import run_step
 from pready.model.equations import gain_numpy
 from pready.model.machine import machine
-from pready.model.workload import workload
+from pready.model.workload import draws, workload
+
+sys.path.insert(0, "tests/support")
+from oracle import Ranks, State, exchange
 
 HALO = "examples/halo3d.toml"
 
@@ -48,19 +51,15 @@ def closed_forms(n: int = 1_000_000) -> tuple[str, float, float]:
 
 
 def from_rest(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[str, float, float]:
-    """Exchanges from rest of the README's example, by the engine and by the plain recurrence; messages per second."""
+    """Exchanges from rest of the README's example, by the engine and by its oracle; messages per second."""
     what = workload.load(HALO)
     approach = Approach(BY_KEY[key], transports, vcis)
     evaluation = Evaluation(machine.load("meluxina"), what, draws=0, alone=True, cores=1, samples=rows)
-    plan = evaluation._at_values(approach, rows).plan
+    many, few = (evaluation._at_values(approach, n) for n in (rows, 8))
+    times = [draws.draw(what, 8, few.seed, rank=rank).tolist() for rank in (0, 1)]
     each = transports * what.peers
-
-    def loop() -> None:
-        for row in range(1, 9):
-            evaluation.exchange(approach, row)
-
-    fast = rows * each / best(lambda: run(plan, 1))
-    slow = 8 * each / best(loop, 3)
+    fast = rows * each / best(lambda: run_step([many], 1))
+    slow = 8 * each / best(lambda: exchange(Ranks(few), [*times[0], *times[1]], State.at_rest(16)), 3)
     return f"from rest, {approach.name}, {transports} × {vcis} VCI, messages/s", fast, slow
 
 

@@ -25,7 +25,6 @@ from pready.model.machine import machine
 from pready.model.machine import transports as transports_module
 from pready.model.machine.machine import Machine
 from pready.model.machine.transports import KNOWN
-from pready.model.timeline import recurrence
 from pready.model.timeline.terms import TERMS
 from pready.model.toml.provenance import Provenance
 from pready.model.workload.workload import Workload
@@ -42,7 +41,6 @@ def pages() -> dict[str, str]:
         "reference/libraries.md": libraries(),
         "reference/machines.md": machines(),
         "theory/equations.md": equations(),
-        "theory/timeline.md": steps(),
         "theory/terms.md": terms(),
         "api.md": api(),
     }
@@ -164,7 +162,7 @@ def equations() -> str:
         "# Closed forms",
         "",
         f"Eq. 1-9 of [Gillis et al., ICPP 2023](https://doi.org/{DOI}). They know bandwidth and delay, nothing else:",
-        "the first estimate, and the limit that the [timeline](timeline.md) keeps. What is printed here is what runs:",
+        "the first estimate, and the limit that the [engine](engine.md) keeps. What is printed here is what runs:",
         "SymPy expressions, from which NumPy functions, LaTeX and this page are made.",
         "",
     ]
@@ -190,11 +188,6 @@ def _math(left: object, right: object) -> str:
     text = text.replace("&InvisibleTimes;", "&#8290;").replace("<mo>-</mo>", "<mo>&#8722;</mo>")
     ET.fromstring(text)  # well-formed, or the page is not built
     return text
-
-
-def steps() -> str:
-    """The timeline's steps, as the plain recurrence says them."""
-    return f"# The timeline: seven steps\n\n{_prose(inspect.getdoc(recurrence) or '')}\n"
 
 
 def terms() -> str:

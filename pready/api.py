@@ -17,8 +17,8 @@ from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.parallel import all_cores
 from pready.model.common.units import Unit, fraction, parse
+from pready.model.engine.evaluate import Compared, compare_step
 from pready.model.engine.simulation import Simulation
-from pready.model.engine.whole_step import Compared, compare_step
 from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
 from pready.model.machine import machine as machines

@@ -24,8 +24,7 @@ from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.normal import student95
 from pready.model.common.units import format_size
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.whole_step import WholeStep
+from pready.model.engine.evaluate import Evaluation, WholeStep
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload, load

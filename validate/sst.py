@@ -20,7 +20,7 @@ import numpy as np
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import simulate
+from pready.model.engine.simulation import simulate
 from pready.model.machine.machine import Machine
 from pready.model.workload.arrivals import NoArrivals
 from pready.model.workload.workload import Workload

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.pattern import OCTANTS
+from pready.model.engine.pattern import OCTANTS
 from pready.model.workload.sizes import FACES, STENCIL_27, Step
 
 Sent = dict[int, tuple[int, int]]

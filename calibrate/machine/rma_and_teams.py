@@ -21,14 +21,11 @@ from pready.calibrate.measure.catalogue import interface_of
 from pready.calibrate.measure.schedule import MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.common.arrays import Array
 from pready.model.common.normal import student95
+from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import Puts
 from pready.model.machine.threads import Barrier
-from pready.model.timeline.costs import costs
-from pready.model.timeline.plain_run import alone, pair
-from pready.model.timeline.rules import setting_of
-from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
 
@@ -103,9 +100,8 @@ def modelled(machine: Machine, e: TimedExchange) -> float:
     approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
-    c = costs(Sampler(machine), workload, approach.message_size(workload.buffer))
-    ranks = pair([c], approach, setting_of(machine, workload))
-    return float(np.median([alone(ranks, row).end for row in ready.tolist()]))
+    exchanges = Evaluation(machine, workload, draws=0, alone=True).steps(approach, ready.tolist())
+    return float(np.median([of.end for of in exchanges]))
 
 
 def _rest(machine: Machine, e: TimedExchange) -> float:

@@ -1,6 +1,6 @@
 """A workload's exchanges as `pready-bench exchange` performs them: edges between ranks, and ready times of partitions.
 
-Ranks, neighbours and their order are the engine's (`pready.model.engine.ranks.pattern`), the ready times its draws
+Ranks, neighbours and their order are the engine's (`pready.model.engine.pattern`), the ready times its draws
 (`pready.model.workload.draws`): the same seed gives both the same iterations. The benchmark's side is
 `bench/exchange/plan.c`.
 """
@@ -16,9 +16,9 @@ import numpy as np
 
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import Layout, of_a_step
-from pready.model.engine.ranks.mapping import owners
-from pready.model.engine.ranks.pattern import Pattern
+from pready.model.engine.layout import Layout, of_a_step
+from pready.model.engine.messages import owners
+from pready.model.engine.pattern import Pattern
 from pready.model.workload import draws, supported_by
 from pready.model.workload.workload import Workload
 

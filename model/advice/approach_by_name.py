@@ -5,7 +5,7 @@ from __future__ import annotations
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common.errors import PreadyError, did_you_mean, shown
-from pready.model.engine.ranks.mapping import partitions_per_direction
+from pready.model.engine.messages import partitions_per_direction
 from pready.model.workload.workload import Workload
 
 

@@ -9,12 +9,10 @@ import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.other_exchanges import placed
-from pready.model.engine.plan import Draws, Placed
+from pready.model.engine.evaluate import Evaluation, WholeStep, on_part
+from pready.model.engine.plan import Compiler
 from pready.model.engine.rows import Saving
-from pready.model.engine.simulate import means_s
-from pready.model.engine.whole_step import WholeStep
+from pready.model.engine.simulation import means_s
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.timeline.sampling import Sampler
@@ -98,26 +96,29 @@ class StepOfSeveral:
     def sizes(self, case: Case) -> list[tuple[Workload, float]]:
         return [
             (there.workload, approach.message_size(size))
-            for there, approach in self._placed(case)
+            for there, approach in self._compilers(case)
             for size in there.buffers(there.pattern())
         ]
 
     def percent(self, cases: Sequence[Case]) -> list[float]:
         """All simulated in one call."""
         like, asked = self.step.like, list(dict.fromkeys(one for c in cases for one in (c.baseline, c)))
-        draws = Draws([0], [self.step.seed], like.studied, [0])
         length, first = like.length(like.studied), like.first(like.studied)
-        jobs = [([p.sampled(a, Sampler(c.machine), draws) for p, a in self._placed(c)], length) for c in asked]
+        seed, count = self.step.seed, like.side_by_side(like.studied)
+        jobs = [
+            ([p.sampled(a, Sampler(c.machine), seed, exchanges=count) for p, a in self._compilers(c)], length)
+            for c in asked
+        ]
         times = means_s(jobs, [first] * len(jobs), like.all_cores)
         whole = {c: float(t[0, 1] + c.begin(Sampler(c.machine))) for c, t in zip(asked, times, strict=True)}
         return [float(metrics.speedup_percent(whole[c.baseline], whole[c])) for c in cases]
 
-    def _placed(self, case: Case) -> list[tuple[Placed, Approach]]:
+    def _compilers(self, case: Case) -> list[tuple[Compiler, Approach]]:
         """The case's exchanges on the ranks that stand for the step, and how each is sent."""
-        out, whole, per_node = list[tuple[Placed, Approach]](), self.step.workload, case.parts[0].ranks_per_node
+        out, whole, per_node = list[tuple[Compiler, Approach]](), self.step.workload, case.parts[0].ranks_per_node
         if per_node != whole.ranks_per_node:
             whole = whole.changed(ranks_per_node=per_node)
-        here = placed(case.machine, whole, rest=self.step.like.rest)
+        here = on_part(case.machine, whole, rest=self.step.like.rest)
         for there, w, a in zip(here, case.parts, case.ways, strict=True):
             layout = there.layout
             if layout is not None:

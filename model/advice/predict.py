@@ -21,10 +21,9 @@ from pready.model.approach.libraries import LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.ranks.layout import cut, of_a_step, unable
-from pready.model.engine.ranks.mapping import partitions_per_direction
-from pready.model.engine.whole_step import WholeStep
+from pready.model.engine.evaluate import Evaluation, WholeStep
+from pready.model.engine.layout import cut, of_a_step, unable
+from pready.model.engine.messages import partitions_per_direction
 from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pready.model.advice.case import Case
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import part
+from pready.model.engine.layout import part
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import NetworkPath, Progress, Segment, SizeCurve

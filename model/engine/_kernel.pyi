@@ -1,52 +1,129 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Whole32 = NDArray[np.int32]
+Wholes = NDArray[np.int64]
+
+KIND_FIELDS: Final[list[str]]
+"""Columns of `kinds`: what a message costs."""
+TEAM_FIELDS: Final[list[str]]
+"""Columns of `team`: what a rank pays whatever its messages."""
+RANK_FIELDS: Final[list[str]]
+"""Columns of the ranks that a run keeps."""
+
 class Outcome(TypedDict):
     iterations: int
-    sums: NDArray[np.float64]
-    extremes: NDArray[np.float64]
+    sums: Floats
+    extremes: Floats
     interrupted: bool
     overflowed: bool
+    ranks: list[Floats]
+    traces: list[NDArray[np.uint8]]
 
-FIELDS: Final[dict[str, tuple[str, str]]]
-"""Of the numbers that an Engine takes: element type, and shape if there is more than one."""
-
-HEAD: Final[dict[str, int]]
-"""Places in a rank's record; `messages` is where those begin."""
-
-Numbers = Mapping[str, NDArray[np.float64 | np.int64 | np.uint64]]
-
-class KeptTimes:
-    """Ready times that were drawn, for later calls that draw alike; how many there are is its length."""
-
-    def __init__(self) -> None: ...
-    def __len__(self) -> int: ...
-
-def simulate_all(
-    jobs: Sequence[tuple[list[tuple[Numbers, Mapping[str, NDArray[np.float64 | np.uint64]], list[int]]], int]],
-    cores: int,
-    kept: KeptTimes | None = None,
-) -> list[list[Outcome]]: ...
-
-class Engine:
-    def __init__(self, step: list[Numbers], level: str = "") -> None: ...
-    def run(
+class Interface:
+    def __init__(
         self,
-        iterations: int,
-        cores: int,
-        chunk: int,
-        ends: NDArray[np.float64] | None = None,
-        received: NDArray[np.float64] | None = None,
-        kept: NDArray[np.float64] | None = None,
-        kept_from: int = 0,
-        poll: Callable[[float], None] | None = None,
-    ) -> Outcome: ...
-    def draw(self, rank: int, iteration: int) -> NDArray[np.float64]: ...
-    def memory(self, cores: int, chunk: int) -> int: ...
-    @property
-    def level(self) -> str: ...
-    @property
-    def widest_record(self) -> int: ...
+        *,
+        joins: bool,
+        granted: bool,
+        two_sided: bool,
+        one_by_one: bool,
+        own_threads: bool,
+        deferred: bool,
+        tells: bool,
+        windows_per_thread: bool,
+        sync: int,
+        receivers: int,
+    ) -> None: ...
+
+class Setting:
+    def __init__(
+        self,
+        *,
+        threads: int,
+        theta: int,
+        two_way: bool,
+        computing: bool,
+        progress_thread: bool,
+        consumers: int,
+        received_in: int,
+    ) -> None: ...
+
+class Messages:
+    def __init__(
+        self,
+        *,
+        transports: int,
+        mapped: bool,
+        in_order: float,
+        vcis: Sequence[Sequence[int]],
+        needs: Sequence[Sequence[int]],
+        serving: Sequence[Sequence[int]],
+    ) -> None: ...
+
+class Pattern:
+    def __init__(
+        self,
+        *,
+        sources: int,
+        tables: Sequence[tuple[Whole32, ...]],
+        profile: Whole32,
+        kind: Whole32,
+        node_start: Wholes,
+        node_rank: Wholes,
+        alone: int,
+        tree: bool,
+        blocks: int,
+    ) -> None: ...
+
+class Plan:
+    def __init__(
+        self,
+        *,
+        pattern: Pattern,
+        interface: Interface,
+        setting: Setting,
+        messages: Messages,
+        protocols: Sequence[tuple[bool, bool, bool, bool]],
+    ) -> None: ...
+
+class Arrivals:
+    def __init__(
+        self,
+        *,
+        times: int,
+        select: int,
+        density: int,
+        seed: int,
+        threads: int,
+        theta: int,
+        base: float,
+        noise: float,
+        sd: float,
+        cut: float,
+        width: float,
+        share: Floats,
+        table: Floats,
+        centre: Floats,
+        centre_cut: Floats,
+    ) -> None: ...
+    def at(self, rank: int, iteration: int) -> Floats: ...
+
+Exchange = tuple[Plan, Floats, Floats, Floats, Arrivals]
+"""With kinds, team and contention, a row for each machine."""
+
+def memory(step: Sequence[Exchange]) -> int: ...
+def run_step(
+    step: Sequence[Exchange],
+    iterations: int,
+    cores: int,
+    ends: Floats | None = None,
+    received: Floats | None = None,
+    kept_from: int | None = None,
+    poll: Callable[[float], None] | None = None,
+) -> Outcome: ...
+def simulate_all(jobs: Sequence[tuple[Sequence[Exchange], Sequence[int], int]], cores: int) -> list[list[Outcome]]: ...

@@ -1,122 +1,125 @@
-"""From a Machine, a Workload and an Approach to the plain numbers that the kernel works on."""
+"""From a Machine, a Workload and an Approach to a plan, which the kernel simulates."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pready.model.approach.interfaces import Approach
-from pready.model.approach.vcis import check_transport_partitions, vci_members
+from pready.model.common import normal
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
-from pready.model.engine._kernel import FIELDS
-from pready.model.engine.alone import alone
-from pready.model.engine.exchange_numbers import Exchange, message_numbers, prices, steps, tables
-from pready.model.engine.ranks.layout import Layout
-from pready.model.engine.ranks.mapping import Mapping, mapped
-from pready.model.engine.ranks.nodes import adapters_of
-from pready.model.engine.ranks.parts import Parts, Price, mapped_to_parts, parts
-from pready.model.engine.ranks.pattern import KINDS, Pattern
-from pready.model.engine.ready_numbers import TABLE, ready_numbers
+from pready.model.engine import _kernel
+from pready.model.engine.layout import Layout
+from pready.model.engine.messages import Messages, messages
+from pready.model.engine.pattern import Pattern, from_rest
 from pready.model.machine.machine import Machine
+from pready.model.timeline import rules
 from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.rules import Setting, setting_of
 from pready.model.timeline.sampling import Sampler
-from pready.model.workload.arrivals import NoArrivals
+from pready.model.workload import draws
+from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.workload.draws import exchange_seed
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
-Row = NDArray[np.float64 | np.int64 | np.uint64]
-Numbers = dict[str, Row]
-ByRow = dict[str, NDArray[np.float64 | np.uint64]]
-"""By field, shape (rows, its numbers)."""
-_OF_PATTERN = (
-    *("ranks", "periodic", "directions", "sources", "reach", "alone", "present", "degree"),
-    *("out_start", "out_rank", "in_start", "in_rank", "in_slot"),
-)
-"""What the kernel takes by the same name."""
+CostsOf = Callable[[float, bool], Costs]
+"""The costs of messages of so many bytes, within a node or not."""
+TABLE, THREADS, GAUSSIAN = range(3)
+FIRST, TURN, DRAW = range(3)
+UNIFORM, NORMAL, KERNEL = range(3)
+RECEIVERS = {"master": 0, "threads": 1, "none": 2}
+SYNC = {"none": 0, "active": 1, "passive": 2}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What one run simulates."""
+    """One exchange on its ranks, on one or several machines: a row each."""
 
-    pattern: Pattern
     workload: Workload
     approach: Approach
     seed: int
-    sizes: tuple[float, ...]
-    """Bytes of one message by class."""
+    messages: Messages
     costs: tuple[Costs, ...]
-    """By class."""
-    members: list[list[int]]
-    """Transport partitions by VCI; with a thread grid, messages."""
-    mapping: Mapping | None
-    """Of messages to threads, with a thread grid."""
-    transports: int
-    """Messages per neighbour."""
+    """By class, of one machine or of shape (rows,)."""
     steps: int
     """Exchanges per iteration: 1, or octants × blocks of a sweep."""
-    numbers: Numbers
-    """The same for the kernel: what `kernel/recurrence/fields.def` lists."""
-    sent: Approach
-    """The approach as the pattern has it: one message in each direction, where the parts of threads differ."""
+    setting: Setting
+    kernel: _kernel.Plan
+    kinds: Array
+    """What messages cost, shape (rows, classes, KIND_FIELDS)."""
+    team: Array
+    """What ranks pay besides, shape (rows, TEAM_FIELDS)."""
+    contention: Array
+    """What a message pays that waits for a VCI's lock, shape (rows, VCIs)."""
+    arrivals: _kernel.Arrivals
+    firsts: tuple[int, ...] = ()
+    """By row, of exchanges from rest: the iteration whose arrivals the first of them has; absent, 0."""
+
+    @property
+    def pattern(self) -> Pattern:
+        """Who sends to whom."""
+        return self.messages.pattern
+
+    @property
+    def transports(self) -> int:
+        """Messages in each direction."""
+        return self.messages.sent.messages
+
+    @property
+    def sizes(self) -> tuple[float, ...]:
+        """Bytes of a message by class."""
+        return self.messages.sizes
+
+    @property
+    def count(self) -> int:
+        """Messages of one iteration, all ranks. Each corner's sweep crosses every edge of the grid once per block."""
+        return self.pattern.edges * self.transports * self.steps
+
+    @property
+    def exchange(self) -> _kernel.Exchange:
+        """As the kernel takes it."""
+        return self.kernel, self.kinds, self.team, self.contention, self.arrivals
+
+    def rows(self, some: range) -> Plan:
+        """Some machines in a row."""
+        at = slice(some.start, some.stop)
+        return replace(
+            self,
+            costs=tuple(c.row(some.start) if len(some) == 1 else c.rows(at) for c in self.costs),
+            kinds=self.kinds[at],
+            team=self.team[at],
+            contention=self.contention[at],
+            firsts=self.firsts[at],
+        )
+
+    def in_blocks(self, firsts: Sequence[int]) -> Plan:
+        """The first machine with the arrivals of several blocks of iterations."""
+        n = len(firsts)
+        kinds, team, contention = (np.repeat(x[:1], n, axis=0) for x in (self.kinds, self.team, self.contention))
+        return replace(self, kinds=kinds, team=team, contention=contention, firsts=tuple(firsts))
 
 
-def listed_price(sampler: Sampler, workload: Workload) -> Price:
+def costs_of(sampler: Sampler, workload: Workload) -> CostsOf:
     """Of a sampler's machine, on the workload's path or, within a node, on that of its ranks."""
     within = workload.model_copy(update={"path": "intra"})
     return lambda size, inside: costs(sampler, within if inside else workload, size)
 
 
 @dataclass(frozen=True)
-class Priced:
-    """One plan at several prices, each with a seed of its own: a row each."""
-
-    plan: Plan
-    """Of the first row."""
-    prices: ByRow
-    """What differs between rows; empty of a single row."""
-    seeds: tuple[int, ...]
-
-    def rows(self, some: range) -> Priced:
-        """Some rows, one after the other, as if no others had been made."""
-        if len(self.seeds) == 1:
-            return self
-        prices = {name: value[some.start : some.stop] for name, value in self.prices.items()}
-        seeds, of = self.seeds[some.start : some.stop], self.plan
-        own = {name: value[0] for name, value in prices.items()} | {"seed": _row("seed", np.uint64(seeds[0]))}
-        at = slice(some.start, some.stop)
-        costs = [c.row(some.start) if len(seeds) == 1 else c.rows(at) for c in of.costs]
-        first = replace(of, seed=seeds[0], costs=tuple(costs), numbers=of.numbers | own)
-        return Priced(first, prices if len(seeds) > 1 else {}, seeds)
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Rows of a sampler, and the arrivals of each."""
-
-    rows: Sequence[int]
-    seeds: Sequence[int]
-    """Of the step."""
-    exchanges: int = 1
-    """Side by side, where they are simulated from rest,"""
-    firsts: Sequence[int] | None = None
-    """and by row, the iteration whose arrivals the first of them has."""
-
-
-@dataclass(frozen=True)
-class Placed:
-    """One exchange of a step on its ranks; without a layout, from rest (`alone`)."""
+class Compiler:
+    """One exchange of a step on its ranks: compiles approaches to plans; without a layout, exchanges from rest."""
 
     machine: Machine
     workload: Workload
     layout: Layout | None
     number: int = 0
+    """Of the exchange within its step."""
 
     @cached_property
     def setting(self) -> Setting:
@@ -124,146 +127,159 @@ class Placed:
         return setting_of(self.machine, self.workload)
 
     @cached_property
-    def made(self) -> dict[Approach, Priced]:
-        """Its approaches at the machine's values that were made for any times of the threads.
-
-        Points of a sweep that differ by these and by their seeds share them.
-        """
+    def _known(self) -> dict[Approach, Plan]:
+        """Plans with the machine at its values, of any arrivals: points of a sweep that differ by these share them."""
         if self.layout is None or self.workload.neighbour_list is not None:
             return {}
         compute = self.workload.compute
         if isinstance(compute, ComputeTime):
             compute = compute.model_copy(update={"time": 0.0})
         alike = self.workload.model_copy(update={"arrivals": NoArrivals(), "compute": compute})
-        return _made(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
+        return _known(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
 
     @cached_property
-    def _arrivals(self) -> dict[int, Arrivals]:
-        """By seed, for all approaches."""
+    def _arrivals(self) -> dict[int, _kernel.Arrivals]:
         return {}
 
-    @cached_property
-    def sends(self) -> tuple[float, ...]:
-        """Bytes for each peer."""
-        return self.workload.sends
-
     @property
-    def rails(self) -> int:
-        """Adapters of a node."""
-        return 1 if self.machine.adapter is None else self.machine.adapter.rails.value
-
-    @property
-    def calm(self) -> Placed:
+    def calm(self) -> Compiler:
         """Without spread of arrivals."""
         return replace(self, workload=self.workload.model_copy(update={"arrivals": NoArrivals()}))
 
     def pattern(self, exchanges: int = 1) -> Pattern:
-        """Who talks to whom."""
-        return alone(self.sends, exchanges) if self.layout is None else self.layout.pattern(self.workload)
+        """Who sends to whom; so many exchanges from rest."""
+        return from_rest(self.workload.sends, exchanges) if self.layout is None else self.layout.pattern(self.workload)
 
     def buffers(self, of: Pattern) -> tuple[float, ...]:
         """Bytes for a neighbour by class."""
-        return tuple(dict.fromkeys(self.sends)) if self.layout is None else self.layout.buffers(self.workload, of)
+        if self.layout is None:
+            return tuple(dict.fromkeys(self.workload.sends))
+        return self.layout.buffers(self.workload, of)
 
-    def parts(self, approach: Approach, exchanges: int = 1) -> Parts:
-        """An approach's messages."""
-        of = self.pattern(exchanges)
-        return parts(self.workload, approach, of, self.buffers(of))
+    def messages(self, approach: Approach, exchanges: int = 1) -> Messages:
+        """What an approach sends."""
+        of, grid = self.pattern(exchanges), None if self.layout is None else self.layout.thread_grid
+        return messages(self.workload, approach, of, self.buffers(of), self.machine.contexts.value, grid)
 
-    def at_values(self, approach: Approach, price: Price, seed: int) -> Priced:
-        """An approach of ranks that go on, at costs that are asked for if they are needed."""
-        if approach not in self.made:
-            self.made[approach] = self.priced(approach, price, Draws([0], [seed]))
-        seed = exchange_seed(seed, self.number)
+    def arrivals(self, seed: int) -> _kernel.Arrivals:
+        """When partitions are ready, by the seed of the step; made once."""
         if seed not in self._arrivals:
-            self._arrivals[seed] = Arrivals.of(self.workload, self.setting, seed)
-        return Priced(self._arrivals[seed].given_to(self.made[approach].plan), {}, (seed,))
+            self._arrivals[seed] = arrivals(self.workload, exchange_seed(seed, self.number))
+        return self._arrivals[seed]
 
-    def beside(self, made: Priced, draws: Draws) -> Priced:
-        """An approach as it is made, of another number of exchanges from rest side by side."""
-        if self.layout is not None or made.plan.pattern.alone == draws.exchanges:
-            return made
-        of = self.parts(made.plan.approach, draws.exchanges).pattern
-        plan = replace(made.plan, pattern=of, numbers=made.plan.numbers | _pattern_numbers(of, 1, self.rails))
-        return replace(made, plan=plan)
+    def at_values(self, approach: Approach, of: CostsOf, seed: int) -> Plan:
+        """As `plan` of one machine at its values, whose costs are asked for if they are needed."""
+        if approach not in self._known:
+            self._known[approach] = self.plan(approach, of, seed)
+        made, own = self._known[approach], exchange_seed(seed, self.number)
+        return replace(made, workload=self.workload, seed=own, arrivals=self.arrivals(seed))
 
-    def sampled(self, approach: Approach, sampler: Sampler, draws: Draws) -> Priced:
-        """An approach with some rows of a sampler."""
-        price, rows = listed_price(sampler, self.workload), draws.rows
+    def sampled(
+        self, approach: Approach, sampler: Sampler, seed: int, rows: range = range(1), exchanges: int = 1
+    ) -> Plan:
+        """An approach on some machines of a sampler."""
+        of, at = costs_of(sampler, self.workload), slice(rows.start, rows.stop)
 
         def drawn(size: float, inside: bool) -> Costs:
-            made = price(size, inside)
-            return made.row(rows[0]) if len(rows) == 1 else made.rows(np.asarray(rows))
+            made = of(size, inside)
+            return made.row(rows.start) if len(rows) == 1 else made.rows(at)
 
-        return self.priced(approach, drawn, draws)
+        return self.plan(approach, drawn, seed, len(rows), exchanges)
 
-    def priced(self, approach: Approach, price: Price, draws: Draws) -> Priced:
-        """An approach at the prices of its messages, scalars or a row each."""
-        of = self.parts(approach, draws.exchanges)
-        return self.at_costs(approach, of, of.at(price), draws)
-
-    def at_costs(self, approach: Approach, of: Parts, by_class: list[Costs], draws: Draws) -> Priced:
-        """An approach whose messages `of` are as large as in the first row.
-
-        Parameters
-        ----------
-        by_class
-            Costs by class, scalars or of shape (rows,); of one protocol in all rows.
+    def plan(self, approach: Approach, of: CostsOf, seed: int, rows: int = 1, exchanges: int = 1) -> Plan:
+        """An approach on so many machines.
 
         Raises
         ------
         PreadyError
-            Transport partitions that do not divide the user partitions, or more threads than the machine's curves
-            cover.
+            What this pattern, or these partitions, cannot be sent by.
         """
-        machine, workload, layout = self.machine, self.workload, self.layout
-        interface, pattern, sent = approach.interface, of.pattern, approach
-        seeds = [exchange_seed(s, self.number) for s in draws.seeds]
-        if interface.splits:
-            check_transport_partitions(approach.transport_partitions, workload.n_partitions)
+        sent = self.messages(approach, exchanges)
+        kinds = zip(sent.sizes, sent.pattern.kinds, strict=True)
+        return self.compiled(approach, sent, [of(size, kind.inside) for size, kind in kinds], seed, rows)
+
+    def compiled(self, approach: Approach, sent: Messages, by_class: Sequence[Costs], seed: int, rows: int) -> Plan:
+        """The same, given its messages and their costs by class: of one protocol on all machines."""
+        interface, pattern, setting = approach.interface, sent.pattern, self.setting
         if pattern.node is not None and interface.one_by_one:
             raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
         if pattern.root:
             _check_relays(approach)
-        contexts = machine.contexts.value
-        mapping = None
-        if layout is not None and layout.thread_grid is not None:
-            # One message for the whole buffer waits for all threads, wherever they are.
-            one_by_one = approach if interface.splits else Approach(interface)
-            of_threads = mapped(pattern, workload, one_by_one, layout.thread_grid, contexts)
-            mapping = of_threads if interface.splits else None
-        if of.count > 1:
-            mapping = mapped_to_parts(workload, approach, of.count, pattern.directions, contexts)
-            sent = replace(approach, transport_partitions=1)
-        members = vci_members(approach, workload.threads, contexts) if mapping is None else [*map(list, mapping.vcis)]
-        x = Exchange(workload, sent, pattern, self.setting, by_class, members, mapping, len(seeds))
-        fixed = {**message_numbers(x), **ready_numbers(workload, seeds[0]), **steps(x)}
-        by_row: ByRow = {
-            name: np.ascontiguousarray(value.reshape(len(seeds), -1)) for name, value in prices(x, fixed).items()
-        }
-        if layout is None and draws.firsts is not None:
-            by_row["first"] = np.array(draws.firsts, np.uint64)[:, None]
-        own = {name: _row(name, value) for name, value in fixed.items()} | {n: v[0] for n, v in by_row.items()}
-        blocks = 1 if layout is None else layout.blocks
-        made = Plan(
-            pattern,
-            workload,
-            approach,
-            seeds[0],
-            of.sizes,
-            tuple(by_class),
-            members,
-            mapping,
-            x.transports,
-            pattern.exchanges(blocks),
-            _pattern_numbers(pattern, blocks, self.rails) | own,
-            sent,
+        received = rules.received_in(sent.sent.messages, len(sent.needs[0]), setting)
+        kinds, threads = np.empty((rows, len(by_class), len(_kernel.KIND_FIELDS))), max(sent.issuers)
+        through = (setting.sources * sent.sent.messages if sent.mapping is None else len(sent.needs)) / len(sent.vcis)
+        for k, c in enumerate(by_class):
+            of_message = rules.of_message(c, sent.sent, setting, received, threads, through)
+            for field, name in enumerate(_kernel.KIND_FIELDS):
+                kinds[:, k, field] = of_message[name]
+        team = np.empty((rows, len(_kernel.TEAM_FIELDS)))
+        of_rank = rules.of_rank(by_class[0], sent.sent, setting, received, through * len(sent.vcis))
+        for field, name in enumerate(_kernel.TEAM_FIELDS):
+            team[:, field] = of_rank[name]
+        curve = rules.contending(by_class[0], sent.sent, setting)[..., [*sent.issuers]]
+        blocks = 1 if self.layout is None else self.layout.blocks
+        return Plan(
+            workload=self.workload,
+            approach=approach,
+            seed=exchange_seed(seed, self.number),
+            messages=sent,
+            costs=tuple(by_class),
+            steps=pattern.exchanges(blocks),
+            setting=setting,
+            kernel=self._kernel(sent, by_class, received, blocks),
+            kinds=kinds,
+            team=team,
+            contention=np.ascontiguousarray(np.broadcast_to(curve, (rows, len(sent.issuers)))),
+            arrivals=self.arrivals(seed),
         )
-        return Priced(made, by_row if len(seeds) > 1 else {}, tuple(seeds))
+
+    def _kernel(self, of: Messages, by_class: Sequence[Costs], received: int, blocks: int) -> _kernel.Plan:
+        """The rules that hold, whatever things cost."""
+        interface, setting, sweeps = of.sent.interface, self.setting, of.pattern.name == "sweep3d"
+        computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool]]()
+        for c, kind in zip(by_class, of.pattern.kinds, strict=True):
+            asks = bool(rules.asks(c, interface, setting).any())
+            # In a sweep, all that a rank sent before has left its hands when it answers.
+            in_mpi = asks and computing and not sweeps and bool(rules.answers_inside(c, interface, setting).any())
+            protocols.append((asks, in_mpi, bool(rules.leaves(c, interface).any()), kind.inside))
+        adapter, waiting = self.machine.adapter, None if of.mapping is None else of.mapping.waiting
+        return _kernel.Plan(
+            pattern=of.pattern.kernel(blocks, 1 if adapter is None else adapter.rails.value),
+            interface=_kernel.Interface(
+                joins=interface.joins,
+                granted=interface.active_message,
+                two_sided=interface.two_sided_rendezvous,
+                one_by_one=interface.one_by_one,
+                own_threads=interface.completes == "threads",
+                deferred=rules.late_puts(interface, setting),
+                tells=interface.tells,
+                windows_per_thread=interface.windows_per_thread,
+                sync=SYNC[interface.sync],
+                receivers=RECEIVERS[rules.receivers(interface, setting)],
+            ),
+            setting=_kernel.Setting(
+                threads=setting.threads,
+                theta=setting.partitions_per_thread,
+                two_way=setting.two_way,
+                computing=computing,
+                progress_thread=setting.progress == "thread",
+                consumers=setting.consumers,
+                received_in=received,
+            ),
+            messages=_kernel.Messages(
+                transports=of.sent.messages,
+                mapped=of.mapping is not None,
+                in_order=of.sent.messages / len(of.vcis) / max(of.issuers),
+                vcis=of.vcis,
+                needs=of.needs,
+                serving=rules.serving(of.sent, setting, of.vcis, waiting),
+            ),
+            protocols=protocols,
+        )
 
 
 @lru_cache(maxsize=4)
-def _made(machine: str, workload: str, layout: Layout) -> dict[Approach, Priced]:
+def _known(machine: str, workload: str, layout: Layout) -> dict[Approach, Plan]:
     return {}
 
 
@@ -279,81 +295,64 @@ def _check_relays(approach: Approach) -> None:
         )
 
 
-def without_spread(made: Plan, machine: Machine) -> Plan:
-    """A plan with all partitions ready at the same time, on the machine that it was made for."""
-    workload = made.workload.model_copy(update={"arrivals": NoArrivals()})
-    return Arrivals.of(workload, setting_of(machine, workload), made.seed).given_to(made)
+def arrivals(workload: Workload, seed: int) -> _kernel.Arrivals:
+    """When partitions are ready: a table of rows where there are few, else a distribution."""
+    model, base, theta = workload.arrivals, workload.thread_time, workload.partitions_per_thread
+    in_turn = getattr(model, "partitions", "together") == "in turn"
+    numbers: dict[str, object] = {"times": TABLE, "base": base}
+    numbers["share"] = np.arange(1, theta + 1) / theta if in_turn else np.ones(theta)
+    match model:
+        case NoArrivals():
+            numbers["table"] = draws.draw(workload, 1, seed)
+        case Laggard() if model.late == "partition":
+            numbers["table"] = draws.draw(workload, 1, seed)
+        case Laggard():
+            rows = np.full((workload.threads, workload.threads, theta), base)
+            late = float(draws.draw(workload, 1, seed).max())
+            rows[np.arange(workload.threads), np.arange(workload.threads)] = late
+            numbers |= {"select": DRAW, "table": rows}
+        case Uniform():
+            low, length = model.interval(base)
+            numbers |= {"times": THREADS, "base": low, "noise": length}
+        case Normal():
+            sd = model.seconds(base)
+            cut = normal.below(-base / sd) if sd else 0.0
+            numbers |= {"times": THREADS, "density": NORMAL, "sd": sd, "cut": cut}
+        case Gaussian():
+            mean = base / theta
+            sd = model.sigma(theta) * mean
+            cut = normal.below(-mean / sd) if sd else 0.0
+            numbers |= {"times": GAUSSIAN, "base": mean, "sd": sd, "cut": cut}
+        case Measured():
+            times = draws.read_times(str(Path(workload.folder) / model.file), model.unit)
+            if model.model == "trace":
+                numbers |= {"select": TURN, "table": draws.draw(workload, len(times), seed)}
+            else:
+                numbers |= {"times": THREADS, "density": KERNEL, **_kernels(times.ravel())}
+    return _arrivals(workload, seed, numbers)
 
 
-@dataclass(frozen=True)
-class Arrivals:
-    """When the partitions of a workload are ready, for any of its approaches."""
-
-    workload: Workload
-    setting: Setting
-    seed: int
-    ready: dict[str, object]
-    numbers: Numbers
-    """The same for the kernel, but for a table, in which approaches differ."""
-
-    @classmethod
-    def of(cls, workload: Workload, setting: Setting, seed: int) -> Arrivals:
-        """Of a workload's exchange with this seed."""
-        ready = ready_numbers(workload, seed)
-        return cls(workload, setting, seed, ready, {n: _row(n, value) for n, value in ready.items()})
-
-    def given_to(self, made: Plan) -> Plan:
-        """A plan with these times and this seed; all else of its workload is the same."""
-        own = self.numbers
-        if self.ready["arrivals"] == TABLE:
-            costs = list(made.costs)
-            x = Exchange(self.workload, made.sent, made.pattern, self.setting, costs, made.members, made.mapping, 1)
-            own = own | {"table": _row("table", tables(x, self.ready))}
-        return replace(made, workload=self.workload, seed=self.seed, numbers=made.numbers | own)
+def _arrivals(workload: Workload, seed: int, given: dict[str, object]) -> _kernel.Arrivals:
+    numbers: dict[str, object] = {"select": FIRST, "density": UNIFORM}
+    numbers |= dict.fromkeys(("base", "noise", "sd", "cut", "width"), 0.0)
+    numbers |= given
+    for name in ("table", "centre", "centre_cut", "share"):
+        numbers[name] = np.ascontiguousarray(np.asarray(numbers.get(name, ()), np.float64).ravel())
+    theta = workload.partitions_per_thread
+    return _kernel.Arrivals(seed=seed, threads=workload.threads, theta=theta, **numbers)  # type: ignore[arg-type]
 
 
-def _row(name: str, value: object) -> Row:
-    """As the kernel takes a field; what is no whole number where it takes whole ones is an error."""
-    dtype, _ = FIELDS[name]
-    return _number(dtype, value) if isinstance(value, (int, float, np.generic)) else _array(dtype, value)
+def table_of(workload: Workload, rows: Sequence[Sequence[float]]) -> _kernel.Arrivals:
+    """Given ready times: row i of rank 0 in iteration i, and of rank 1 the row after it."""
+    return _arrivals(workload, 0, {"times": TABLE, "select": TURN, "table": np.asarray(rows, np.float64)})
 
 
-def _array(dtype: str, value: object) -> Row:
-    return np.array(value, ndmin=1).ravel().astype(dtype, casting="same_kind", copy=False)
+def _kernels(times: Array) -> dict[str, object]:
+    """As `draws._kde`, the cut of each kernel computed once."""
+    if len(times) < 2:
+        raise PreadyError(f"a density needs at least 2 thread times, the file has {len(times)}")
+    width = float(np.std(times, ddof=1)) * len(times) ** (-1 / 5)
+    from scipy.special import ndtr  # noqa: PLC0415 (SciPy takes longer to load than most predictions)
 
-
-@lru_cache(maxsize=1024, typed=True)
-def _number(dtype: str, value: float | np.generic) -> Row:
-    """The same of one number: most of a plan's fields are of few values, and not for the kernel to change."""
-    row = _array(dtype, value)
-    row.flags.writeable = False
-    return row
-
-
-@lru_cache(maxsize=4)  # as many as a step has exchanges, most often; lists of a million ranks are large
-def _pattern_numbers(pattern: Pattern, blocks: int, rails: int) -> Numbers:
-    """Who talks to whom, the same for hundreds of plans."""
-    numbers: dict[str, object] = {
-        **{name: getattr(pattern, name) for name in _OF_PATTERN},
-        "pattern": KINDS[pattern.name],
-        "dims": pattern.grid,
-        "step": pattern.steps,
-        "placed": pattern.rank_profile is not None,
-        "rank_profile": [0] if pattern.rank_profile is None else pattern.rank_profile,
-        "direction_class": pattern.classes,
-        "profiles": len(pattern.present),
-        "blocks": blocks,
-        **_nodes(pattern, rails),
-    }
-    return {name: _row(name, value) for name, value in numbers.items()}
-
-
-def _nodes(pattern: Pattern, rails: int) -> dict[str, object]:
-    """The ranks of each adapter of the nodes."""
-    inside = [kind.inside for kind in pattern.kinds]
-    if pattern.node is None:
-        return {"nodes": 0, "node_start": [0], "node_rank": np.zeros(0, np.int64), "inside": inside}
-    adapter = adapters_of(pattern.node, rails)
-    order = np.argsort(adapter, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(adapter))])
-    return {"nodes": len(starts) - 1, "node_start": starts, "node_rank": order, "inside": inside}
+    cut = ndtr(-times / width) if width else np.zeros(len(times))
+    return {"centre": times, "centre_cut": cut, "width": width}

@@ -223,3 +223,41 @@ def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:
     """CPU time of the synchronisation of all windows with all peers, at each end: shape (rows,) or ()."""
     windows = approach.interface.windows(setting.threads)
     return np.asarray(windows * costs.epoch)
+
+
+def of_message(
+    costs: Costs, approach: Approach, setting: Setting, partitions: int, threads: int, messages: float
+) -> dict[str, Array]:
+    """What a message takes in each step, by the names of the kernel's `Kind`.
+
+    Parameters
+    ----------
+    partitions
+        Of a message at its receiver.
+    threads, messages
+        As of `received`.
+    """
+    return {
+        "hold": holding(costs, approach),
+        "half": costs.half_shake(approach.interface),
+        "busy": costs.gap + costs.link,
+        "shared": costs.shared,
+        "stream": costs.stream,
+        "wire": costs.wire,
+        "receive": received(costs, approach, setting, threads, messages),
+        "ack": costs.control,
+        "work": work(costs, partitions, setting),
+    }
+
+
+def of_rank(costs: Costs, approach: Approach, setting: Setting, partitions: int, messages: float) -> dict[str, Array]:
+    """What a rank pays besides, by the names of the kernel's `Team`; it receives so many messages of so many
+    partitions."""
+    interface, free = approach.interface, np.zeros(())
+    return {
+        "barrier": costs.barrier,
+        "control": costs.control,
+        "per_entry": costs.per_entry if interface.matches else free,
+        "closing": epochs(costs, approach, setting) if interface.one_sided else free,
+        "tested": tested(costs, messages, partitions, setting),
+    }

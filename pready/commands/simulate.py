@@ -16,8 +16,8 @@ from pready.model.advice.predict import with_library
 from pready.model.advice.summary import advised
 from pready.model.approach.interfaces import Approach
 from pready.model.common.parallel import all_cores
+from pready.model.engine.evaluate import compare_step, plans
 from pready.model.engine.rows import warm_up
-from pready.model.engine.whole_step import compare_step, plans
 from pready.model.machine.machine import Machine
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload

@@ -12,7 +12,7 @@ from pready.files.trace_events import Event
 from pready.model.approach.interfaces import Interface
 from pready.model.common.arrays import Array
 from pready.model.engine.plan import Plan
-from pready.model.engine.recorded import Recorded, messages, record
+from pready.model.engine.simulation import Recorded, record
 
 MOST_EVENTS = 200_000
 """Most events over all ranks: whole iterations, or the first ranks if one iteration exceeds it."""
@@ -33,7 +33,7 @@ def trace(step: Sequence[Plan], first: int, iterations: int, cores: int) -> tupl
     """
     ranks, threads = step[0].pattern.ranks, step[0].workload.threads
     rows = sum(p.steps * (2 * threads + 1) for p in step) * ranks
-    each = rows + PER_MESSAGE * messages(step)
+    each = rows + PER_MESSAGE * sum(p.count for p in step)
     kept = max(1, min(iterations, MOST_EVENTS // each))
     shown = ranks if each <= MOST_EVENTS else max(1, ranks * MOST_EVENTS // each)
     writer = _Writer(step, shown)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.parts import refuse_unlike
+from pready.model.engine.messages import refuse_unlike
 from pready.model.machine.machine import Machine
 from pready.model.timeline.rules import received_in, setting_of
 from pready.model.workload.exchange import HALOS

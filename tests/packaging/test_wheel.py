@@ -167,5 +167,5 @@ def test_a_build_without_a_compiler_says_so(built: Path, without_compiler: dict[
     )
     assert done.returncode != 0
     said = " ".join((done.stdout + done.stderr).split())
-    assert "needs a C++17 compiler" in said
+    assert "needs a C++20 compiler" in said
     assert "install a wheel, which needs none" in said

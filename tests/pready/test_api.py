@@ -12,7 +12,7 @@ import pytest
 
 import pready
 from pready.model.advice import predict as predicting
-from pready.model.engine.whole_step import compare_step
+from pready.model.engine.evaluate import compare_step
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
@@ -58,7 +58,7 @@ def test_an_approach_by_its_key_is_for_any_workload() -> None:
 def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
     workload = pready.Workload.model_validate({"threads": 4, "buffer": "1 MiB"})
     of, many = pready.Evaluation(pready.load_machine("meluxina"), workload, draws=0), pready.approach("many", 4)
-    one = of.steps(many, [0.0] * 4)
+    (one,) = of.steps(many, [[0.0] * 4])
     assert one.end == pytest.approx(of.mean_time(many), rel=1e-12)
     assert [m.transport for m in one.messages] == [0, 1, 2, 3]
     assert max(m.arrived for m in one.messages) <= one.received <= one.end

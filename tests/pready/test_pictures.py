@@ -240,7 +240,7 @@ def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:
     faces = {"buffer": None, "faces": ["2 MiB", "512 KiB", "64 KiB"]}
     what = workloads.load("examples/halo3d.toml").changed(threads=4, partitions_per_thread=1, **faces)
     evaluation = Evaluation(MELUXINA, what, draws=0, alone=True)
-    one = evaluation.steps(Approach(BY_KEY["many"], 4, 2), [1e-3, 1.2e-3, 1.1e-3, 1.0e-3])
+    (one,) = evaluation.steps(Approach(BY_KEY["many"], 4, 2), [[1e-3, 1.2e-3, 1.1e-3, 1.0e-3]])
     sent = [(m.transport, m.direction) for m in one.messages]
     # As they are ready; two at once go by two VCIs, side by side.
     assert sorted(sent[:12]) == [(p, d) for p in (0, 3) for d in range(6)]

@@ -16,7 +16,7 @@ from pready.cli import main
 from pready.files import simulation_trace
 from pready.files.simulation_trace import calls, trace
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.whole_step import plans
+from pready.model.engine.evaluate import plans
 from pready.model.machine import machine as machines
 from pready.model.workload import workload as workloads
 

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pready.model.approach.interfaces import MANY, Approach
-from pready.model.engine.ranks.parts import parts
-from pready.model.engine.ranks.pattern import pattern as ranks_of
+from pready.model.engine.messages import messages
+from pready.model.engine.pattern import pattern as ranks_of
 from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import Workload
 from pready.sst.of_workload import largest_message, of_workload
@@ -186,8 +186,8 @@ def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: Pattern, da
     w = Workload.model_validate({**fields, "pattern": pattern, "receiver": "computing"})
     approach, grid = Approach(MANY, transport), (2,) if pattern == "pt2pt" else (2, 2, 2)
     of = ranks_of(pattern, grid)
-    model = parts(w, approach, of, (w.buffer,) * len(of.kinds))
-    expected = Counter(model.sizes[model.pattern.classes[0, d]] for d in range(model.pattern.present.shape[1]))
+    model = messages(w, approach, of, (w.buffer,) * len(of.kinds), 8)
+    expected = Counter(model.sizes[model.pattern.classes[0, d]] for d in range(model.pattern.directions))
     counts = {"threads": len(shares), "partitions": theta, "transport": transport, "bytes": size}
     given_: dict[str, Any] = of_workload(w) | counts
     name = "pingpong" if pattern == "pt2pt" else pattern

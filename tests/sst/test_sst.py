@@ -14,7 +14,7 @@ from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.ranks.layout import layout
+from pready.model.engine.layout import layout
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import library

@@ -38,9 +38,9 @@ import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
+from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Plan
-from pready.model.engine.ranks.pattern import Pattern
-from pready.model.engine.simulate import prepared
+from pready.model.engine.simulation import prepared
 from pready.model.machine.machine import Machine
 from pready.model.workload import draws
 from pready.model.workload.workload import Workload
@@ -112,7 +112,7 @@ def _flags(step: Sequence[Plan]) -> Flags:
     """LogGOPSim's parameters for the costs of a step's exchanges."""
     each = [(p, c, size) for p in step for c, size in zip(range(len(p.costs)), p.sizes, strict=True)]
     size = np.array([max(s - 1, 1) for _, _, s in each])  # LogGOPSim pays for all bytes but one
-    hold = np.array([float(p.numbers["hold_each"][c]) for p, c, _ in each])
+    hold = np.array([float(p.kinds[0, c, 0]) for p, c, _ in each])
     received = np.array([float(p.costs[c].receive) for p, c, _ in each])
     o, per_byte = _line(size, (hold + received) / 2)
     gap = float(np.mean([float(p.costs[c].gap) for p, c, _ in each]))
@@ -136,7 +136,7 @@ def _line(x: Array, y: Array) -> tuple[float, float]:
 
 def _unlike(plan: Plan) -> bool:
     """Do the parts of threads differ, so that each message has a direction of its own?"""
-    return plan.sent != plan.approach
+    return plan.messages.sent != plan.approach
 
 
 Messages = list[list[tuple[int, int, int]]]
@@ -146,11 +146,10 @@ Messages = list[list[tuple[int, int, int]]]
 def _messages(of: Pattern) -> tuple[Messages, Messages]:
     """What ranks send and what they receive."""
     to = of.receivers
-    profile = np.zeros(of.ranks, np.int64) if of.rank_profile is None else of.rank_profile
     sent: Messages = [[] for _ in range(of.ranks)]
     received: Messages = [[] for _ in range(of.ranks)]
     for rank, d in np.argwhere(to >= 0).tolist():
-        peer, kind = int(to[rank, d]), int(of.classes[profile[rank], d])
+        peer, kind = int(to[rank, d]), int(of.classes[of.profile[rank], d])
         sent[rank].append((peer, kind, d))
         received[peer].append((rank, kind, d))
     return sent, received
@@ -192,12 +191,12 @@ def _write_rank(
                 for target, c in some:
                     size = max(1, round(plan.sizes[c]))
                     previous = [operation(f"send {size}b to {target} tag {first + t}", *previous)]
-                now = max(now, start) + sum(float(plan.numbers["hold_each"][c]) for _, c in some)
+                now = max(now, start) + sum(float(plan.kinds[0, c, 0]) for _, c in some)
             join = operation(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
             done, later = [], 0.0
             for source, c, d in received[rank]:
                 size = max(1, round(plan.sizes[c]))
-                work = int(plan.numbers["received_in"][0]) * float(plan.numbers["work"][c])
+                work = len(plan.messages.needs[0]) * float(plan.kinds[0, c, -1])
                 for t in [d % count] if unlike else range(count):
                     receive = operation(f"recv {size}b from {source} tag {first + t}", join)
                     if work and plan.approach.interface.tells:

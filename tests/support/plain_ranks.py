@@ -1,62 +1,26 @@
-"""The plain recurrence on a plan of the engine: its oracle."""
+"""The engine's plans, run by the oracle as well."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from close import close
+from oracle import Ended, Ranks, Sent, State, broadcast, exchange, sweep
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.plan import Plan
-from pready.model.engine.ranks.nodes import adapters_of
-from pready.model.engine.simulate import prepared, run
-from pready.model.engine.simulation import CAUSES, Simulation
+from pready.model.engine.simulation import CAUSES, Simulation, prepared, run_step
 from pready.model.machine.machine import Machine
-from pready.model.timeline.broadcast import Relays, broadcast
-from pready.model.timeline.costs import Costs
-from pready.model.timeline.messages import Sent, State
-from pready.model.timeline.plain_run import Alone, Ended, exchange, sweep
-from pready.model.timeline.recurrence import Ranks
-from pready.model.timeline.rules import setting_of
 from pready.model.workload import draws
 
 
-def plain(costs: Costs) -> Costs:
-    """The same in Python's numbers: one by one, NumPy's take several times as long."""
-    return Costs(**{f.name: getattr(costs, f.name).tolist() for f in fields(Costs)})
-
-
 def ranks_of(machine: Machine, plan: Plan) -> Ranks:
-    """The ranks of a plan, and what its messages cost."""
-    pattern, mapping = plan.pattern, plan.mapping
-    classes, profile = pattern.classes.tolist(), pattern.rank_profile
-    kinds = [classes[0 if profile is None else profile[r]] for r in range(pattern.ranks)]
-    wavefront = pattern.name == "sweep3d"
-    to = [[None, None]] * pattern.ranks if wavefront else pattern.neighbours
-    rails = 1 if machine.adapter is None else machine.adapter.rails.value
-    made = Ranks(
-        plan.sent,
-        setting_of(machine, plan.workload),
-        [*plan.costs],
-        to,
-        kinds,
-        computing=plan.workload.receiver_computes,
-        needs=None if mapping is None else mapping.partitions,
-        members=plan.members,
-        issuers=None if mapping is None else mapping.issuers,
-        node=None if pattern.node is None else adapters_of(pattern.node, rails).tolist(),
-        waiting=None if mapping is None else mapping.waiting,
-        inside=[kind.inside for kind in pattern.kinds],
-        wavefront=wavefront,
-    )
-    if pattern.name in ("halo3d", "halo3d26"):  # by direction: who sends to r in direction d?
-        made.from_ = [sorted(those, key=lambda qd: (qd[1], qd[0])) for those in made.from_]
-    return made
+    """The ranks of a plan."""
+    return Ranks(plan, 1 if machine.adapter is None else machine.adapter.rails.value)
 
 
 class Outcome(list[Ended]):
@@ -66,7 +30,7 @@ class Outcome(list[Ended]):
         super().__init__(ranks)
         self.early = sum(s.early for s in sent)
         # Messages that arrive just as the threads meet: rounding decides whether they are early.
-        self.tied = sum(abs(m.arrived - s.join) <= 1e-12 * s.join for s in sent for m in s.messages)
+        self.tied = sum(abs(at - s.join) <= 1e-12 * s.join for s in sent for at in s.arrived)
 
 
 class Plain:
@@ -87,38 +51,29 @@ class Plain:
         out = []
         for k in range(iterations):
             for plan, ranks, times in zip(self.plans, self.ranks, drawn, strict=True):
-                if plan.pattern.name == "sweep3d":
-                    out.append(self._sweep(plan, ranks, times, k))
+                if ranks.wavefront:
+                    ended, steps = sweep(ranks, lambda r, s, t=times, n=k * plan.steps: t[r][n + s], self.state)
+                    self.heard += steps
+                    out.append(Outcome(ended, [s for step in steps for s in step.values()]))
                     continue
                 if plan.pattern.root:
-                    ended, by_rank = broadcast(
-                        ranks, Relays.of(ranks, plan.costs, ranks.setting), times[0][k], self.state
-                    )
-                    out.append(Outcome(ended, list(by_rank.values())))
-                    continue
-                ended, sent = exchange(ranks, [times[r][k] for r in range(plan.pattern.ranks)], self.state)
-                self.heard.append(dict(enumerate(sent)))
-                out.append(Outcome(ended, sent))
+                    ended, by_rank = broadcast(ranks, times[0][k], self.state)
+                else:
+                    ended, sent = exchange(ranks, [times[r][k] for r in range(plan.pattern.ranks)], self.state)
+                    by_rank = dict(enumerate(sent))
+                self.heard.append(by_rank)
+                out.append(Outcome(ended, [*by_rank.values()]))
         return out
-
-    def _sweep(self, plan: Plan, ranks: Ranks, times: Sequence[Sequence[Sequence[float]]], k: int) -> Outcome:
-        x, y, _ = plan.pattern.grid
-        waited, steps = sweep(
-            ranks, lambda r, step: times[r][k * plan.steps + step], self.state, (x, y), plan.steps // 8
-        )
-        ended = [Ended(end, end, causes) for end, causes in zip(self.state.start, waited, strict=True)]
-        self.heard += steps
-        return Outcome(ended, [s for step in steps for s in step.values()])
 
 
 def run_as_plain(
     case: dict[str, Any], iterations: int, causes: Iterable[str] = CAUSES, **options: Any
 ) -> tuple[Simulation, list[Outcome]]:
-    """A case run by the engine, and by the plain recurrence: the ends of all ranks agree to 1e-12, the causes, means
-    over ranks that are differences of times, to the times' last digit."""
+    """A case run by the engine, and by the oracle: the ends of all ranks agree to 1e-12, the causes, means over ranks
+    that are differences of times, to the times' last digit."""
     plan = prepared(**case)
     expected = Plain(case["machine"], plan).run(iterations)
-    out = run(plan, iterations, record=True, **options)
+    out = run_step([plan], iterations, record=True, **options)[0]
     ends = ends_of(expected)
     assert out.ends_s is not None
     close(out.ends_s, ends, rtol=1e-12, atol=0)
@@ -128,12 +83,16 @@ def run_as_plain(
     return out, expected
 
 
-def run_from_rest(of: Evaluation, approach: Approach) -> tuple[list[Alone], float]:
-    """Exchanges from rest by the plain recurrence, which end as the engine says, and what their times round to."""
-    plain = [of.exchange(approach, row) for row in range(1, 1 + of.iterations)]
-    atol = 1e-12 * float((of.ready.max(axis=1)[1:] + [e.end for e in plain]).max())
-    close(of.each(approach), [e.end for e in plain], rtol=1e-12, atol=atol)
-    return plain, atol
+def run_from_rest(of: Evaluation, approach: Approach) -> tuple[Outcome, Array]:
+    """Exchanges from rest by the oracle, which end as the engine says; and when their last partitions are ready."""
+    plan, n = of._at_values(approach, of.iterations), of.iterations
+    times = [draws.draw(plan.workload, n, plan.seed, rank=rank).tolist() for rank in (0, 1)]
+    state = State.at_rest(2 * n)
+    ended, sent = exchange(ranks_of(of.machine, plan), [*times[0], *times[1]], state)
+    last = np.array([max(t) for t in times[0]])
+    ends = np.array([e.end for e in ended])
+    close(of.each(approach) + last, ends, rtol=1e-12)
+    return Outcome(ended, sent[:n]), last
 
 
 def ends_of(expected: Sequence[Outcome]) -> Array:

@@ -16,14 +16,11 @@ from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common import units
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError, shown
-from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.plan import Draws, Placed
-from pready.model.engine.ranks.layout import Layout
-from pready.model.engine.ranks.mapping import partitions_per_direction
-from pready.model.engine.simulate import run_all, run_step
-from pready.model.engine.simulation import Simulation, together
-from pready.model.engine.whole_step import plans
+from pready.model.engine.evaluate import Evaluation, plans
+from pready.model.engine.layout import Layout
+from pready.model.engine.messages import partitions_per_direction
+from pready.model.engine.plan import Compiler
+from pready.model.engine.simulation import Simulation, run_all, run_step, together
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.timeline.sampling import Sampler
@@ -113,7 +110,6 @@ class Lab:
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
     _evaluations: dict[Any, Evaluation] = field(default_factory=dict, repr=False)
     _simulations: dict[Any, Sequence[Simulation]] = field(default_factory=dict, repr=False)
-    _kept: KeptTimes = field(default_factory=KeptTimes, repr=False)
 
     def drawn(self) -> list[Lab]:
         """A lab for each of the draws; what one computes is there for the others."""
@@ -155,9 +151,8 @@ class Lab:
         if key not in self._simulations:
             machine, rows = self.machine(table), range(1 + self.draws)
             sampler = Sampler(machine, self.draws, seed=self.seed, lead=1)
-            draws = Draws(rows, [self.seed] * len(rows))
-            made = Placed(machine, workload, Layout(**ranks)).sampled(approach, sampler, draws)
-            (out,) = run_all([([made], iterations)], 1, self._kept)
+            made = Compiler(machine, workload, Layout(**ranks)).sampled(approach, sampler, self.seed, rows)
+            (out,) = run_all([([made], iterations)], 1)
             self._simulations[key] = [of for (of,) in out]
         return self._simulations[key][self.draw]
 
@@ -167,9 +162,9 @@ class Lab:
 
     def ends(self, table: MachineTable, workload: Workload, approach: Approach, **ranks: Any) -> Array:
         """When each rank ends one exchange that all began at 0; arguments as of `simulation`."""
-        placed = Placed(self.machine(table), workload, Layout(**ranks))
-        made = placed.sampled(approach, self.sampler(table), Draws(range(self.draw, self.draw + 1), [self.seed]))
-        ends = run_step([made.plan], 1, record=True)[0].ends_s
+        compiler, row = Compiler(self.machine(table), workload, Layout(**ranks)), range(self.draw, self.draw + 1)
+        made = compiler.sampled(approach, self.sampler(table), self.seed, row)
+        ends = run_step([made], 1, record=True)[0].ends_s
         assert ends is not None
         return np.asarray(ends[0])
 

@@ -14,7 +14,7 @@ from pready.model.advice.predict import chosen_ways
 from pready.model.approach.interfaces import EACH, PART, PART_AM, PART_WHOLE, Approach, Interface, whole
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.mapping import partitions_per_direction
+from pready.model.engine.messages import partitions_per_direction
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.result.verdict import candidates
 from pready.model.workload.workload import Workload

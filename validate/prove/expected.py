@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pready.model.approach.interfaces import Approach, whole
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.ranks.layout import layout
-from pready.model.engine.simulate import run_step, simulate
-from pready.model.engine.simulation import Simulation, together
-from pready.model.engine.whole_step import WholeStep, plans
+from pready.model.engine.evaluate import Evaluation, WholeStep, plans
+from pready.model.engine.layout import layout
+from pready.model.engine.simulation import Simulation, run_step, simulate, together
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload

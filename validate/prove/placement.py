@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import layout, of_a_step
+from pready.model.engine.layout import layout, of_a_step
 from pready.model.workload.workload import Workload
 from pready.validate.prove.performed import Performed
 

@@ -15,7 +15,7 @@ from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import of_a_step
+from pready.model.engine.layout import of_a_step
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps

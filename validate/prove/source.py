@@ -14,8 +14,8 @@ from pready.calibrate.measure.exchange_plan import ExchangePlan, step_plan
 from pready.model.approach.interfaces import INTERFACES, PART_AM, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import Layout, of_a_step
-from pready.model.engine.ranks.pattern import Pattern
+from pready.model.engine.layout import Layout, of_a_step
+from pready.model.engine.pattern import Pattern
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 

@@ -1,159 +1,102 @@
-// The Python side of the kernel: plain arrays in and out.
+// The Python side of the kernel.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <exception>
-#include <functional>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
-#include <type_traits>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "run/batch.hpp"
-#include "run/engine.hpp"
+#include "run.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 using namespace pready;
 
 namespace {
 
-using Matrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Records = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+template <class T, int N>
+using In = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-nb::ndarray<nb::numpy, double> array(std::vector<double> values, std::vector<std::size_t> shape) {
-    auto* kept = new std::vector<double>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-    return nb::ndarray<nb::numpy, double>(kept->data(), shape.size(), shape.data(), owner);
+template <class T>
+std::vector<T> row(const In<T, 1>& array) {
+    return {array.data(), array.data() + array.size()};
 }
 
-// How a field's numbers come from Python: as real numbers, or as integers that are made smaller here.
 template <class T>
-using Sent = std::conditional_t<std::is_same_v<T, double>, double,
-                                std::conditional_t<std::is_same_v<T, Seed>, std::uint64_t, std::int64_t>>;
-
-template <class T>
-constexpr const char* kType = std::is_same_v<T, double> ? "float64" : std::is_same_v<T, Seed> ? "uint64" : "int64";
-
-template <class T>
-T narrowed(const char* name, Sent<T> x) {
-    if constexpr (std::is_same_v<T, bool>) {
-        return x != 0;
-    } else {
-        const auto small = static_cast<T>(x);
-        if (static_cast<Sent<T>>(small) != x && x == x)
-            throw nb::type_error(("field '" + std::string(name) + "' is too large: " + std::to_string(x)).c_str());
-        return small;
-    }
+nb::ndarray<nb::numpy, T> given(std::vector<T> values, std::vector<std::size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
-// The numbers of an array, as its buffer: a conversion through DLPack takes ten times as long, and a plan has a hundred.
-template <class T>
-class Numbers {
-   public:
-    Numbers(const nb::handle& array, int dimensions) {
-        held_ = PyObject_GetBuffer(array.ptr(), &view_, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) == 0;
-        if (!held_) PyErr_Clear();
-        fits_ = held_ && view_.ndim == dimensions && view_.itemsize == sizeof(Sent<T>) && of_type(view_.format);
-    }
-    Numbers(const Numbers&) = delete;
-    Numbers& operator=(const Numbers&) = delete;
-    ~Numbers() {
-        if (held_) PyBuffer_Release(&view_);
-    }
+void must(bool holds, const std::string& what) {
+    if (!holds) throw nb::type_error(what.c_str());
+}
 
-    explicit operator bool() const { return fits_; }
-    std::size_t size(int axis) const { return static_cast<std::size_t>(view_.shape[axis]); }
-    const Sent<T>* data() const { return static_cast<const Sent<T>*>(view_.buf); }
-
-   private:
-    static bool of_type(const char* format) {
-        const std::string is = format == nullptr ? "B" : format;
-        if constexpr (std::is_same_v<T, double>) return is == "d";
-        if constexpr (std::is_same_v<T, Seed>) return is == "L" || is == "Q";
-        return is == "l" || is == "q";
-    }
-
-    Py_buffer view_{};
-    bool held_ = false, fits_ = false;
+// A plan with the pattern that it refers to.
+struct Compiled {
+    std::shared_ptr<const Pattern> pattern;
+    Plan plan;
 };
 
-// A field's name as Python keeps it: made once, where a lookup by text would make and hash it each time.
-struct Name {
-    const char* text;
-    PyObject* key;
-    explicit Name(const char* name) : text(name), key(PyUnicode_InternFromString(name)) {}
-};
-#define NAME(name) ([]() -> const Name& { static const Name made(#name); return made; }())
-
-template <class T>
-std::vector<T> numbers(const nb::dict& plan, const Name& of) {
-    const char* const name = of.text;
-    const nb::handle value = PyDict_GetItem(plan.ptr(), of.key);
-    if (!value.is_valid()) throw nb::key_error(("missing field '" + std::string(name) + "'").c_str());
-    const Numbers<T> array(value, 1);
-    if (!array) throw nb::type_error(("field '" + std::string(name) + "' is no row of " + kType<T>).c_str());
-    std::vector<T> out;
-    out.reserve(array.size(0));
-    for (std::size_t i = 0; i < array.size(0); ++i) out.push_back(narrowed<T>(name, array.data()[i]));
-    return out;
-}
-
-template <class T, std::size_t N>
-std::array<T, N> exactly(const nb::dict& plan, const Name& name) {
-    const std::vector<T> all = numbers<T>(plan, name);
-    if (all.size() != N)
-        throw nb::type_error(("field '" + std::string(name.text) + "' has " + std::to_string(all.size()) +
-                              " numbers, not " + std::to_string(N)).c_str());
-    std::array<T, N> out{};
-    std::copy(all.begin(), all.end(), out.begin());
-    return out;
-}
-
-// By name: element type, and shape if there is more than one.
-nb::dict described() {
-    nb::dict out;
-#define SCALAR(type, name) out[#name] = nb::make_tuple(kType<type>, "");
-#define TRIPLE(type, name) out[#name] = nb::make_tuple(kType<type>, "3");
-#define ARRAY(type, name, ...) out[#name] = nb::make_tuple(kType<type>, #__VA_ARGS__);
-#include "recurrence/fields.def"
-    return out;
-}
-
-// Raises a KeyError or a TypeError that names the field.
-Fields fields(const nb::dict& plan) {
-    Fields out;
-    std::size_t known = 0;
-#define SCALAR(type, name) out.name = exactly<type, 1>(plan, NAME(name))[0], ++known;
-#define TRIPLE(type, name) out.name = exactly<type, 3>(plan, NAME(name)), ++known;
-#define ARRAY(type, name, ...) out.name = numbers<type>(plan, NAME(name)), ++known;
-#include "recurrence/fields.def"
-    if (plan.size() != known) {
-        const nb::dict mine = described();
-        for (const auto& [key, value] : plan) {
-            if (!PyDict_Contains(mine.ptr(), key.ptr()))
-                throw nb::key_error(("unknown field '" + nb::cast<std::string>(key) + "'").c_str());
-        }
+// (plan, kinds [rows][classes][fields], team [rows][fields], contention [rows][VCIs], arrivals)
+Exchange exchange(const nb::tuple& of) {
+    const auto compiled = nb::cast<std::shared_ptr<Compiled>>(of[0]);
+    const auto kinds = nb::cast<In<double, 3>>(of[1]);
+    const auto team = nb::cast<In<double, 2>>(of[2]), contention = nb::cast<In<double, 2>>(of[3]);
+    const Plan& plan = compiled->plan;
+    const std::size_t rows = kinds.shape(0), classes = plan.protocols.size(), vcis = plan.messages.vcis.size();
+    must(kinds.shape(1) == classes && kinds.shape(2) == kKindFields.size(), "kinds: shape (rows, classes, KIND_FIELDS)");
+    must(team.shape(0) == rows && team.shape(1) == kTeamFields.size(), "team: shape (rows, TEAM_FIELDS)");
+    must(contention.shape(0) == rows && contention.shape(1) == vcis, "contention: shape (rows, VCIs)");
+    Exchange out{{compiled, &compiled->plan}, std::vector<Costs>(rows), nb::cast<std::shared_ptr<Arrivals>>(of[4])};
+    for (std::size_t r = 0; r < rows; ++r) {
+        Costs& costs = out.rows[r];
+        costs.kinds.resize(classes);
+        std::memcpy(costs.kinds.data(), kinds.data() + r * classes * kKindFields.size(), classes * sizeof(Kind));
+        std::memcpy(&costs.team, team.data() + r * kTeamFields.size(), sizeof(Team));
+        costs.contention.assign(contention.data() + r * vcis, contention.data() + (r + 1) * vcis);
     }
-    if (const std::string wrong = out.misshapen(); !wrong.empty()) throw nb::type_error(wrong.c_str());
     return out;
 }
 
-nb::dict reported(Outcome& outcome, std::size_t exchanges) {
-    std::vector<double> extremes;
-    for (const Extremes& e : outcome.extremes)
-        for (const double x : {e.shortest, e.longest, e.first_end, e.last_end}) extremes.push_back(x);
-    const auto rows = static_cast<std::size_t>(outcome.iterations);
-    outcome.sums.resize(rows * exchanges * kSums);  // without an exchange after which no other came
+std::vector<Exchange> exchanges(const nb::list& of) {
+    std::vector<Exchange> step;
+    for (const nb::handle each : of) step.push_back(exchange(nb::cast<nb::tuple>(each)));
+    must(!step.empty(), "no exchange");
+    for (const Exchange& e : step) {
+        must(e.plan->pattern.ranks == step[0].plan->pattern.ranks && e.plan->pattern.nodes() == step[0].plan->pattern.nodes(),
+             "exchanges of other ranks");
+        must(step.size() == 1 || !e.plan->pattern.ordered(), "a sweep or a tree beside other exchanges");
+        must(e.rows.size() == step[0].rows.size(), "exchanges of other rows");
+    }
+    return step;
+}
+
+nb::dict reported(const Outcome& outcome) {
+    std::vector<double> sums, extremes;
+    for (const Sums& s : outcome.sums) sums.insert(sums.end(), s.of.begin(), s.of.end());
+    for (const Sums& s : outcome.extremes)
+        for (const double x : {s.shortest, s.longest, s.first_end, s.last_end}) extremes.push_back(x);
+    const auto iterations = static_cast<std::size_t>(outcome.iterations);
+    const std::size_t each = iterations == 0 ? 0 : outcome.sums.size() / iterations * iterations;
+    sums.resize(each * kSums);  // without an exchange of an iteration that was not completed
     nb::dict out;
     out["iterations"] = outcome.iterations;
-    out["sums"] = array(std::move(outcome.sums), {rows * exchanges, kSums});
-    out["extremes"] = array(std::move(extremes), {rows, 4});
+    out["sums"] = given(std::move(sums), {each, kSums});
+    out["extremes"] = given(std::move(extremes), {iterations, 4});
     out["interrupted"] = outcome.interrupted;
     out["overflowed"] = outcome.overflowed;
     return out;
@@ -184,137 +127,152 @@ struct Watch {
     }
 };
 
-nb::dict run(Engine& engine, std::int64_t iterations, int cores, std::int64_t chunk,
-             std::optional<Matrix> ends, std::optional<Matrix> received, std::optional<Records> kept,
-             std::int64_t kept_from, const nb::object& poll) {
+nb::dict run_step(const nb::list& of, std::int64_t iterations, int cores, std::optional<Out> ends,
+                  std::optional<Out> received, std::optional<std::int64_t> kept_from, const nb::object& poll) {
+    const std::vector<Exchange> step = exchanges(of);
+    must(step[0].plan->pattern.alone == 0 || iterations == 1, "exchanges from rest have one iteration");
     Options options;
     options.iterations = iterations;
     options.cores = cores;
-    options.chunk = chunk;
     if (ends) options.ends = ends->data();
     if (received) options.received = received->data();
-    if (kept) {
-        options.kept = kept->data();
-        options.kept_from = kept_from;
-        options.kept_size = static_cast<std::int64_t>(kept->shape(2));
+    Kept kept;
+    if (kept_from) {
+        kept.from = *kept_from;
+        options.kept = &kept;
     }
     Watch watch{poll, true};
     options.poll = std::ref(watch);
     Outcome outcome;
     {
         const nb::gil_scoped_release release;
-        outcome = engine.run(options);
+        outcome = run(step, 0, 0, options);
     }
     watch.rethrow();
-    return reported(outcome, engine.exchanges());
-}
-
-// A field at another price: a row of a matrix of costs.
-template <class T>
-void price(T& field, const T* row) { field = *row; }
-void price(std::vector<double>& field, const double* row) { std::copy_n(row, field.size(), field.begin()); }
-template <class T>
-std::size_t length(const T&) { return 1; }
-std::size_t length(const std::vector<double>& field) { return field.size(); }
-
-template <class T>
-void price_all(std::vector<Fields>& rows, T Fields::*field, const Name& of, const nb::dict& prices) {
-    using One = std::conditional_t<std::is_same_v<T, std::vector<double>>, double, T>;
-    if constexpr (std::is_same_v<One, double> || std::is_same_v<One, Seed>) {
-        const char* const name = of.text;
-        const nb::handle value = PyDict_GetItem(prices.ptr(), of.key);
-        if (!value.is_valid()) return;
-        const Numbers<One> matrix(value, 2);
-        if (!matrix || matrix.size(0) != rows.size() || matrix.size(1) != length(rows[0].*field))
-            throw nb::type_error(("prices of field '" + std::string(name) + "' are no " + kType<One> + " matrix of " +
-                                  std::to_string(rows.size()) + " rows of " +
-                                  std::to_string(length(rows[0].*field))).c_str());
-        for (std::size_t r = 0; r < rows.size(); ++r) price(rows[r].*field, matrix.data() + r * matrix.size(1));
+    nb::dict out = reported(outcome);
+    nb::list ranks, traces;
+    for (const std::vector<Rank>& of_ranks : kept.ranks) {
+        std::vector<double> values(of_ranks.size() * kRankFields.size());
+        std::memcpy(values.data(), of_ranks.data(), values.size() * sizeof(double));
+        ranks.append(given(std::move(values), {of_ranks.size(), kRankFields.size()}));
     }
-}
-
-// Plans of one call by their objects: those of a step that stay the same are in many of its jobs.
-using Known = std::unordered_map<PyObject*, Fields>;
-
-const Fields& once(const nb::dict& plan, Known& known) {
-    auto found = known.find(plan.ptr());
-    if (found == known.end()) found = known.emplace(plan.ptr(), fields(plan)).first;
-    return found->second;
-}
-
-// ([(plan, prices by field, seeds) by exchange], iterations)
-Job job(const nb::tuple& of, Known& known) {
-    Job out{{}, nb::cast<std::int64_t>(of[1])};
-    for (const nb::handle each : nb::cast<nb::list>(of[0])) {
-        const auto exchange = nb::cast<nb::tuple>(each);
-        const auto plan = nb::cast<nb::dict>(exchange[0]), prices = nb::cast<nb::dict>(exchange[1]);
-        const auto seeds = nb::cast<std::vector<Seed>>(exchange[2]);
-        std::vector<Fields> rows(seeds.size(), once(plan, known));
-        for (std::size_t r = 0; r < seeds.size(); ++r) rows[r].seed = seeds[r];
-        if (out.rows.empty()) out.rows.resize(seeds.size());
-        if (out.rows.size() != rows.size()) throw nb::type_error("exchanges of a step have as many rows");
-        if (rows.empty()) continue;
-#define SCALAR(type, name) price_all(rows, &Fields::name, NAME(name), prices);
-#define TRIPLE(type, name)
-#define ARRAY(type, name, ...) price_all(rows, &Fields::name, NAME(name), prices);
-#include "recurrence/fields.def"
-        for (std::size_t r = 0; r < rows.size(); ++r) out.rows[r].push_back(std::move(rows[r]));
+    for (const std::vector<Trace>& sent : kept.traces) {
+        std::vector<std::uint8_t> bytes(sent.size() * sizeof(Trace));
+        std::memcpy(bytes.data(), sent.data(), bytes.size());
+        traces.append(given(std::move(bytes), {sent.size() * sizeof(Trace)}));
     }
+    out["ranks"] = ranks;
+    out["traces"] = traces;
     return out;
 }
 
-nb::list simulate_all(const nb::list& of, int cores, KeptTimes* kept) {
+// ([exchange], firsts by row, iterations)
+nb::list simulate_all(const nb::list& of, int cores) {
     std::vector<Job> jobs;
-    Known known;
-    for (const nb::handle each : of) jobs.push_back(job(nb::cast<nb::tuple>(each), known));
+    for (const nb::handle each : of) {
+        const auto job = nb::cast<nb::tuple>(each);
+        jobs.push_back({exchanges(nb::cast<nb::list>(job[0])), nb::cast<std::vector<std::int64_t>>(job[1]),
+                        nb::cast<std::int64_t>(job[2])});
+        must(jobs.back().firsts.empty() || jobs.back().firsts.size() == jobs.back().step[0].rows.size(), "firsts: one a row");
+    }
     Watch watch{nb::none()};
-    Outcomes outcomes;
+    std::vector<std::vector<Outcome>> outcomes;
     {
         const nb::gil_scoped_release release;
-        outcomes = run_all(jobs, cores, std::ref(watch), kept);
+        outcomes = run_all(jobs, cores, std::ref(watch));
     }
     watch.rethrow();
     nb::list out;
-    for (std::size_t j = 0; j < jobs.size(); ++j) {
+    for (const std::vector<Outcome>& rows : outcomes) {
         nb::list made;
-        for (std::size_t r = 0; r < outcomes[j].size(); ++r)
-            made.append(reported(outcomes[j][r], jobs[j].rows[r].size()));
+        for (const Outcome& outcome : rows) made.append(reported(outcome));
         out.append(made);
     }
     return out;
 }
+
+template <std::size_t N>
+nb::list names(const std::array<const char*, N>& of) {
+    nb::list out;
+    for (const char* name : of) out.append(name);
+    return out;
+}
+
+using Table = std::array<In<Index, 1>, 4>;
 
 }  // namespace
 
 NB_MODULE(_kernel, m) {
     m.doc() = "The engine's kernel, see pready.model.engine.";
     nb::set_leak_warnings(false);  // what an error's frames hold at exit is no leak, as pready freezes the collector
-    m.attr("FIELDS") = described();
-    nb::dict head;  // places in a record
-    head["start"] = int{kStart}, head["join"] = int{kJoin}, head["done"] = int{kDone}, head["messages"] = int{kHead};
-    m.attr("HEAD") = head;
-    nb::class_<KeptTimes>(m, "KeptTimes").def(nb::init<>()).def("__len__", &KeptTimes::count);
-    m.def("simulate_all", &simulate_all, nb::arg("jobs"), nb::arg("cores"), nb::arg("kept").none() = nb::none());
-    nb::class_<Engine>(m, "Engine")
+    m.attr("KIND_FIELDS") = names(kKindFields);
+    m.attr("TEAM_FIELDS") = names(kTeamFields);
+    m.attr("RANK_FIELDS") = names(kRankFields);
+    nb::class_<Interface>(m, "Interface")
         .def("__init__",
-             [](Engine* self, const nb::list& plans, const std::string& level) {
-                 std::vector<Fields> step;
-                 for (const nb::handle plan : plans) step.push_back(fields(nb::cast<nb::dict>(plan)));
-                 new (self) Engine(step, level);
+             [](Interface* self, bool joins, bool granted, bool two_sided, bool one_by_one, bool own_threads, bool deferred,
+                bool tells, bool windows_per_thread, int sync, int receivers) {
+                 new (self) Interface{joins, granted, two_sided, one_by_one, own_threads, deferred, tells, windows_per_thread,
+                                      static_cast<Sync>(sync), static_cast<Receivers>(receivers)};
              },
-             nb::arg("step"), nb::arg("level") = "")
-        .def("run", &run, nb::arg("iterations"), nb::arg("cores"), nb::arg("chunk"),
-             nb::arg("ends") = nb::none(), nb::arg("received") = nb::none(),
-             nb::arg("kept") = nb::none(), nb::arg("kept_from") = 0,
-             nb::arg("poll").none() = nb::none())
-        .def("draw",
-             [](const Engine& engine, std::int64_t rank, std::int64_t iteration) {
-                 std::vector<double> times = engine.draw(rank, iteration);
-                 const std::size_t n = times.size();
-                 return array(std::move(times), {n});
+             nb::kw_only(), "joins"_a, "granted"_a, "two_sided"_a, "one_by_one"_a, "own_threads"_a, "deferred"_a, "tells"_a,
+             "windows_per_thread"_a, "sync"_a, "receivers"_a);
+    nb::class_<Setting>(m, "Setting")
+        .def("__init__",
+             [](Setting* self, int threads, int theta, bool two_way, bool computing, bool progress_thread, int consumers,
+                int received_in) {
+                 new (self) Setting{threads, theta, two_way, computing, progress_thread, consumers, received_in};
              },
-             nb::arg("rank"), nb::arg("iteration"))
-        .def("memory", &Engine::memory, nb::arg("cores"), nb::arg("chunk"))
-        .def_prop_ro("level", &Engine::level)
-        .def_prop_ro("widest_record", &Engine::widest_record);
+             nb::kw_only(), "threads"_a, "theta"_a, "two_way"_a, "computing"_a, "progress_thread"_a, "consumers"_a,
+             "received_in"_a);
+    nb::class_<Messages>(m, "Messages")
+        .def("__init__",
+             [](Messages* self, int transports, bool mapped, double in_order, Lists vcis, Lists needs, Lists serving) {
+                 new (self) Messages{transports, mapped, in_order, std::move(vcis), std::move(needs), std::move(serving)};
+             },
+             nb::kw_only(), "transports"_a, "mapped"_a, "in_order"_a, "vcis"_a, "needs"_a, "serving"_a);
+    nb::class_<Pattern>(m, "Pattern")
+        .def("__init__",
+             [](Pattern* self, int sources, const std::vector<Table>& tables, const In<Index, 1>& profile,
+                const In<Index, 2>& kind, const In<std::int64_t, 1>& node_start, const In<std::int64_t, 1>& node_rank,
+                std::int64_t alone, bool tree, std::int64_t blocks) {
+                 new (self) Pattern{static_cast<std::int64_t>(profile.size()), static_cast<int>(kind.shape(1)), sources, {}, row(profile),
+                                    {kind.data(), kind.data() + kind.size()}, row(node_start), row(node_rank), alone, tree, blocks};
+                 for (const auto& [to, from, slot, order] : tables) {
+                     self->tables.push_back({row(to), row(from), row(slot), row(order)});
+                     must(to.size() == profile.size() * kind.shape(1) && from.size() == profile.size() * static_cast<std::size_t>(sources),
+                          "tables: receivers and senders of each rank");
+                 }
+             },
+             nb::kw_only(), "sources"_a, "tables"_a, "profile"_a, "kind"_a, "node_start"_a, "node_rank"_a, "alone"_a, "tree"_a,
+             "blocks"_a);
+    nb::class_<Compiled>(m, "Plan")
+        .def("__init__",
+             [](Compiled* self, std::shared_ptr<const Pattern> pattern, const Interface& interface, const Setting& setting,
+                const Messages& messages, const std::vector<std::array<bool, 4>>& protocols) {
+                 new (self) Compiled{pattern, {*pattern, interface, setting, messages, {}}};
+                 for (const auto& [asks, in_mpi, leaves, inside] : protocols)
+                     self->plan.protocols.push_back({asks, in_mpi, leaves, inside});
+             },
+             nb::kw_only(), "pattern"_a, "interface"_a, "setting"_a, "messages"_a, "protocols"_a);
+    nb::class_<Arrivals>(m, "Arrivals")
+        .def("__init__",
+             [](Arrivals* self, int times, int select, int density, std::uint64_t seed, int threads, int theta, double base,
+                double noise, double sd, double cut, double width, const In<double, 1>& share, const In<double, 1>& table,
+                const In<double, 1>& centre, const In<double, 1>& centre_cut) {
+                 new (self) Arrivals({static_cast<Times>(times), static_cast<Select>(select), static_cast<Density>(density), seed,
+                                     threads, theta, base, noise, sd, cut, width, row(share), row(table), row(centre), row(centre_cut)});
+             },
+             nb::kw_only(), "times"_a, "select"_a, "density"_a, "seed"_a, "threads"_a, "theta"_a, "base"_a, "noise"_a, "sd"_a,
+             "cut"_a, "width"_a, "share"_a, "table"_a, "centre"_a, "centre_cut"_a)
+        .def("at", [](const Arrivals& self, std::int64_t rank, std::int64_t iteration) {
+            std::vector<double> out(self.room());
+            const double* times = self.at(*self.kept(), rank, iteration, out.data());
+            const auto n = static_cast<std::size_t>(self.partitions());
+            return given(std::vector<double>(times, times + n), {n});
+        }, "rank"_a, "iteration"_a);
+    m.def("memory", [](const nb::list& step) { return memory(exchanges(step)); }, "step"_a);
+    m.def("run_step", &run_step, "step"_a, "iterations"_a, "cores"_a, "ends"_a.none() = nb::none(),
+          "received"_a.none() = nb::none(), "kept_from"_a.none() = nb::none(), "poll"_a.none() = nb::none());
+    m.def("simulate_all", &simulate_all, "jobs"_a, "cores"_a);
 }

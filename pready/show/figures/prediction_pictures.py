@@ -16,9 +16,8 @@ from pready.model.approach.libraries import library
 from pready.model.approach.vcis import transport_counts
 from pready.model.common.arrays import Array
 from pready.model.common.units import Unit, format_exact, format_size
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.ranks.mapping import partitions_per_direction
-from pready.model.engine.shared_draws import NOMINAL_ALONE
+from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
+from pready.model.engine.messages import partitions_per_direction
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
 from pready.model.workload.workload import Workload

@@ -24,10 +24,10 @@ from pready.calibrate.measure.session import Outcome, measure
 from pready.model.approach.interfaces import BULK, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
-from pready.model.engine.ranks.layout import layout
-from pready.model.engine.ranks.mapping import mapped
-from pready.model.engine.simulate import run_step
-from pready.model.engine.whole_step import plans
+from pready.model.engine.evaluate import plans
+from pready.model.engine.layout import layout
+from pready.model.engine.messages import mapped
+from pready.model.engine.simulation import run_step
 from pready.model.toml.reading import validated
 from pready.model.workload import draws
 from pready.model.workload.workload import Workload

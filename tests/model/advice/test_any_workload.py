@@ -19,7 +19,7 @@ from pready.model.approach.libraries import LIBRARIES
 from pready.model.approach.vcis import transport_counts
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation, gain_over_sizes
-from pready.model.engine.ranks.layout import part
+from pready.model.engine.layout import part
 from pready.model.engine.rows import exchange_s
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine

@@ -17,7 +17,7 @@ from pready.model.advice.sensitivity import STEP, TELLS, THREADS, sensitivity, w
 from pready.model.advice.unknowns import unknowns
 from pready.model.approach.interfaces import BY_KEY, MANY, Approach
 from pready.model.common.normal import Z95
-from pready.model.engine.whole_step import compare_step
+from pready.model.engine.evaluate import compare_step
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Lever

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ from close import close
 from hypothesis import given
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, generated
-from plain_ranks import run_from_rest
+from plain_ranks import as_many_are_early, run_from_rest
 from test_plain import cases
 
 from pready.model.approach.interfaces import BULK, Approach
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import run_all
+from pready.model.engine.simulation import run_step
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 
@@ -44,23 +45,27 @@ def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 @given(evaluations())
 def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of
-    plain, atol = run_from_rest(evaluation, approach)
-    equal = partial(close, rtol=1e-12, atol=atol)
-    quiet, run = evaluation.quiet(approach), evaluation.nominal(approach)
-    equal(quiet.communication_s, [evaluation.exchange(approach, 0).end])
-    equal(run.communication_s, [np.mean([e.end for e in plain])])
-    equal(run.to_join_s, [np.mean([e.join for e in plain])])
-    equal(run.spread_s, [np.mean([-e.first_ready for e in plain])])
-    assert run.messages == sum(len(e.messages) for e in plain)
-    tied = [sum(abs(m.arrived - e.join) <= atol for m in e.messages) for e in plain]
-    assert abs(run.arrived_early[0] * run.messages - sum(e.early for e in plain)) <= sum(tied) + 1e-6
-    # Draws of the machine share the first exchanges, and are scaled to all of them.
-    here, *each = evaluation.each_drawn(approach).mean(axis=1)
-    if here > 0:
-        equal(evaluation.drawn(approach).communication, np.array(each) / here * run.communication_s[0])
+    plain, last = run_from_rest(evaluation, approach)
+    ends = np.array([e.end for e in plain])
+    equal = partial(close, rtol=1e-12, atol=1e-12 * float(ends.max()))
+    run = evaluation.nominal(approach)
+    equal(run.communication_s, [np.mean(ends - last)])
+    as_many_are_early(run.arrived_early * run.messages, [plain])
+    # Message by message, what is shown is what was summed up; an exchange without spread is one of its own.
+    quiet, *each = (evaluation.exchange(approach, row) for row in range(1 + evaluation.iterations))
+    equal(evaluation.quiet(approach).communication_s, [quiet.end])
+    equal([e.end for e in each], ends - last)
+    equal(run.to_join_s, [np.mean([e.join for e in each])])
+    equal(run.spread_s, [np.mean([-e.first_ready for e in each])])
+    assert run.messages == sum(len(e.messages) for e in each)
+    for e in (quiet, *each):
+        for m in e.messages:
+            times = (m.ready, m.issued, m.goes, m.left, m.arrived, m.received)
+            assert all(a <= b + 1e-12 * ends.max() for a, b in pairwise(times))
+        assert max(m.received for m in e.messages) == pytest.approx(e.received, abs=1e-12 * ends.max())
 
 
 def test_exchanges_from_rest_have_one_iteration() -> None:
     e = Evaluation(load("meluxina"), Workload(threads=4, buffer="64 KiB"), draws=0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="one iteration"):
-        run_all([([e._at_values(BULK, FEW)], 2)], 1)
+    with pytest.raises(TypeError, match="one iteration"):
+        run_step([e._at_values(BULK, FEW)], 2)

@@ -21,8 +21,7 @@ from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.simulate import simulate
-from pready.model.engine.simulation import CAUSES
+from pready.model.engine.simulation import CAUSES, simulate
 from pready.model.machine import machine as machines
 from pready.model.machine.threads import Contention
 from pready.model.workload.exchange import ComputeTime

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,11 @@ from workloads import workload_of
 
 from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
-from pready.model.engine._kernel import KeptTimes
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.plan import Draws, Plan, without_spread
-from pready.model.engine.ranks.layout import layout, part
+from pready.model.engine.evaluate import Evaluation, compare_step
+from pready.model.engine.layout import layout, part
+from pready.model.engine.plan import Plan
 from pready.model.engine.rows import exchange_s
-from pready.model.engine.simulate import run as run_alone
-from pready.model.engine.simulate import run_all
-from pready.model.engine.whole_step import compare_step
+from pready.model.engine.simulation import Simulation, run_all, run_step
 from pready.model.machine.machine import load
 from pready.model.result.verdict import simplest
 from pready.model.toml.reading import validated
@@ -120,7 +117,7 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     e = Evaluation(load("meluxina"), w, draws=3)
     approach = Approach(BY_KEY["many"], 8, 4)
     first = e.first(e.per_draw)
-    plans = [e._at_draws(approach, range(draw, draw + 1)).plan for draw in range(4)]
+    plans = [e._at_draws(approach, range(draw, draw + 1)) for draw in range(4)]
     here, *fresh = [run_alone(made, first + e.per_draw).after(first) for made in plans]
     drawn, all_ = e.drawn(approach), e.nominal(approach)
     # The few iterations of all draws are scaled to what all iterations take at the machine's values.
@@ -131,10 +128,14 @@ def test_a_repriced_engine_is_a_new_one() -> None:
     assert len(set(expected)) == 3
 
 
+def run_alone(plan: Plan, iterations: int) -> Simulation:
+    return run_step([plan], iterations)[0]
+
+
 def same_numbers(one: Plan, other: Plan) -> None:
-    assert one.numbers.keys() == other.numbers.keys()
-    for name, value in other.numbers.items():
-        assert np.array_equal(one.numbers[name], value), name  # 300000 times: NumPy's own takes 30 us
+    for name in ("kinds", "team", "contention"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert (one.messages.vcis, one.messages.needs, one.seed) == (other.messages.vcis, other.messages.needs, other.seed)
 
 
 @of_each({"none": NoArrivals()} | UNEQUAL)
@@ -143,17 +144,10 @@ def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -
     machine, w = load("meluxina"), workload(pattern, model)
     e = Evaluation(machine, w, seed=3, draws=3)
     for approach in approaches(machine, w, effective_library(machine)):
-        several = e._at_draws(approach, range(4))
         for draw in range(4):
-            alone = e._placed.priced(approach, lambda *kind, k=draw: e._priced_rows(*kind).row(k), Draws([0], [3])).plan
-            prices = {name: value[draw] for name, value in several.prices.items()}
-            seed = np.array([several.seeds[draw]], np.uint64)
-            made = [
-                e._at_values(approach, 1).plan if draw == 0 else e._at_draws(approach, range(draw, draw + 1)).plan,
-                replace(several.plan, numbers=several.plan.numbers | prices | {"seed": seed}),
-            ]
-            for one in made:
-                same_numbers(one, alone)
+            alone = e._compiler.plan(approach, lambda *kind, k=draw: e._drawn_costs(*kind).row(k), 3)
+            same_numbers(e._at_draws(approach, range(draw, draw + 1)), alone)
+        same_numbers(e._at_values(approach, 1), e._at_draws(approach, range(1)))
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
@@ -167,17 +161,15 @@ def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> 
         first.changed(threads=8),
     ]
     some = approaches(machine, first, effective_library(machine))[::5]
-    kept = Evaluation(machine, first, seed=1, draws=0)._placed.made
+    kept = Evaluation(machine, first, seed=1, draws=0)._compiler._known
     for seed, w in enumerate([first, *others]):
         e = Evaluation(machine, w, seed=seed, draws=2)
         # All but the times of the threads are the same, or nothing is shared.
-        assert (e._placed.made is kept) == (w.buffer == first.buffer and w.threads == first.threads)
+        assert (e._compiler._known is kept) == (w.buffer == first.buffer and w.threads == first.threads)
         for approach in some:
-            alone = e._placed.priced(approach, e._value, Draws([0], [seed])).plan
-            made = e._at_values(approach, 1)
-            assert (made.plan.seed, made.seeds) == (seed, (seed,))
-            assert made.plan.workload == w
-            same_numbers(made.plan, alone)
+            alone, made = e._compiler.plan(approach, e._value, seed), e._at_values(approach, 1)
+            assert (made.seed, made.workload) == (seed, w)
+            same_numbers(made, alone)
 
 
 def test_what_is_saved_is_what_the_prediction_says() -> None:
@@ -239,35 +231,24 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
     ]
     steps = [([of], iterations) for of, iterations in jobs]
     for (of, iterations), rows in zip(jobs, run_all(steps, cores), strict=True):
-        for row, seed in enumerate(of.seeds):
-            numbers = of.plan.numbers | {name: at[row] for name, at in of.prices.items()}
-            alone = run_alone(replace(of.plan, numbers=numbers | {"seed": np.array([seed], np.uint64)}), iterations)
+        for row in range(len(of.kinds)):
+            alone = run_alone(of.rows(range(row, row + 1)), iterations)
             np.testing.assert_array_equal(rows[row][0].last_end_s, alone.last_end_s)
             np.testing.assert_array_equal(rows[row][0].communication_s, alone.communication_s)
-            assert rows[row][0].seed == seed
 
 
-@pytest.mark.parametrize("cores", [1, 2])
-@of_each({"drawn": NOISY, "a table": Laggard(model="laggard", late_by=0.04, late="thread")})
-def test_times_of_an_earlier_call_change_nothing(cores: int, model: Any) -> None:
-    e = Evaluation(load("meluxina"), workload("halo3d", model), draws=3)
-    each = e._pattern.ranks * e.workload.n_partitions if isinstance(model, Normal) else 0
+def test_times_of_an_earlier_call_change_nothing() -> None:
+    # A plan's arrivals keep what was drawn of them: the same ranks for fewer iterations, for more, and on other cores.
     ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
-    kept, expected = KeptTimes(), 0
-    # Draws share their arrivals: 6 iterations; then no more of what there is, more of it, and another draw.
-    for draws, iterations, more in (
-        (range(1, 3), 6, 6),
-        (range(2, 3), 4, 0),
-        (range(1, 2), 9, 9),
-        (range(3, 4), 2, 0),
-    ):
-        jobs = [([e._at_draws(a, draws)], iterations) for a in ways]
-        for fresh, mine in zip(run_all(jobs, 1), run_all(jobs, cores, kept), strict=True):
-            for (one,), (other,) in zip(fresh, mine, strict=True):
-                np.testing.assert_array_equal(one.mean_s, other.mean_s)
-                np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
-        expected += more * each
-        assert len(kept) == expected
+    e = Evaluation(load("meluxina"), workload("halo3d"), draws=3)
+    for iterations, cores in ((6, 1), (4, 2), (9, 1)):
+        for way in ways:
+            fresh = Evaluation(load("meluxina"), workload("halo3d"), draws=3)
+            one, other = (
+                run_all([([of._at_draws(way, range(1, 3))], iterations)], cores)[0][0][0] for of in (e, fresh)
+            )
+            np.testing.assert_array_equal(one.mean_s, other.mean_s)
+            np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
 
 
 ARRIVAL_MODELS: list[Any] = [
@@ -309,9 +290,8 @@ def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model
     machine, w = load("meluxina"), workload(pattern, model)
     spread, calm = Evaluation(machine, w, draws=0), Evaluation(machine, workload(pattern, NoArrivals()), draws=0)
     for approach in approaches(machine, w, effective_library(machine)):
-        made, own = without_spread(spread._at_values(approach, 1).plan, machine), calm._at_values(approach, 1).plan
-        assert made.workload == own.workload
-        same_numbers(made, own)
+        (own,) = calm._simulate([calm._at_values(approach, 1)], 1)
+        np.testing.assert_array_equal(spread.quiet(approach).last_end_s, own.last_end_s)
 
 
 @of_each({"normal": NOISY, "delay by size": Laggard(model="laggard", delay_rate="10 us/MiB")})  # type: ignore[arg-type]
@@ -323,7 +303,7 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     def alone(a: Approach, size: float) -> float:
         there = Evaluation(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
         first = there.first(there.per_draw)
-        made = there._at_values(a, 1).plan
+        made = there._at_values(a, 1)
         return exchange_s(run_alone(made, first + there.per_draw).after(first))
 
     eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)

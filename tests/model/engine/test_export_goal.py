@@ -19,8 +19,8 @@ from workloads import workload_of
 
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.engine import simulate
-from pready.model.engine.simulate import run_step
-from pready.model.engine.whole_step import plans
+from pready.model.engine.evaluate import plans
+from pready.model.engine.simulation import run_step
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 

@@ -16,10 +16,10 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
+from pready.model.engine.layout import layout, part
+from pready.model.engine.pattern import as_grid, nodes_of
 from pready.model.engine.plan import Plan
-from pready.model.engine.ranks.layout import layout, part
-from pready.model.engine.ranks.nodes import as_grid, nodes_of
-from pready.model.engine.simulate import prepared, run
+from pready.model.engine.simulation import prepared, run_step
 from pready.model.machine import machine as machines
 from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
@@ -43,13 +43,12 @@ def with_adapter(machine: Machine, rate: str, gap: str = "0 ns", rails: int = 1)
     return machine.model_copy(update={"adapter": adapter})
 
 
-def equals_plain(machine: Machine, plan: Plan, iterations: int, *ways: dict[str, Any]) -> None:
-    """Every rank ends every iteration as by the plain recurrence, whichever way the kernel runs."""
+def equals_plain(machine: Machine, plan: Plan, iterations: int) -> None:
+    """Every rank ends every iteration as the oracle says."""
     expected = Plain(machine, plan).run(iterations)
-    for how in ways or ({},):
-        out = run(plan, iterations, record=True, **how)
-        close(out.ends_s, ends_of(expected), rtol=1e-12)
-        as_many_are_early(out.arrived_early * out.messages / iterations, expected)
+    (out,) = run_step([plan], iterations, record=True)
+    close(out.ends_s, ends_of(expected), rtol=1e-12)
+    as_many_are_early(out.arrived_early * out.messages / iterations, expected)
 
 
 NOISY = {"model": "normal by thread", "spread": 0.1}
@@ -126,7 +125,7 @@ def test_instructions_and_cores_change_no_bit(approach: Approach, where: dict[st
     w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal by thread", "spread": 0.1})
     run = partial(simulate, machine, w, approach, grid=(6, 4, 6), iterations=4, record=True, periodic=periodic, **where)
     whole = run()
-    for options in ({"level": "baseline"}, {"cores": 7, "chunk": 64}, {"cores": 3, "chunk": 64}):
+    for options in ({"cores": 7}, {"cores": 3}):
         other = run(**options)
         np.testing.assert_array_equal(whole.ends_s, other.ends_s)
         np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
@@ -150,7 +149,7 @@ def test_ranks_that_receive_before_all_have_sent(where: dict[str, Any], periodic
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
     w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
     plan = prepared(machine, w, Approach(PART, 2, 1), grid=(4, 4, 40), periodic=periodic, **where)
-    equals_plain(machine, plan, 2, {"cores": 1}, {"cores": 3})  # three share the layers of nodes unequally
+    equals_plain(machine, plan, 2)
 
 
 SPACED: dict[str, tuple[Any, str]] = {
@@ -172,7 +171,7 @@ def test_evenly_spaced_messages_equal_the_plain_recurrence(o_s: float, within: f
     machine, (model, compute) = with_nodes(inter, intra), SPACED[arrivals]
     w = workload(pattern="halo3d26", buffer="4 KiB", compute={"time": compute}, arrivals=model)
     plan = prepared(machine, w, Approach(PART, 4, 1), grid=(4, 4, 2), ranks_per_node=4)
-    equals_plain(machine, plan, 2, {}, {"level": "baseline"})
+    equals_plain(machine, plan, 2)
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])

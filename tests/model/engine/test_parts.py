@@ -20,7 +20,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import prepared
+from pready.model.engine.simulation import prepared
 from pready.model.machine.machine import Machine, load
 from pready.model.toml.dotted import written
 from pready.model.workload import workload as workloads
@@ -130,7 +130,8 @@ def test_each_part_has_its_protocol() -> None:
     of = Evaluation(load("meluxina"), w, draws=0)
     sizes = of.message_sizes(MANY.into(4))
     assert sizes == pytest.approx([2048, 124928])
-    asks = [bool(c.asks(MANY)) for c in of.costs_by_peer(MANY.into(4))]
+    made = of._at_values(MANY.into(4), 1)
+    asks = [bool(made.costs[k].asks(MANY)) for k in made.pattern.classes[0]]
     assert asks == [False, False, False, True]
 
 

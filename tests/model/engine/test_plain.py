@@ -17,9 +17,7 @@ from plain_ranks import Plain, as_many_are_early, ends_of, run_as_plain
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
-from pready.model.engine.plan import Priced
-from pready.model.engine.simulate import prepared, run_all, run_step
-from pready.model.engine.simulation import CAUSES, together
+from pready.model.engine.simulation import CAUSES, prepared, run_all, run_step, together
 from pready.model.machine import machine as machines
 from pready.model.machine.path import SizeCurve
 from pready.model.toml.reading import validated
@@ -260,8 +258,8 @@ def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> 
         prepared(machine, w, Approach(SINGLE), seed=2, **common),
     ]
     alone = run_step(step, 5, record=True)
-    again = run_step(step, 5, record=True, cores=cores, chunk=64)
-    ((batch,),) = run_all([([Priced(p, {}, (p.seed,)) for p in step], 5)], cores)
+    again = run_step(step, 5, record=True, cores=cores)
+    ((batch,),) = run_all([(step, 5)], cores)
     for one, other, third in zip(alone, again, batch, strict=True):
         np.testing.assert_array_equal(one.ends_s, other.ends_s)
         np.testing.assert_array_equal(one.mean_s, third.mean_s)

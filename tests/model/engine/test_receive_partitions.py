@@ -16,7 +16,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.common.errors import PreadyError
-from pready.model.engine.simulate import prepared
+from pready.model.engine.simulation import prepared
 from pready.model.equations import receiver_work
 from pready.model.machine.machine import load
 from pready.model.toml.dotted import written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import signal
 import threading
@@ -17,10 +18,8 @@ from machines import ideal
 from pready.model.approach.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
-from pready.model.engine import simulate as engine_simulate
-from pready.model.engine._kernel import Engine
-from pready.model.engine.ranks.layout import unable
-from pready.model.engine.simulate import prepared
+from pready.model.engine.layout import unable
+from pready.model.engine.simulation import prepared
 from pready.model.machine import machine
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
@@ -61,16 +60,13 @@ def test_draws_are_those_of_arrivals(model: Any, exact: bool, threads: int, tmp_
     (tmp_path / "times.txt").write_text("\n".join(f"{90 + i * i % 23}" for i in range(40)))
     w = workload(model=model, threads=threads, partitions_per_thread=3, buffer="7200 B", folder=str(tmp_path))
     for seed in (0, 2**64 - 1):
-        plan = prepared(MELUXINA, w, Approach(SINGLE), grid=(2, 2), seed=seed)
-        for level in ("", "baseline"):
-            kernel = Engine([plan.numbers], level)
-            for rank, iteration in ((0, 0), (1, 7), (2**32 - 1, 2**32 - 1)):
-                mine = kernel.draw(rank, iteration)
-                theirs = draws.draw(w, 1, seed, rank=rank, first=iteration)[0]
-                if exact:
-                    np.testing.assert_array_equal(mine, theirs)
-                else:  # the logarithm in the normal distribution's tails may round differently
-                    np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+        drawn = prepared(MELUXINA, w, Approach(SINGLE), grid=(2, 2), seed=seed).arrivals
+        for rank, iteration in ((0, 0), (1, 7), (2**32 - 1, 2**32 - 1)):
+            mine, theirs = drawn.at(rank, iteration), draws.draw(w, 1, seed, rank=rank, first=iteration)[0]
+            if exact:
+                np.testing.assert_array_equal(mine, theirs)
+            else:  # the logarithm in the normal distribution's tails may round differently
+                np.testing.assert_allclose(mine, theirs, rtol=1e-14)
 
 
 @pytest.mark.parametrize("model", ["laggard", "late", "none", "trace", "columns"])
@@ -92,9 +88,6 @@ def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(out.received_s[0], np.array(last) + w.buffer / 25e9, rtol=1e-12)
 
 
-LEVELS = ["avx512", "avx2", "baseline"]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26", "pt2pt", "sweep3d"])
 @pytest.mark.parametrize("key", ["part", "many", "single", "rma-many-passive"])
@@ -105,34 +98,13 @@ def test_same_seed_same_bits(pattern: Any, key: str, size: str) -> None:
     grid = (24, 18) if pattern == "sweep3d" else (6, 7, 50)
     reference = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True)
     assert reference.ends_s is not None
-    variants: list[dict[str, Any]] = [{"cores": 2}, {"cores": 3, "chunk": 64}, {"cores": 2, "chunk": 640}]
-    for level in LEVELS:
-        try:
-            simulate(MELUXINA, w, approach, grid=(2,), iterations=1, level=level)
-        except PreadyError:
-            continue
-        variants.append({"level": level, "cores": 2})
-    for options in variants:
+    for options in ({"cores": 2}, {"cores": 3}):
         out = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True, **options)
         assert out.ends_s is not None
         np.testing.assert_array_equal(out.ends_s, reference.ends_s)
         np.testing.assert_array_equal(out.mean_s, reference.mean_s)
         for cause, seconds in reference.causes_s.items():
             np.testing.assert_array_equal(out.causes_s[cause], seconds)
-
-
-def test_a_window_equals_all_records() -> None:
-    # A long thin grid streams through a window (memory grows by rank); a short one keeps all records.
-    w = workload("halo3d26")
-    thin = prepared(MELUXINA, w, PART_8, grid=(4, 4, 4000))
-    kernel = Engine([thin.numbers])
-    per_rank = kernel.memory(1, 0) / thin.pattern.ranks
-    assert per_rank < 60 < 8 * kernel.widest_record  # state of a rank, against its messages
-    streamed = simulate(MELUXINA, w, PART_8, grid=(4, 4, 400), iterations=3, record=True)
-    shared = simulate(MELUXINA, w, PART_8, grid=(4, 4, 400), iterations=3, record=True, cores=100, chunk=64)
-    assert streamed.ends_s is not None
-    assert shared.ends_s is not None
-    np.testing.assert_array_equal(streamed.ends_s, shared.ends_s)
 
 
 def test_causes_add_up_and_messages_are_counted() -> None:
@@ -173,7 +145,6 @@ THREE = {"grid": (3,), "pattern": "neighbours"}
         ({"grid": (2, 2), "thread_grid": (2, 2, 3)}, "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
         ({"grid": (2, 2), "thread_grid": (2, 2, 2)}, "does not divide the 4 user partitions in direction"),
         ({"grid": (4,), "thread_grid": (2, 2, 2), "pattern": "pt2pt"}, "thread_grid with pattern = 'pt2pt'"),
-        ({"grid": (4, 4), "level": "z80"}, "this processor or build has no version for z80"),
         ({"grid": (4, 4), "approach": Approach(PART, 3, 1)}, "transport_partitions = 3 does not divide 8"),
         ({"grid": (1000, 1000, 1000), "iterations": 1000, "record": True}, "GiB are available"),
     ],
@@ -188,11 +159,8 @@ def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> 
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib
-
-    module = importlib.import_module("pready.model.engine.simulate")
-    assert module.simulate is engine_simulate
-    monkeypatch.setattr(module, "available_memory", lambda: 10_000)
+    of_patterns = importlib.import_module("pready.model.engine.pattern")
+    monkeypatch.setattr(of_patterns, "available_memory", lambda: 10_000)
     with pytest.raises(
         PreadyError, match=r"262144 ranks need 0\.\d\d GiB, 0\.00 GiB are available; valid: fewer ranks"
     ):
@@ -279,12 +247,12 @@ def test_threads_own_parts_of_faces() -> None:
     # Of 4 x 4 x 4 threads sixteen touch each face, four each edge, one each corner.
     w = workload("halo3d26", threads=64, partitions_per_thread=2, buffer="128 KiB")
     plan = prepared(MELUXINA, w, Approach(PART, 2, 4), grid=(4, 4, 4), thread_grid=(4, 4, 4))
-    assert plan.mapping is not None
+    assert plan.messages.mapping is not None
     directions = plan.pattern.directions
     for d, step in enumerate(plan.pattern.steps):
-        needed = [p for t in range(2) for p in plan.mapping.partitions[t * directions + d]]
+        needed = [p for t in range(2) for p in plan.messages.mapping.partitions[t * directions + d]]
         assert len(needed) == 2 * 4 ** (3 - sum(map(abs, step)))
-    assert sorted(m for vci in plan.mapping.vcis for m in vci) == list(range(52))
+    assert sorted(m for vci in plan.messages.mapping.vcis for m in vci) == list(range(52))
 
 
 def test_a_late_thread_delays_only_its_faces() -> None:

@@ -11,8 +11,7 @@ from machines import ideal
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK
-from pready.model.engine.recorded import Recorded, record
-from pready.model.engine.simulate import prepared
+from pready.model.engine.simulation import Recorded, prepared, record
 from pready.model.machine.machine import Machine
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3

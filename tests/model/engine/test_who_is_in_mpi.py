@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from from_rest import exchange
 from machines import ideal
 from plain_ranks import run_as_plain
 from workloads import workload_of
@@ -13,10 +14,9 @@ from workloads import workload_of
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import prepared
+from pready.model.engine.simulation import prepared
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import costs
-from pready.model.timeline.plain_run import alone, pair
 from pready.model.timeline.rules import Setting, serving
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
@@ -76,7 +76,7 @@ def goes(
     w, setting = workload(2, theta), Setting(2, theta, 1, 2, "on-call", global_progress=everywhere)
     approach, cost = Approach(BY_KEY[key], 2 * theta, 2), costs(Sampler(on_call()), w, 1e5)
     times = None if receiver is None else [1e-3 * t for t in receiver]
-    made = alone(pair([cost], approach, setting), [1e-3 * t for t in sender], receiver_times=times)
+    made = exchange([cost], approach, setting, [1e-3 * t for t in sender], receiver_times=times)
     moved = {m.transport: 1e3 * (m.goes + 1e-3 * max(sender)) for m in made.messages}
     return [moved[t] for t in range(2 * theta)]
 
@@ -105,8 +105,8 @@ def test_threads_that_own_parts_of_faces_wait_for_what_they_send_and_receive() -
     # same VCI is thread 0's; the other way round to the left. The other faces' messages are thread 0's.
     w = workload(4, pattern="halo3d", both_ways=False)
     plan = prepared(on_call(), w, Approach(MANY, 1, 4), grid=(3, 3, 3), thread_grid=(4, 1, 1))
-    assert plan.mapping is not None
-    assert plan.mapping.waiting == ((0, 3), (0, 3))
+    assert plan.messages.mapping is not None
+    assert plan.messages.mapping.waiting == ((0, 3), (0, 3))
 
 
 def test_one_protocol_is_answered_by_hardware_and_another_in_mpi() -> None:

@@ -14,9 +14,8 @@ from pready.model.advice.predict import predict
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulate import run_step
-from pready.model.engine.whole_step import compare_step, plans
+from pready.model.engine.evaluate import Evaluation, compare_step, plans
+from pready.model.engine.simulation import run_step
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload

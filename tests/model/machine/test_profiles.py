@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from from_rest import exchange
 
 from pready.model.approach.interfaces import BULK
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs
-from pready.model.timeline.plain_run import alone, pair
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
@@ -37,7 +37,7 @@ def test_no_message_gets_faster_by_being_larger(name: str, cache: str) -> None:
 
     def seconds(size: int) -> float:
         """Of one message, both sides in MPI."""
-        return alone(pair([costs(sampler, one.at_buffer(size), size)], BULK, setting), [0.0]).end
+        return exchange([costs(sampler, one.at_buffer(size), size)], BULK, setting, [0.0]).end
 
     for (a, before), (b, after) in pairwise((size, seconds(size)) for size in sizes(machine)):
         segment = machine.inter.segment(b)

@@ -152,7 +152,7 @@ def test_means_of_iterations_are_as_sure_as_blocks_say() -> None:
 def test_blocks_are_means_of_iterations_in_order() -> None:
     from machines import ideal
 
-    from pready.model.engine.simulate import simulate
+    from pready.model.engine.simulation import simulate
     from pready.model.workload.workload import Workload
 
     w = Workload.model_validate(

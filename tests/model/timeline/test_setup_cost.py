@@ -10,8 +10,7 @@ from machines import ideal
 from pready.model.advice.predict import predict
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.whole_step import compare_step
+from pready.model.engine.evaluate import Evaluation, compare_step
 from pready.model.machine.machine import Begin, Machine, load
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from pready.model.approach.interfaces import SINGLE, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.layout import layout
-from pready.model.engine.ranks.mapping import mapped
-from pready.model.engine.ranks.pattern import pattern
+from pready.model.engine.layout import layout
+from pready.model.engine.messages import mapped
+from pready.model.engine.pattern import pattern
 from pready.model.engine.simulation import Simulation
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.toml.provenance import Strict

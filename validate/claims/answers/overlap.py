@@ -40,7 +40,7 @@ def _exchange(machine: MachineTable, size: float, lab: Lab) -> Evaluation:
 
 def _left_over(exchange: Evaluation, approach: Approach, compute: float) -> float:
     """Seconds after the computation until the message is complete: it was ready at 0, the receive posted."""
-    return exchange.steps(approach, [0.0], compute).end - compute
+    return exchange.steps(approach, [[0.0]], compute)[0].end - compute
 
 
 def overhead_beyond_computation(a: Overlapped, lab: Lab) -> float:

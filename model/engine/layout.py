@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.ranks.nodes import as_grid
-from pready.model.engine.ranks.pattern import Pattern, pattern
+from pready.model.engine.pattern import Pattern, as_grid, pattern
 from pready.model.workload import supported_by
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.tree import RANKS

@@ -1,0 +1,142 @@
+// What one simulation needs to know. Times in seconds; docs/theory/engine.md has the model.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace pready {
+
+using Index = std::int32_t;
+using Lists = std::vector<std::vector<Index>>;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNever = -kInf;
+
+// Messages of one class: of one size, over one path. A row of `Costs` in the order of `kKindFields`.
+struct Kind {
+    double hold;     // 2. issue: of the VCI's lock
+    double half;     // 3. protocol: half a handshake
+    double busy;     // 4. NIC: the port, until the next message may follow
+    double shared;   // 4. the same of an adapter that ranks of a node share
+    double stream;   // 5. wire: G m
+    double wire;     // 5. L
+    double receive;  // 6. receive: CPU time, the search of a queue aside
+    double ack;      // 7. finish: from an arrival until the sender knows
+    double work;     // consume: of a receiver's thread on one user partition
+
+    double travel() const { return stream + wire; }
+};
+constexpr std::array kKindFields{"hold", "half", "busy", "shared", "stream", "wire", "receive", "ack", "work"};
+static_assert(sizeof(Kind) == kKindFields.size() * sizeof(double));
+
+// What a rank pays whatever its messages.
+struct Team {
+    double barrier;    // its threads meet
+    double control;    // a message without payload, from call to call
+    double per_entry;  // matching: each entry of a queue that is searched
+    double closing;    // an epoch at each end
+    double tested;     // from an arrival until a thread that tests its partitions sees it
+};
+constexpr std::array kTeamFields{"barrier", "control", "per_entry", "closing", "tested"};
+static_assert(sizeof(Team) == kTeamFields.size() * sizeof(double));
+
+struct Costs {
+    std::vector<Kind> kinds;
+    Team team;
+    std::vector<double> contention;  // by VCI: what a message pays that waits for its lock
+};
+
+// Which rules hold for a class of messages, whatever its costs.
+struct Protocol {
+    bool asks;    // goes once the receiver has answered
+    bool in_mpi;  // which it does only in MPI
+    bool leaves;  // its send is complete once the last byte has left; else once it may go
+    bool inside;  // stays within a node
+};
+
+enum class Sync : int { none = 0, active = 1, passive = 2 };
+enum class Receivers : int { master = 0, threads = 1, none = 2 };
+
+struct Interface {
+    bool joins;               // the threads meet before anything goes
+    bool granted;             // each message needs a clear-to-send of its receiver
+    bool two_sided;           // the rank that comes second starts the transfer
+    bool one_by_one;          // a message is issued when the send before is complete
+    bool own_threads;         // each thread completes its own messages; else one thread all
+    bool deferred;            // puts move in the call that ends the epoch
+    bool tells;               // MPI tells of each message, not only of the end
+    bool windows_per_thread;
+    Sync sync;
+    Receivers receivers;
+};
+
+struct Setting {
+    int threads, theta;    // theta: user partitions of a thread
+    bool two_way;          // a rank's peers send to it while it sends to them
+    bool computing;        // a receiver computes, rather than waits in MPI
+    bool progress_thread;
+    int consumers;         // threads that work on what comes; 0: that is no part of the exchange
+    int received_in;       // partitions of a message that they work on
+};
+
+// A job queues for a VCI: a transport partition, which goes to all neighbours, or where threads own parts of faces
+// (`mapped`) one message, number t * directions + d.
+struct Messages {
+    int transports;  // messages to each neighbour
+    bool mapped;
+    double in_order; // of a VCI's queue, those that one thread of one neighbour sends
+    Lists vcis;      // the jobs of each
+    Lists needs;     // the user partitions of each job
+    Lists serving;   // threads that make progress: of all VCIs, or VCI by VCI
+};
+
+// Who sends to whom: tables of `directions` receivers and `sources` senders of each rank, -1 for none.
+struct Neighbours {
+    std::vector<Index> to, from;
+    std::vector<Index> slot;   // of each sender, its direction; empty: the number of the source
+    std::vector<Index> order;  // of ranks that wait for each other in one exchange; empty: any
+};
+
+struct Pattern {
+    std::int64_t ranks;
+    int directions, sources;
+    std::vector<Neighbours> tables;  // one, or one for each corner from which a sweep begins
+    std::vector<Index> profile;      // of each rank: its row of `kind`
+    std::vector<Index> kind;         // [profiles][directions]: the class of what goes there
+    std::vector<std::int64_t> node_start, node_rank;  // ranks by adapter that they share; empty: each has its own
+    std::int64_t alone;  // exchanges side by side, each from rest: rank r sends to r + alone, and counts; 0: none
+    bool tree;           // rank 0 sends to all, who send on what they receive
+    std::int64_t blocks; // of a sweep, per octant; 0: no sweep
+
+    std::int64_t steps() const { return blocks > 0 ? 8 * blocks : 1; }
+    std::int64_t counted() const { return alone > 0 ? alone : ranks; }
+    std::int64_t nodes() const { return node_start.empty() ? 0 : static_cast<std::int64_t>(node_start.size()) - 1; }
+    bool ordered() const { return tree || blocks > 0; }
+};
+
+struct Plan {
+    const Pattern& pattern;
+    Interface interface;
+    Setting setting;
+    Messages messages;
+    std::vector<Protocol> protocols;  // by class
+
+    int vcis() const { return static_cast<int>(messages.vcis.size()); }
+    int jobs() const { return static_cast<int>(messages.needs.size()); }
+    int groups() const { return static_cast<int>(messages.serving.size()); }
+    int group_of(int vci) const { return groups() == 1 ? 0 : vci; }
+    std::int64_t sent() const { return std::int64_t{messages.transports} * pattern.directions; }
+    bool opens() const { return interface.sync != Sync::none; }
+    bool waits() const { return setting.computing && !setting.progress_thread; }
+    bool by_vci() const { return interface.receivers == Receivers::threads && vcis() > 1; }
+    bool asks() const {
+        for (const Protocol& p : protocols) if (p.asks) return true;
+        return false;
+    }
+    // Does a send look at its receivers?
+    bool looks() const { return opens() || interface.granted || interface.two_sided || asks(); }
+};
+
+}  // namespace pready

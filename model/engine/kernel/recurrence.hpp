@@ -1,0 +1,828 @@
+// One exchange of one rank, in seven steps. Each is a shift or a FIFO, end_i = max(arrival_i, end_(i-1)) + service_i, so
+// that no event queue is needed: docs/theory/engine.md says why, under the same names.
+//
+//   ready     when jobs may queue for their VCIs
+//   issue     a VCI's lock, job after job
+//   protocol  eager, or when a receiver answers
+//   NIC       the rank's port, and an adapter that ranks of a node share
+//   wire      latency and the last byte; sends are complete
+//   receive   the receiver's port, and the threads that receive
+//   finish    epochs close, threads meet, ranks go on
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "arrivals.hpp"
+#include "plan.hpp"
+
+namespace pready {
+
+// One rank in one exchange; absolute seconds but for `early`.
+struct Rank {
+    double start;
+    double first, ready;  // its first and its last partition are ready
+    double join;          // its threads have met
+    double issued, done;  // all that it sends; its sends are complete
+    double notify;        // its epoch is closed, and its targets know
+    double nic = kNever;  // its port is free again
+    double early;         // messages that arrive before the join
+    double received;      // the last message
+    double told;          // and what follows, but for work on what came
+    double end = 0;
+};
+constexpr std::array kRankFields{"start", "first",  "ready", "join",     "issued", "done",
+                                 "notify", "nic", "early", "received", "told",   "end"};
+static_assert(sizeof(Rank) == kRankFields.size() * sizeof(double));
+
+// One message at every step, and which operand was the last in each of them.
+struct Trace {
+    double ready, issued, goes, left, arrived, received;
+    std::int16_t job, vci;
+    std::int8_t won[4];  // in issue, protocol, NIC and receive: a `Won`
+};
+// What a step waited for: the step before it; the lock, port or thread that was busy; the peer; the node's adapter.
+enum Won : std::int8_t { kBefore = 0, kBusy = 1, kPeer = 2, kAdapter = 3 };
+
+// A time, and what it is of. Equal times are served by number.
+struct Item {
+    double key;
+    Index number;
+};
+inline bool before(const Item& a, const Item& b) { return a.key < b.key || (a.key == b.key && a.number < b.number); }
+
+// Brings items into order: few by insertion; of many, runs that are sorted already are merged, two by two.
+inline void merge_runs(std::vector<Item>& items, std::vector<Item>& room, std::vector<std::size_t>& ends) {
+    constexpr std::size_t kFew = 12;
+    const std::size_t n = items.size();
+    for (std::size_t i = 1; n <= kFew && i < n; ++i) {
+        const Item item = items[i];
+        std::size_t at = i;
+        for (; at > 0 && before(item, items[at - 1]); --at) items[at] = items[at - 1];
+        items[at] = item;
+    }
+    if (n <= kFew) return;
+    ends.clear();
+    for (std::size_t i = 1; i < n; ++i) {
+        if (before(items[i], items[i - 1])) ends.push_back(i);
+    }
+    if (ends.empty()) return;
+    ends.push_back(n);
+    room.resize(n);
+    while (ends.size() > 1) {
+        std::size_t begin = 0, kept = 0;
+        for (std::size_t r = 0; r < ends.size(); r += 2) {
+            const std::size_t middle = ends[r], end = r + 1 < ends.size() ? ends[r + 1] : middle;
+            const Item* const at = items.data();
+            std::merge(at + begin, at + middle, at + middle, at + end, room.data() + begin,
+                       [](const Item& a, const Item& b) { return before(a, b); });
+            ends[kept++] = begin = end;
+        }
+        ends.resize(kept);
+        items.swap(room);
+    }
+}
+
+// The largest of some times, and the smallest: four at a time, as one waits for the one before.
+template <class Better>
+inline double best(std::span<const double> of, Better better) {
+    double x[4] = {of[0], of[0], of[0], of[0]};
+    std::size_t i = 0;
+    for (; i + 4 <= of.size(); i += 4) {
+        for (std::size_t l = 0; l < 4; ++l) x[l] = better(x[l], of[i + l]);
+    }
+    for (; i < of.size(); ++i) x[0] = better(x[0], of[i]);
+    return better(better(x[0], x[1]), better(x[2], x[3]));
+}
+inline double latest(std::span<const double> of) {
+    return best(of, [](double a, double b) { return a > b ? a : b; });
+}
+inline double earliest(std::span<const double> of) {
+    return best(of, [](double a, double b) { return a < b ? a : b; });
+}
+
+// Whole picoseconds: rounding alone must not decide an order. Messages' times end in tenths or halves of one, such as
+// 50000 B at 81.30081 ps/B; intervals begin where no such time is.
+inline double ticks(double time) { return ((time * 1e12 + 0.1234567) + 0x1.8p52) - 0x1.8p52; }
+
+// Ranks, and what they keep from one exchange to the next.
+struct State {
+    std::vector<Rank> ranks;
+    std::vector<double> adapter;  // of each node: when it is free
+};
+
+// What ranks send in one exchange. Messages stand by rank and direction, and there as they leave.
+struct Sent {
+    std::vector<double> starts, in_mpi;  // [ranks][jobs], [ranks][groups]: after the rank's start, see `Steps::ready`
+    std::vector<double> left;            // [ranks][directions][transports]
+    std::vector<std::uint16_t> vci;      // likewise, where threads receive by VCI
+    std::vector<Index> leaving;          // [ranks][1 + messages]: how many leave the node, and which, in order
+    std::vector<Trace> traces;           // as `left`, if they are asked for
+
+    Sent(const Plan& p, bool traced) {
+        const auto ranks = static_cast<std::size_t>(p.pattern.ranks), n = static_cast<std::size_t>(p.sent());
+        starts.resize(ranks * static_cast<std::size_t>(p.jobs()));
+        in_mpi.resize(ranks * static_cast<std::size_t>(p.groups()));
+        left.resize(ranks * n);
+        if (p.by_vci()) vci.resize(ranks * n);
+        if (p.pattern.nodes() > 0) leaving.resize(ranks * (n + 1));
+        if (traced) traces.resize(ranks * n);
+    }
+};
+
+// A destination of a rank's messages.
+struct Way {
+    Index direction, to;
+    std::size_t first;  // its place in `Sent`, of a rank's own
+    Kind kind;
+    const Protocol* protocol;
+    double between = 0;  // to receive one message, before the next job
+    double posted = 0;   // the destination posts its receives, after the sender's start
+};
+
+// A message, as it is issued.
+struct Send {
+    double goes;  // the protocol lets its payload go
+    const Way* way;
+    Index vci;
+};
+
+// A source of messages: the first of them, which leave in order.
+struct Source {
+    Index direction;
+    std::size_t first;
+    const Kind* kind;
+    bool inside;
+    double service;         // CPU time of each
+    std::size_t since = 0;  // the first that matters
+};
+
+struct Received {
+    double end = kNever;      // of everything, epochs closed
+    double message = kNever;  // the last message
+    double arrival = kNever, left = kNever, issued = kNever, ready = kNever, notify = kNever;  // the latest of each
+    std::size_t sources = 0;
+};
+
+// Sums over ranks.
+enum Sum : int { kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kEarly, kConsume, kSums };
+struct Sums {
+    std::array<double, kSums> of{};
+    double shortest = kInf, longest = kNever, first_end = kInf, last_end = kNever;
+
+    void add(const std::array<double, kSums>& more) {
+        for (std::size_t i = 0; i < of.size(); ++i) of[i] += more[i];
+    }
+    void take(double took, double end) { widen({{}, took, took, end, end}); }
+    void widen(const Sums& by) {
+        shortest = std::min(shortest, by.shortest);
+        longest = std::max(longest, by.longest);
+        first_end = std::min(first_end, by.first_end);
+        last_end = std::max(last_end, by.last_end);
+    }
+};
+
+// Where a rank's time went from some instant to the end: five parts that add up.
+struct Causes {
+    double late, issue, nic, wire, receive;
+
+    Causes(const Received& r, double from, double end) {
+        const double arrival = std::max(from, std::min(r.arrival, end)), left = std::max(from, std::min(r.left, arrival));
+        const double issued = std::max(from, std::min(r.issued, left)), ready = std::max(from, std::min(r.ready, issued));
+        late = ready - from;
+        issue = issued - ready;
+        nic = left - issued;
+        wire = arrival - left;
+        receive = end - arrival;
+    }
+};
+
+// The steps of one exchange, and memory of one worker for them. Within a rank times count from its start.
+class Steps {
+   public:
+    Steps(const Plan& plan, const Costs& costs, const Arrivals& arrivals, std::int64_t first, State& state, Sent& sent)
+        : p(plan), c(costs), arrivals_(arrivals), kept_(arrivals.kept()), first_(first), state_(state), sent_(sent),
+          looks_(plan.looks()), gated_(plan.interface.two_sided || plan.asks()),
+          as_issued_(!gated_ && !plan.interface.granted && plan.vcis() == 1 && !plan.messages.mapped && !plan.interface.one_by_one && sent.leaving.empty() && sent.traces.empty()),
+          directions_(static_cast<std::size_t>(plan.pattern.directions)),
+          transports_(static_cast<std::size_t>(plan.messages.transports)), times_(arrivals.room()),
+          way_to_(directions_), filled_(directions_), floors_(static_cast<std::size_t>(plan.groups())),
+          served_(static_cast<std::size_t>(plan.vcis())) {
+        const std::size_t most = transports_ * std::max(directions_, static_cast<std::size_t>(plan.pattern.sources));
+        sends_.resize(most);
+        received_.resize(most);
+        if (!sent.traces.empty()) noted_.resize(most);
+        for (std::size_t n = 0; n < most; ++n) places_.push_back({n / transports_, n % transports_});
+        for (const std::vector<Index>& jobs : plan.messages.vcis) {
+            for (std::size_t d = 0; d < directions_; ++d) {
+                const auto here = [&](Index job) { return !plan.messages.mapped || static_cast<std::size_t>(job) % directions_ == d; };
+                of_vci_.push_back(static_cast<double>(std::count_if(jobs.begin(), jobs.end(), here)));
+            }
+        }
+    }
+
+    // 1. Ready. A job is ready when the last of its partitions is. A rank that computes is in MPI once its threads have
+    // joined; where each completes its own messages, once the first of them is through: for all VCIs, or for its own.
+    void ready(std::int64_t rank, std::int64_t iteration) {
+        const std::int64_t alone = p.pattern.alone;
+        const double* times = alone > 0 ? arrivals_.at(*kept_, rank / alone, first_ + rank % alone, times_.data())
+                                        : arrivals_.at(*kept_, rank, iteration, times_.data());
+        const auto partitions = static_cast<std::size_t>(arrivals_.partitions());
+        const double first = earliest({times, partitions}), last = latest({times, partitions});
+        Rank& r = of(rank);
+        r.first = r.start + first;
+        r.ready = r.start + last;
+        r.join = r.start + (last + c.team.barrier);
+        double* starts = starts_of(rank);
+        for (const std::vector<Index>& needs : p.messages.needs) {
+            double at = last;
+            if (!p.messages.mapped) {  // partitions in a row
+                at = latest({times + needs[0], needs.size()});
+            } else {
+                at = times[needs[0]];
+                for (const Index i : needs) at = std::max(at, times[i]);
+            }
+            *starts++ = p.interface.joins ? last + c.team.barrier : at;
+        }
+        double* enters = in_mpi_of(rank);
+        for (const std::vector<Index>& threads : p.messages.serving) {
+            *enters = p.interface.own_threads ? kInf : last + c.team.barrier;
+            const auto theta = static_cast<std::size_t>(p.setting.theta);
+            for (const Index t : threads) *enters = std::min(*enters, latest({times + static_cast<std::size_t>(t) * theta, theta}));
+            ++enters;
+        }
+    }
+
+    // The same of a rank of a tree that sends on what it receives: one thread receives all, or each VCI's its own, and
+    // where MPI tells of the whole only, nothing is known before the last. `join` is when the root's threads meet.
+    void relay(std::int64_t rank, double join) {
+        Rank& r = of(rank);
+        const Source& from = sources_[0];
+        double* starts = starts_of(rank);
+        std::vector<double> free(served_.size(), 0.0);
+        std::vector<std::size_t> taken(served_.size(), 0);
+        double first = kInf, last = kNever;
+        for (std::size_t i = 0; i < transports_; ++i) {
+            const std::size_t v = p.by_vci() ? sent_.vci[from.first + i] : 0;
+            const double arrives = sent_.left[from.first + i] + from.kind->travel() - r.start;
+            const double at = free[v] = std::max(arrives, free[v]) + receiving(*from.kind, 1);
+            starts[p.messages.vcis[v][taken[v]++]] = at;
+            first = std::min(first, at);
+            last = std::max(last, at);
+        }
+        if (!p.interface.tells) std::fill_n(starts, p.jobs(), first = last);
+        r.first = r.start + first;
+        r.ready = r.start + last;
+        r.join = join;
+    }
+
+    // Steps 2 to 4 of what a rank sends, `relays`: on receipt; without adapters that ranks share, 5, too.
+    void send(std::int64_t rank, const Neighbours& table, bool relays = false) {
+        find_ways(rank, table, relays);
+        issue(rank, relays);
+        nic(rank);
+        if (p.pattern.nodes() == 0) wire(rank);
+    }
+
+    // 2. Issue. A job takes its VCI's lock, in order, and holds it while it issues its messages; then as many are
+    // received under it. A job that waits for the lock pays for that with each of its messages.
+    void issue(std::int64_t rank, bool relays) {
+        Rank& r = of(rank);
+        const double* starts = starts_of(rank);
+        const double opened = opens(), join = r.join - r.start;
+        const bool contends = !relays || p.interface.own_threads, mapped = p.messages.mapped, traced = !noted_.empty();
+        const bool granted = p.interface.granted, one_by_one = p.interface.one_by_one;
+        double issued = kNever, last = kNever, free_port = r.nic - r.start;
+        double* const lefts = sent_.left.data() + rank * p.sent();
+        items_.resize(sends_.size());
+        Item* item = items_.data();
+        std::size_t next = 0, nth = 0;
+        for (std::size_t v = 0; v < p.messages.vcis.size(); ++v) {
+            queue_.clear();
+            for (const Index job : p.messages.vcis[v]) {
+                const double at = std::max(starts[job], opened);
+                queue_.push_back({p.interface.deferred ? std::max(at, join) : at, job});
+            }
+            merge_runs(queue_, room_, ends_);
+            const double contention = contends ? c.contention[v] : 0.0;
+            double free = kNever;
+            for (const Item& job : queue_) {
+                const std::span<const Way> targets = targets_of(job.number);
+                if (mapped && targets.empty()) continue;
+                const double taken = free + static_cast<double>(targets.size()) * contention;
+                double at = std::max(job.key, taken), held = 0, between = 0;
+                free = at;
+                for (const Way& w : targets) {
+                    at += w.kind.hold;
+                    held += w.kind.hold;
+                    between += w.between;
+                    const double mine = granted ? std::max(at, w.posted + c.team.control + held) : at;
+                    const double goes = looks_ ? protocol(w, mine, v) : mine;
+                    free = std::max(free, mine);
+                    last = std::max(last, goes);
+                    if (as_issued_) {
+                        lefts[w.first + nth] = r.start + leave(w, goes, free_port);
+                        continue;
+                    }
+                    const std::size_t n = mapped ? static_cast<std::size_t>(job.number) : next++;
+                    sends_[n] = {goes, &w, static_cast<Index>(v)};
+                    *item++ = {goes, static_cast<Index>(n)};
+                    if (traced) {
+                        const Won lock = mine > at ? kPeer : taken > job.key ? kBusy : kBefore;
+                        const Won peer = goes > mine + 2 * w.kind.half ? kPeer : kBefore;
+                        noted_[n] = {job.key, mine, goes, 0, 0, 0, static_cast<std::int16_t>(job.number),
+                                     static_cast<std::int16_t>(v), {lock, peer, kBefore, kBefore}};
+                    }
+                    if (!one_by_one) continue;  // else the call returns when the send is complete
+                    const double left = leave(w, goes, free_port);
+                    at = w.protocol->leaves ? std::max(goes, left + w.kind.stream) : goes;
+                }
+                issued = std::max(issued, free);
+                free += between;
+                ++nth;
+            }
+        }
+        items_.resize(static_cast<std::size_t>(item - items_.data()));
+        if (as_issued_) r.nic = r.start + free_port;
+        r.issued = r.start + issued;
+        r.done = r.start + std::max(issued, last);
+    }
+
+    // 3. Protocol. A rendezvous asks (RTS) and is answered (CTS), half a handshake each: as the receiver posts its
+    // receives, and from then on at once or in MPI.
+    double protocol(const Way& w, double issued, std::size_t vci) const {
+        if (p.interface.two_sided) return std::max(issued, w.posted + w.kind.wire);
+        if (!w.protocol->asks) return issued;
+        const double asked = issued + w.kind.half;
+        double answered = std::max(asked, w.posted);
+        if (w.protocol->in_mpi && asked >= w.posted)
+            answered = std::max(asked, w.posted + in_mpi_of(w.to)[p.group_of(static_cast<int>(vci))]);
+        return answered + w.kind.half;
+    }
+
+    // 4. NIC. Messages leave the rank's port in order, g + G_link m apart.
+    static double leave(const Way& w, double goes, double& free) {
+        const double left = std::max(goes, free);
+        free = left + w.kind.busy;
+        return left;
+    }
+
+    // The same of all, where they do not leave as they are issued.
+    void nic(std::int64_t rank) {
+        if (as_issued_) return;
+        line_up();
+        Rank& r = of(rank);
+        const std::size_t begin = static_cast<std::size_t>(rank * p.sent());
+        const bool traced = !noted_.empty(), by_vci = !sent_.vci.empty();
+        std::fill(filled_.begin(), filled_.end(), 0);
+        Index* leaving = sent_.leaving.empty() ? nullptr : leaving_of(rank);
+        if (leaving) *leaving = 0;
+        double* const lefts = sent_.left.data() + begin;
+        const double start = r.start;
+        double free = r.nic - start;
+        for (const Item& item : items_) {
+            const auto n = static_cast<std::size_t>(item.number);
+            const Send& send = sends_[n];
+            const Way& w = *send.way;
+            if (traced) noted_[n].won[2] = free > send.goes ? kBusy : kBefore;
+            const double left = leave(w, send.goes, free);
+            const std::size_t place = w.first + filled_[static_cast<std::size_t>(w.direction)]++;
+            lefts[place] = start + left;
+            if (by_vci) sent_.vci[begin + place] = static_cast<std::uint16_t>(send.vci);
+            if (leaving && !w.protocol->inside) leaving[++*leaving] = static_cast<Index>(place);
+            if (traced) {
+                Trace& t = sent_.traces[begin + place] = noted_[n];
+                for (double* time : {&t.ready, &t.issued, &t.goes}) *time += start;
+            }
+        }
+        r.nic = start + free;
+    }
+
+    // What leaves a node goes on through its adapter, rank by rank in the order of time.
+    void adapter(std::int64_t node, const Neighbours& table) {
+        const std::span<const std::int64_t> ranks(p.pattern.node_rank.data() + p.pattern.node_start[static_cast<std::size_t>(node)],
+                                                  p.pattern.node_rank.data() + p.pattern.node_start[static_cast<std::size_t>(node) + 1]);
+        items_.clear();
+        leaves_.clear();
+        for (const std::int64_t rank : ranks) {
+            const Index* leaving = leaving_of(rank);
+            double latest = kNever;
+            for (Index i = 1; i <= *leaving; ++i) {
+                const std::size_t at = static_cast<std::size_t>(rank * p.sent()) + static_cast<std::size_t>(leaving[i]);
+                latest = std::max(latest, ticks(sent_.left[at]));
+                items_.push_back({latest, static_cast<Index>(leaves_.size())});
+                leaves_.push_back({at, &kind_of(rank, leaving[i] / p.messages.transports)});
+            }
+        }
+        merge_runs(items_, room_, ends_);
+        double& free = state_.adapter[static_cast<std::size_t>(node)];
+        for (const Item& item : items_) {
+            const auto& [at, kind] = leaves_[static_cast<std::size_t>(item.number)];
+            double& left = sent_.left[at];
+            if (!noted_.empty() && free > left) sent_.traces[at].won[2] = kAdapter;
+            left = std::max(left, free);
+            free = left + kind->shared;
+        }
+        for (const std::int64_t rank : ranks) {
+            find_ways(rank, table, false);
+            wire(rank);
+        }
+    }
+
+    // 5. Wire. G m for the last byte of one message alone, and L. Then sends are complete, and the sender's epoch closes.
+    void wire(std::int64_t rank) {
+        Rank& r = of(rank);
+        const std::size_t begin = static_cast<std::size_t>(rank * p.sent());
+        double early = 0, acknowledged = kNever;
+        for (const Way& w : ways_) {
+            const double* left = sent_.left.data() + begin + w.first;
+            const double travel = w.kind.travel(), last = left[transports_ - 1];
+            for (std::size_t i = 0; i < transports_; ++i) early += left[i] + travel <= r.join ? 1.0 : 0.0;
+            if (w.protocol->leaves) r.done = std::max(r.done, last + w.kind.stream);
+            acknowledged = std::max(acknowledged, last + travel + w.kind.ack);
+            for (std::size_t i = 0; !noted_.empty() && i < transports_; ++i)
+                sent_.traces[begin + w.first + i].left = left[i];
+        }
+        r.early = early;
+        r.notify = kNever;
+        if (p.interface.sync == Sync::active) {
+            const double complete = p.interface.windows_per_thread ? r.issued : std::max(r.issued + c.team.barrier, r.join);
+            r.notify = complete + c.team.control;
+            r.done = std::max(r.done, complete + c.team.closing);
+        } else if (p.interface.sync == Sync::passive) {  // a flush waits for acknowledgements, then a message tells
+            r.done = std::max(acknowledged, r.join) + c.team.closing;
+            r.notify = r.done + c.team.control;
+        }
+    }
+
+    // 6. Receive. What comes to `rank`, which receives from `floors` on: through its port, then matched, message by
+    // message, by one thread or by each VCI's own.
+    Received receive(std::int64_t rank, const Neighbours& table) {
+        const double floor = *std::min_element(floors_.begin(), floors_.end());
+        Received out = find_sources(rank, table);
+        if (out.sources == 0) {
+            out.end = out.message = floor;
+            return out;
+        }
+        const bool serves = p.interface.receivers != Receivers::none, every = p.setting.consumers > 0 || !noted_.empty();
+        double end = serves ? least(out) : out.arrival;
+        come(every ? kInf : end, floor);
+        port(floor);
+        for (const Item& item : items_) {
+            const auto n = static_cast<std::size_t>(item.number);
+            const Source& s = sources_[places_[n].source];
+            const std::size_t at = s.first + places_[n].message;
+            double received = item.key;
+            if (serves) {
+                double& free = served_[p.by_vci() ? sent_.vci[at] : 0];
+                if (!noted_.empty()) sent_.traces[at].won[3] = free > item.key ? kBusy : kBefore;
+                received = free = std::max(free, item.key) + s.service;
+            }
+            end = std::max(end, received);
+            if (!every) continue;
+            received_[n] = received;
+            if (noted_.empty()) continue;
+            sent_.traces[at].arrived = item.key;
+            sent_.traces[at].received = received;
+        }
+        out.message = out.end = end;
+        return out;
+    }
+
+    // 7. Finish. A receiver's epoch closes once its data are there, and its peers have said so.
+    void close(Received& r) const {
+        if (r.sources == 0) return;
+        if (p.interface.sync == Sync::passive) r.end += c.kinds[0].ack + c.team.closing + c.team.control;
+        if (p.opens()) r.end = std::max(r.end, r.notify);
+        if (p.interface.sync == Sync::active) r.end += c.team.closing;
+    }
+
+    // A rank goes on when its receives and its sends are complete, and its threads have met that completed their own.
+    void finish(std::int64_t rank, const Neighbours& table, Sums& sums) {
+        const std::int64_t receiver = rank + p.pattern.alone;
+        Rank &own = of(rank), &theirs = of(receiver);
+        for (std::size_t g = 0; g < floors_.size(); ++g) {
+            floors_[g] = !p.waits() ? own.start : p.interface.own_threads ? own.start + in_mpi_of(receiver)[g] : theirs.join;
+        }
+        Received r = receive(receiver, table);
+        own.received = r.message;
+        close(r);
+        r.end += met();
+        if (p.setting.computing) r.end = std::max(r.end, theirs.join);
+        const bool sends = p.setting.two_way || p.pattern.alone == 0;
+        own.told = std::max(sends ? std::max(r.end, own.done + met()) : r.end, own.join);
+        own.end = own.told;
+        if (p.setting.consumers > 0 && r.sources > 0)
+            own.end = consume(own.told, p.pattern.alone > 0 && !p.setting.computing ? own.start : theirs.join);
+        theirs.end = own.end;
+        const Causes why(r, own.ready, own.told);
+        sums.add({own.end - own.start, own.ready - own.start, why.late, why.issue, why.nic, why.wire, why.receive,
+                  own.ready - own.first, own.join - own.ready, own.early, own.end - own.told});
+        sums.take(own.end - own.start, own.end);
+        if (received_ends_) received_ends_[rank] = r.end;
+    }
+
+    // A rank of a sweep: it receives in MPI, computes, and sends on.
+    void cross(std::int64_t rank, const Neighbours& table, std::int64_t step, Sums& sums) {
+        Rank& r = of(rank);
+        const double free = r.end;
+        std::fill(floors_.begin(), floors_.end(), free);
+        Received in = receive(rank, table);
+        close(in);
+        r.start = std::max(in.end, free);
+        ready(rank, step);
+        send(rank, table);
+        r.end = std::max(r.done + met(), r.join);
+        const Causes why(in, free, r.start);
+        sums.add({0, r.ready - r.start, why.late, why.issue + (r.end - r.ready), why.nic, why.wire, why.receive,
+                  r.ready - r.first, r.join - r.ready, r.early, 0});
+    }
+
+    // A rank of a tree: it sends on what it receives. Sums are of the rank that is last.
+    void pass_on(std::int64_t rank, const Neighbours& table, std::int64_t iteration, Sums& sums) {
+        Rank &r = of(rank), &root = of(0);
+        r.start = r.end;
+        if (rank == 0) {
+            ready(0, iteration);
+            send(0, table);
+            r.end = std::max(r.done + met(), r.join);
+            sums = {};
+            sums.add({r.end - r.start, r.ready - r.start, 0, r.end - r.ready, 0, 0, 0, r.ready - r.first, r.join - r.ready, r.early, 0});
+            sums.take(r.end - r.start, r.end);
+            return;
+        }
+        std::fill(floors_.begin(), floors_.end(), r.start);
+        Received in = receive(rank, table);
+        close(in);
+        relay(rank, root.join);
+        r.end = in.end + met();
+        find_ways(rank, table, true);
+        if (!ways_.empty()) {
+            send(rank, table, true);
+            r.end = std::max(r.end, r.done + met());
+            sums.of[kEarly] += r.early;
+        }
+        const double took = r.end - r.start;
+        if (r.end > sums.last_end) {
+            const Causes why(in, root.ready, r.end);
+            sums.of = {took, sums.of[kCompute], why.late, why.issue, why.nic, why.wire, why.receive,
+                       sums.of[kSpread], sums.of[kToJoin], sums.of[kEarly], 0};
+            sums.longest = took;
+            sums.last_end = r.end;
+        }
+        sums.shortest = std::min(sums.shortest, took);
+        sums.first_end = std::min(sums.first_end, r.end);
+    }
+
+    // Where `finish` notes when each rank has received everything; may be absent.
+    void note_received(double* ends) { received_ends_ = ends; }
+
+   private:
+    Rank& of(std::int64_t rank) const { return state_.ranks[static_cast<std::size_t>(rank)]; }
+    double* starts_of(std::int64_t rank) const { return sent_.starts.data() + rank * p.jobs(); }
+    double* in_mpi_of(std::int64_t rank) const { return sent_.in_mpi.data() + rank * p.groups(); }
+    Index* leaving_of(std::int64_t rank) const { return sent_.leaving.data() + rank * (p.sent() + 1); }
+    // Threads that have each completed their own messages meet.
+    double met() const { return p.interface.own_threads ? c.team.barrier : 0.0; }
+
+    Index class_of(std::int64_t rank, Index direction) const {
+        const auto profile = static_cast<std::size_t>(p.pattern.profile[static_cast<std::size_t>(rank)]);
+        return p.pattern.kind[profile * directions_ + static_cast<std::size_t>(direction)];
+    }
+    const Kind& kind_of(std::int64_t rank, Index direction) const {
+        return c.kinds[static_cast<std::size_t>(class_of(rank, direction))];
+    }
+
+    // CPU time to receive one of the messages from so many sources: those of one thread arrive in the order of their
+    // receives, of all others' half of what is left is searched.
+    double receiving(const Kind& kind, std::size_t sources) const {
+        const double queued = static_cast<double>(sources * transports_) / static_cast<double>(p.vcis());
+        return kind.receive + c.team.per_entry * (queued - p.messages.in_order) / 2;
+    }
+
+    void find_ways(std::int64_t rank, const Neighbours& table, bool relays) {
+        const Index profile = p.pattern.profile[static_cast<std::size_t>(rank)];
+        if (!looks_ && !p.pattern.ordered() && profile == profile_) return;
+        profile_ = profile;
+        ways_.clear();
+        std::fill(way_to_.begin(), way_to_.end(), -1);
+        for (Index d = 0; d < p.pattern.directions; ++d) {
+            const Index to = table.to[static_cast<std::size_t>(rank) * directions_ + static_cast<std::size_t>(d)];
+            if (to < 0) continue;
+            const auto kind = static_cast<std::size_t>(class_of(rank, d));
+            way_to_[static_cast<std::size_t>(d)] = static_cast<Index>(ways_.size());
+            ways_.push_back({d, to, static_cast<std::size_t>(d) * transports_, c.kinds[kind], &p.protocols[kind]});
+        }
+        const std::size_t peers = ways_.size();
+        const bool between = relays || (p.setting.two_way && p.interface.receivers != Receivers::none);
+        for (Way& w : ways_) {
+            if (between) w.between = relays ? receiving(w.kind, 1) / static_cast<double>(peers) : receiving(w.kind, peers);
+            if (looks_) w.posted = of(w.to).end - of(rank).start;
+        }
+    }
+
+    // Whom a job's messages go to.
+    std::span<const Way> targets_of(Index job) const {
+        if (!p.messages.mapped) return ways_;
+        const Index way = way_to_[static_cast<std::size_t>(job) % directions_];
+        return way < 0 ? std::span<const Way>() : std::span<const Way>(&ways_[static_cast<std::size_t>(way)], 1);
+    }
+
+    // From when on messages may queue: all peers have opened their epochs, or one has sent a clear-to-send.
+    double opens() const {
+        if (!p.opens() && !p.interface.granted) return kNever;
+        double first = kInf, last = kNever;
+        for (const Way& w : ways_) {
+            first = std::min(first, w.posted);
+            last = std::max(last, w.posted);
+        }
+        return (p.interface.granted ? std::min(first, last) : last) + c.team.control;
+    }
+
+    // The order in which messages leave: as they may go. What may go in the same picosecond, where receivers decide, or
+    // in the same round of messages to all of them, leaves as it was issued.
+    void line_up() {
+        constexpr double kSameRound = 1 + 1e-6;  // rounding must not decide
+        if (gated_ && p.vcis() == 1 && directions_ > 1 && p.pattern.blocks == 0) {
+            double begun = kInf;
+            for (const Item& i : items_) begun = std::min(begun, i.key);
+            const double round = std::max(static_cast<double>(ways_.size()) * (c.kinds[0].busy * kSameRound), 1e-12);
+            for (Item& i : items_) i.key = (((i.key - begun) / round - 0.5) + 0x1.8p52) - 0x1.8p52;
+        } else if (directions_ > 1 && looks_) {
+            for (Item& i : items_) i.key = ticks(i.key);
+        }
+        merge_runs(items_, room_, ends_);
+    }
+
+    // Who sends to a rank, and how far they are.
+    Received find_sources(std::int64_t rank, const Neighbours& table) {
+        Received out;
+        sources_.clear();
+        const auto most = static_cast<std::size_t>(p.pattern.sources), begin = static_cast<std::size_t>(rank) * most;
+        for (std::size_t j = 0; j < most; ++j) {
+            const Index from = table.from[begin + j];
+            if (from < 0) continue;
+            const Index d = table.slot.empty() ? static_cast<Index>(j) : table.slot[begin + j];
+            const std::size_t kind = c.kinds.size() == 1 ? 0 : static_cast<std::size_t>(class_of(from, d));
+            const std::size_t first = static_cast<std::size_t>(from * p.sent()) + static_cast<std::size_t>(d) * transports_;
+            sources_.push_back({d, first, &c.kinds[kind], p.protocols[kind].inside, 0.0});
+            const Rank& sender = of(from);
+            const double left = sent_.left[first + transports_ - 1];
+            out.left = std::max(out.left, left);
+            out.arrival = std::max(out.arrival, left + c.kinds[kind].travel());
+            out.issued = std::max(out.issued, sender.issued);
+            out.ready = std::max(out.ready, sender.ready);
+            out.notify = std::max(out.notify, sender.notify);
+        }
+        out.sources = sources_.size();
+        return out;
+    }
+
+    // When everything is received at the earliest: had all been there from the beginning, or but for the last of each
+    // source. Fills `served_` with when each VCI's thread, or the only one, begins.
+    double least(const Received& in) {
+        double all = 0, last = in.arrival;
+        for (Source& s : sources_) {
+            s.service = receiving(*s.kind, in.sources);
+            all += s.service * static_cast<double>(transports_);
+            last = std::max(last, sent_.left[s.first + transports_ - 1] + s.kind->travel() + s.service);
+        }
+        if (!p.by_vci()) {
+            served_[0] = *std::min_element(floors_.begin(), floors_.end());
+            return std::max(last, served_[0] + all);
+        }
+        for (std::size_t v = 0; v < served_.size(); ++v) {
+            const double floor = served_[v] = floors_[static_cast<std::size_t>(p.group_of(static_cast<int>(v)))];
+            if (floor + all <= last) continue;
+            double own = 0;
+            for (const Source& s : sources_) own += s.service * of_vci_[v * directions_ + static_cast<std::size_t>(s.direction)];
+            last = std::max(last, floor + own);
+        }
+        return last;
+    }
+
+    // The messages that can be the last to be received, or delay these, in the order in which they come to the port: all
+    // is received at `least` or later, so not those that, with all that come after them, are through by then.
+    void come(double least, double floor) {
+        double slowest = 0, all = 0;
+        const auto each = [](const Source& s) { return std::max(s.inside ? 0.0 : s.kind->busy, s.service); };
+        for (Source& s : sources_) {
+            slowest = std::max(slowest, s.kind->travel());
+            all += each(s) * static_cast<double>(transports_);
+            s.since = 0;
+        }
+        for (double before = kInf; least < kInf && all < before;) {
+            const double since = least - (slowest + all);
+            before = std::exchange(all, 0);
+            for (Source& s : sources_) {
+                const double* left = sent_.left.data() + s.first;
+                std::size_t i = transports_;
+                while (i > s.since && left[i - 1] > since) --i;
+                s.since = i;
+                all += each(s) * static_cast<double>(transports_ - i);
+            }
+        }
+        items_.clear();
+        for (std::size_t j = 0; j < sources_.size(); ++j) {
+            const double* left = sent_.left.data() + sources_[j].first;
+            for (std::size_t i = sources_[j].since; i < transports_; ++i)
+                items_.push_back({ticks(left[i] - floor), static_cast<Index>(j * transports_ + i)});
+        }
+        merge_runs(items_, room_, ends_);
+    }
+
+    // The receiver's port: as slow as the one that messages left by, which spaced those of one sender already. Then they
+    // arrive: the keys of `items_`, in order.
+    void port(double floor) {
+        const bool shared = p.pattern.sources > 1 && p.pattern.alone == 0;
+        double free = kNever;
+        for (Item& item : items_) {
+            const auto n = static_cast<std::size_t>(item.number);
+            const Source& s = sources_[places_[n].source];
+            double begun = sent_.left[s.first + places_[n].message];
+            if (shared && !s.inside) {
+                begun = std::max(begun, free);
+                free = begun + s.kind->busy;
+            }
+            item.key = begun + s.kind->travel();
+        }
+        if (c.kinds.size() == 1) return;
+        for (Item& item : items_) {
+            received_[static_cast<std::size_t>(item.number)] = item.key;
+            item.key = ticks(item.key - floor);
+        }
+        merge_runs(items_, room_, ends_);
+        for (Item& item : items_) item.key = received_[static_cast<std::size_t>(item.number)];
+    }
+
+    // When a receiver's threads have worked on all user partitions, each as soon as it has come and a thread is free,
+    // C_i = max(A_i, the earliest) + w; a pass of tests sees what has come. Where MPI does not tell of each message, all come
+    // when they are told.
+    double consume(double told, double free) {
+        const double released = told + (p.interface.own_threads ? 0.0 : c.team.barrier);
+        for (const Item& item : items_) {
+            double& at = received_[static_cast<std::size_t>(item.number)];
+            at = p.interface.tells ? at + c.team.tested : released;
+        }
+        const double floor = *std::min_element(floors_.begin(), floors_.end());
+        for (Item& item : items_) item.key = ticks(received_[static_cast<std::size_t>(item.number)] - floor);
+        merge_runs(items_, room_, ends_);
+        threads_.assign(static_cast<std::size_t>(p.setting.consumers), free);
+        double end = told;
+        for (const Item& item : items_) {
+            const auto n = static_cast<std::size_t>(item.number);
+            const double work = sources_[places_[n].source].kind->work;
+            for (int i = 0; i < p.setting.received_in; ++i) {
+                std::pop_heap(threads_.begin(), threads_.end(), std::greater<>());
+                threads_.back() = std::max(threads_.back(), received_[n]) + work;
+                end = std::max(end, threads_.back());
+                std::push_heap(threads_.begin(), threads_.end(), std::greater<>());
+            }
+        }
+        return end;
+    }
+
+    struct Place {
+        std::size_t source, message;
+    };
+
+    struct Leaving {
+        std::size_t at;
+        const Kind* kind;
+    };
+
+    const Plan& p;
+    const Costs& c;
+    const Arrivals& arrivals_;
+    const std::shared_ptr<const Arrivals::Kept> kept_;
+    const std::int64_t first_;
+    State& state_;
+    Sent& sent_;
+    const bool looks_, gated_, as_issued_;  // sends look at receivers; go when these answer; leave as they are issued
+    const std::size_t directions_, transports_;
+    Index profile_ = -1;
+    std::vector<double> times_;
+    std::vector<Way> ways_;
+    std::vector<Index> way_to_;               // by direction: its place in `ways_`
+    std::vector<Send> sends_;                 // by number of a message
+    std::vector<Trace> noted_;                // as `sends_`, if traces are asked for
+    std::vector<std::size_t> filled_;
+    std::vector<Source> sources_;
+    std::vector<Place> places_;               // by number of a message that is received
+    std::vector<double> received_;
+    std::vector<double> floors_;              // by group: from when on a rank receives
+    std::vector<double> served_;              // by VCI: until when its thread is busy
+    std::vector<double> of_vci_;              // [VCIs][directions]: messages
+    std::vector<double> threads_;
+    std::vector<Item> items_, queue_, room_;
+    std::vector<std::size_t> ends_;
+    std::vector<Leaving> leaves_;
+    double* received_ends_ = nullptr;
+};
+
+}  // namespace pready

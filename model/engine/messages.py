@@ -1,0 +1,221 @@
+"""The messages of an approach: sizes, the user partitions that each waits for, the VCI that each goes through.
+
+Without a thread grid every thread owns a part of every neighbour's buffer. With one, the threads of a rank are arranged
+in space like its cells, and a face (edge, corner) consists of the partitions of the threads that touch it: temucin2022
+3.2 (https://doi.org/10.1145/3545008.3545088), zambre2021 6.1. Of 4 × 4 × 4 threads, sixteen share each face.
+
+Where the parts of threads differ, a message is sent as if to a neighbour of its own: message t of a buffer of T in
+direction d is the one message of direction d T + t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from pready.model.approach.interfaces import Approach
+from pready.model.approach.vcis import (
+    check_transport_partitions,
+    issuers,
+    issuing_threads,
+    vci_members,
+    waiting_threads,
+)
+from pready.model.common.errors import PreadyError
+from pready.model.engine.pattern import Pattern
+from pready.model.workload.sizes import FACES, STENCIL_27
+from pready.model.workload.workload import Workload
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Messages that each have a direction of their own: message t in direction d has the number t · directions + d."""
+
+    partitions: tuple[tuple[int, ...], ...]
+    """The user partitions of each message."""
+    vcis: tuple[tuple[int, ...], ...]
+    """The messages of each VCI that is used."""
+    issuers: tuple[int, ...]
+    """How many threads can want each VCI at the same time."""
+    waiting: tuple[tuple[int, ...], ...]
+    """The threads that send or receive a message of each VCI."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What an approach sends to each neighbour."""
+
+    pattern: Pattern
+    sizes: tuple[float, ...]
+    """Bytes of a message by class of the pattern."""
+    sent: Approach
+    """The approach as the pattern has it: one message in each direction, where the parts of threads differ."""
+    vcis: tuple[tuple[int, ...], ...]
+    """The jobs that queue for each: transport partitions, which go to all neighbours, or with a mapping messages."""
+    needs: tuple[tuple[int, ...], ...]
+    """The user partitions of each job."""
+    issuers: tuple[int, ...]
+    """How many threads can want each VCI at the same time."""
+    mapping: Mapping | None = None
+
+
+def messages(
+    workload: Workload,
+    approach: Approach,
+    pattern: Pattern,
+    buffers: tuple[float, ...],
+    contexts: int,
+    thread_grid: tuple[int, int, int] | None = None,
+) -> Messages:
+    """The messages of an approach, given whom ranks talk to and the bytes for a neighbour by class.
+
+    Raises
+    ------
+    PreadyError
+        Transport partitions that do not divide the user partitions, partitioned calls of parts that differ, or threads
+        that do not fit their grid.
+    """
+    interface = approach.interface
+    if interface.splits:
+        check_transport_partitions(approach.transport_partitions, workload.n_partitions)
+    if workload.weights is not None:
+        if interface.partitioned:
+            refuse_unlike(approach)
+        if approach.messages > 1:
+            return _of_parts(workload, approach, pattern, buffers, contexts)
+    sizes = tuple(map(approach.message_size, buffers))
+    if thread_grid is not None:
+        # One message for the whole buffer waits for all threads, wherever they are.
+        mapping = mapped(
+            pattern, workload, approach if interface.splits else Approach(interface), thread_grid, contexts
+        )
+        if interface.splits:
+            return Messages(pattern, sizes, approach, mapping.vcis, mapping.partitions, mapping.issuers, mapping)
+    n, count = workload.n_partitions, approach.messages
+    bins = tuple(tuple(range(n * t // count, n * (t + 1) // count)) for t in range(count))
+    members = tuple(map(tuple, vci_members(approach, workload.threads, contexts)))
+    sharing = issuers(approach, workload.threads, workload.partitions_per_thread, contexts)
+    return Messages(pattern, sizes, approach, members, bins, sharing)
+
+
+def refuse_unlike(approach: Approach) -> None:
+    """Say that the parts of an approach cannot differ.
+
+    Raises
+    ------
+    PreadyError
+        Always.
+    """
+    raise PreadyError(
+        f"approach = '{approach.interface.key}' with thread_shares: MPI_Psend_init's partitions are all of one size",
+        valid="an approach of messages or puts, such as 'many', or no thread_shares",
+    )
+
+
+def _of_parts(
+    workload: Workload, approach: Approach, pattern: Pattern, buffers: tuple[float, ...], contexts: int
+) -> Messages:
+    """Messages of parts that differ."""
+    weights, count, threads = workload.weights, approach.messages, workload.threads
+    assert weights is not None
+    each = np.repeat(weights, workload.partitions_per_thread).reshape(count, -1).sum(axis=1).tolist()
+    made, kinds = _repeated(pattern, tuple(each))
+    total, parts = sum(each), workload.n_partitions // count
+    bins = [tuple(range(t * parts, (t + 1) * parts)) for t in range(count)]
+    members, directions = vci_members(approach, threads, contexts), range(made.directions)
+    mapping = Mapping(
+        tuple(bins[m % count] for m in directions),
+        tuple(tuple(m for m in directions if m % count in some) for some in map(set, members)),
+        tuple(issuing_threads(some, count, threads, workload.partitions_per_thread) for some in members),
+        tuple(tuple(waiting_threads(some, count, threads)) for some in members),
+    )
+    sizes = tuple(buffers[base] * weight / total for base, weight in kinds)
+    sent = replace(approach, transport_partitions=1)
+    return Messages(made, sizes, sent, mapping.vcis, mapping.partitions, mapping.issuers, mapping)
+
+
+@lru_cache(maxsize=32)
+def _repeated(of: Pattern, each: tuple[float, ...]) -> tuple[Pattern, tuple[tuple[int, float], ...]]:
+    """The pattern whose directions are the messages, and by its classes those of `of` with the weights."""
+    count, weights = len(each), [*dict.fromkeys(each)]
+    number = np.array([weights.index(w) for w in each], np.int64)
+    classes = (of.classes[:, :, None] * len(weights) + number).reshape(len(of.classes), -1)
+    made = replace(of.repeated(count), classes=classes, kinds=tuple(k for k in of.kinds for _ in weights))
+    return made, tuple((c, w) for c in range(len(of.kinds)) for w in weights)
+
+
+def partitions_per_direction(workload: Workload) -> int:
+    """What divides the user partitions of every direction's message: all of them without a thread grid."""
+    grid = workload.thread_grid
+    if grid is None:
+        return workload.n_partitions
+    steps = FACES if workload.pattern == "halo3d" else STENCIL_27
+    return math.gcd(*(len(owners(grid, step)) for step in steps)) * workload.partitions_per_thread
+
+
+def owners(thread_grid: tuple[int, int, int], step: tuple[int, int, int]) -> list[int]:
+    """The threads whose blocks lie at the side that `step` points to, each with a part of what is sent there."""
+    x, y, _ = thread_grid
+    at = [(n % x, n // x % y, n // (x * y)) for n in range(math.prod(thread_grid))]
+    return [n for n, here in enumerate(at) if _touches(here, thread_grid, step)]
+
+
+def _touches(at: Sequence[int], grid: Sequence[int], step: Sequence[int]) -> bool:
+    return all(not by or i == (n - 1 if by > 0 else 0) for i, by, n in zip(at, step, grid, strict=True))
+
+
+def mapped(
+    pattern: Pattern,
+    workload: Workload,
+    approach: Approach,
+    thread_grid: tuple[int, int, int],
+    contexts: int,
+) -> Mapping:
+    """Messages of threads in a grid.
+
+    Raises
+    ------
+    PreadyError
+        A thread grid that does not have the workload's threads, a pattern without directions in
+        space, or transport partitions that do not divide a face's user partitions.
+    """
+    if pattern.name not in ("halo3d", "halo3d26"):
+        raise PreadyError(f"thread_grid with pattern = {pattern.name!r}", valid="'halo3d' or 'halo3d26'")
+    if math.prod(thread_grid) != workload.threads or min(thread_grid) < 1:
+        raise PreadyError(
+            f"thread_grid = {list(thread_grid)} has {math.prod(thread_grid)} threads",
+            valid=f"{workload.threads}, the workload's threads",
+        )
+    theta, transports = workload.partitions_per_thread, approach.transport_partitions
+    available = min(approach.vcis, contexts)
+    directions = pattern.directions
+    partitions: list[tuple[int, ...]] = [()] * (transports * directions)
+    by_vci: dict[int, list[int]] = {}
+    receiver: dict[int, int] = {}
+    for d, step in enumerate(pattern.steps):
+        owned = [n * theta + k for n in owners(thread_grid, step) for k in range(theta)]
+        x, y, z = step
+        opposite = owners(thread_grid, (-x, -y, -z))
+        if len(owned) % transports:
+            raise PreadyError(
+                f"transport_partitions = {transports} does not divide the {len(owned)} user partitions "
+                f"in direction {step}",
+                valid="a divisor of each face's",
+            )
+        size = len(owned) // transports
+        for t in range(transports):
+            number = t * directions + d
+            partitions[number] = tuple(owned[t * size : (t + 1) * size])
+            receiver[number] = opposite[t * size // theta]
+            # Round-robin by message, or by the thread whose communicator or window it is.
+            lane = t if approach.interface.mechanism == "tags" else partitions[number][0] // theta
+            by_vci.setdefault(lane % available, []).append(number)
+    vcis = tuple(tuple(sorted(by_vci[v])) for v in sorted(by_vci))
+    wanting = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]
+    issuers = tuple(min(len(m), len(o)) for m, o in zip(vcis, wanting, strict=True))
+    waiting = [{partitions[m][0] // theta for m in messages} | {receiver[m] for m in messages} for messages in vcis]
+    return Mapping(tuple(partitions), vcis, issuers, tuple(tuple(sorted(w)) for w in waiting))

@@ -1,1 +1,0 @@
-"""Who sends to whom, and which ranks share a node."""

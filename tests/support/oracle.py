@@ -1,0 +1,467 @@
+"""The recurrence, plainly: one message at a time, as docs/theory/engine.md says it. The oracle of the engine.
+
+Every rank sends one buffer to each of its neighbours and receives theirs. Seven steps follow; each is a shift or a FIFO
+server, end_i = max(arrival_i, end_(i-1)) + service_i.
+
+What messages and ranks cost is the plan's (`rules.of_message`, `rules.of_rank`), as are its jobs, VCIs and threads;
+who waits for whom is said again here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from pready.model.engine import _kernel
+from pready.model.engine.pattern import adapters_of
+from pready.model.engine.plan import Plan
+from pready.model.timeline import rules
+
+NEVER = -math.inf
+SAME_ROUND = 1 + 1e-6
+"""What may go just as a round ends belongs to it, so that rounding does not decide."""
+
+
+def ticks(time: float) -> float:
+    """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
+    return float(round(time * 1e12 + 0.1234567))
+
+
+@dataclass(slots=True)
+class Message:
+    """One message at every step; absolute seconds."""
+
+    direction: int
+    vci: int
+    goes: float
+    """The protocol lets the payload go."""
+    left: float = math.nan
+
+
+@dataclass
+class Sent:
+    """What one rank sends in an exchange; absolute seconds."""
+
+    first: float
+    last: float
+    """Its first and its last partition are ready."""
+    join: float
+    """Its threads have met."""
+    issued: float
+    done: float
+    """Its sends are complete."""
+    nic: float
+    """Its port is free again."""
+    messages: list[Message] = field(default_factory=list)
+    """In the order in which they leave."""
+    arrived: list[float] = field(default_factory=list)
+    notify: float = NEVER
+    """Its targets know that its epoch is over."""
+
+    @property
+    def early(self) -> int:
+        """Messages that have arrived when its threads have met."""
+        return sum(at <= self.join for at in self.arrived)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """When what a rank sends is ready, in seconds after its start."""
+
+    jobs: list[float]
+    first: float
+    last: float
+    join: float
+    in_mpi: list[float]
+    """By VCI: when a thread is in MPI to stay."""
+
+
+@dataclass
+class State:
+    """What one exchange leaves to the next: when each rank may begin, and its port, or its node's, is free."""
+
+    start: list[float]
+    nic: list[float]
+    adapters: list[float]
+
+    @staticmethod
+    def at_rest(ranks: int) -> State:
+        """All ranks in step, and every port free."""
+        return State([0.0] * ranks, [NEVER] * ranks, [NEVER] * ranks)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How an exchange ends for one rank; absolute seconds."""
+
+    received: float
+    end: float
+    causes: dict[str, float]
+    told: float = NEVER
+    """The end but for what the rank's threads still have to work on."""
+
+
+class Ranks:
+    """The ranks of a plan."""
+
+    def __init__(self, plan: Plan, rails: int = 1) -> None:
+        self.plan, self.interface, self.setting = plan, plan.messages.sent.interface, plan.setting
+        of, messages = plan.pattern, plan.messages
+        self.wavefront, self.computing = of.name == "sweep3d", plan.workload.receiver_computes
+        self.to = [[None] * of.directions] * of.ranks if self.wavefront else of.neighbours
+        self.from_ = [
+            [(q, j if of.slots is None else int(of.slots[r, j])) for j, q in enumerate(row) if q >= 0]
+            for r, row in enumerate(of.senders.tolist())
+        ]
+        self.node = None if of.node is None else adapters_of(of.node, rails).tolist()
+        self.kinds = [self._kind(k) for k in range(len(plan.costs))]
+        self.kind_of = [[self.kinds[k] for k in of.classes[p]] for p in of.profile.tolist()]
+        self.team: Any = SimpleNamespace(**dict(zip(_kernel.TEAM_FIELDS, plan.team[0].tolist(), strict=True)))
+        self.contention = plan.contention[0].tolist()
+        self.mapped = messages.mapping is not None
+        waiting = None if messages.mapping is None else messages.mapping.waiting
+        groups = rules.serving(messages.sent, self.setting, messages.vcis, waiting)
+        self.serving = groups * len(messages.vcis) if len(groups) == 1 else groups
+        self.own_threads = self.interface.completes == "threads"
+        self.meeting = self.team.barrier if self.own_threads else 0.0
+        self.receivers = rules.receivers(self.interface, self.setting)
+        self.asks = any(k.asks for k in self.kinds)
+
+    def _kind(self, number: int) -> Any:
+        """What messages of a class cost, and which rules hold for them."""
+        c, interface, setting = self.plan.costs[number], self.interface, self.setting
+        asks = bool(rules.asks(c, interface, setting))
+        return SimpleNamespace(
+            **dict(zip(_kernel.KIND_FIELDS, self.plan.kinds[0, number].tolist(), strict=True)),
+            asks=asks,
+            in_mpi=asks and bool(rules.answers_inside(c, interface, setting)),
+            leaves=bool(rules.leaves(c, interface)),
+            inside=self.plan.pattern.kinds[number].inside,
+        )
+
+    # 1. Ready: a job when its last partition is; a rank is in MPI once its threads have joined, or one is through.
+
+    def ready(self, times: Sequence[float]) -> Ready:
+        """What is ready when, of a rank whose user partitions are at `times`."""
+        theta, join = self.setting.partitions_per_thread, max(times) + self.team.barrier
+        jobs = [max(times[p] for p in needs) for needs in self.plan.messages.needs]
+        if self.interface.joins:
+            jobs = [join] * len(jobs)
+        ends = [max(times[begin : begin + theta]) for begin in range(0, len(times), theta)]
+        in_mpi = [min((ends[t] for t in threads), default=math.inf) for threads in self.serving]
+        return Ready(jobs, min(times), max(times), join, in_mpi if self.own_threads else [join] * len(in_mpi))
+
+    # 2. Issue: a job takes the lock of its VCI, in order; one that waits for it pays c(k) more with each message.
+
+    def send(
+        self, rank: int, ready: Ready, state: State, to: Sequence[int | None], enters: Callable[[int, int], float]
+    ) -> Sent:
+        """What a rank sends; `enters`: when a rank is in MPI to stay, by VCI."""
+        start, kinds, interface = state.start[rank], self.kind_of[rank], self.interface
+        posts = {d: state.start[r] - start for d, r in enumerate(to) if r is not None}
+        directions, queued = len(kinds), self.queued(ready, posts)
+        port, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
+        for vci, members in enumerate(self.plan.messages.vcis):
+            free = NEVER
+            for time, job in sorted((queued[j], j) for j in members):
+                targets = [job % directions] if self.mapped else [*posts]
+                if self.mapped and targets[0] not in posts:
+                    continue
+                at = max(time, free + len(targets) * self._contention(vci))
+                free, held = at, 0.0
+                for d in targets:
+                    held, at = held + kinds[d].hold, at + kinds[d].hold
+                    mine = max(at, posts[d] + self.team.control + held) if interface.active_message else at
+                    free = max(free, mine)
+                    receiver = to[d]
+                    assert receiver is not None
+                    goes = self.allowed(kinds[d], mine, posts[d], enters(receiver, vci) - start)
+                    order.append((goes, job if self.mapped else number, Message(d, vci, goes)))
+                    number += 1
+                    if interface.one_by_one:
+                        left = max(goes, port)
+                        port, at = left + kinds[d].busy, max(goes, left + kinds[d].stream) if kinds[d].leaves else goes
+                issued = max(issued, free)
+                free += sum(self._between(kinds[d], len(posts)) for d in targets)
+        out = Sent(start + ready.first, start + ready.last, start + ready.join, start + issued, start + issued, NEVER)
+        out.nic = start + self.leave(rank, order, len(posts), state)
+        for _, _, m in order:
+            m.goes, m.left = start + m.goes, start + m.left
+        out.messages = [m for *_, m in order]
+        if self.node is None:
+            self.land(rank, out)
+        return out
+
+    def queued(self, ready: Ready, posts: dict[int, float]) -> list[float]:
+        """When each job queues for its VCI."""
+        jobs, interface = ready.jobs, self.interface
+        if interface.one_sided and posts:  # the epoch is open when all peers have posted
+            jobs = [max(t, max(posts.values()) + self.team.control) for t in jobs]
+        elif interface.active_message:  # none before the first clear-to-send
+            jobs = [max(t, min(posts.values(), default=NEVER) + self.team.control) for t in jobs]
+        return [max(t, ready.join) for t in jobs] if rules.late_puts(interface, self.setting) else jobs
+
+    def _contention(self, vci: int) -> float:
+        return float(self.contention[vci])
+
+    def _between(self, kind: Any, peers: int) -> float:
+        """What a rank receives under the lock before its next job, for each message that it sent."""
+        return self.receiving(kind, peers) if self.setting.two_way and self.receivers != "none" else 0.0
+
+    # 3. Protocol: eager, or RTS and CTS, half a handshake each; nobody answers outside MPI, unless hardware does.
+
+    def allowed(self, kind: Any, issued: float, posted: float, enters: float) -> float:
+        """When the payload of a message may go, whose receiver is in MPI to stay from `enters` on."""
+        if self.interface.two_sided_rendezvous:  # whoever comes second starts the transfer
+            return max(issued, posted + kind.wire)
+        if not kind.asks:
+            return issued
+        request = issued + kind.half
+        waits = kind.in_mpi and self.computing and not self.wavefront and request >= posted
+        return float(max(request, enters if waits else posted) + kind.half)
+
+    # 4. NIC: messages leave in order, g + G_link m apart.
+
+    def leave(self, rank: int, order: list[tuple[float, int, Message]], peers: int, state: State) -> float:
+        """When each message leaves by the rank's own port, and when that is free; brings `order` into that order.
+
+        As they may go; what may go in the same picosecond, or where receivers answer in the same round of messages to
+        all of them, as they were issued.
+        """
+        several, free = len(self.kind_of[rank]) > 1, state.nic[rank] - state.start[rank]
+        gated = self.interface.two_sided_rendezvous or self.asks
+        if order and gated and several and len(self.plan.messages.vcis) == 1 and not self.wavefront:
+            begun = min(goes for goes, *_ in order)
+            long = max(peers * (self.kinds[0].busy * SAME_ROUND), 1e-12)
+            order.sort(key=lambda each: (round((each[0] - begun) / long - 0.5), each[1]))
+        elif several and (gated or self.interface.opens):
+            order.sort(key=lambda each: (ticks(each[0]), each[1]))
+        else:
+            order.sort(key=lambda each: each[:2])
+        for _, _, m in order:
+            m.left = max(m.goes, free)
+            free = m.left + self.kind_of[rank][m.direction].busy
+        return free
+
+    def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
+        """What leaves a node goes on through an adapter: by whole picoseconds, then rank, then as each rank has it."""
+        assert self.node is not None
+        lines: dict[int, list[tuple[float, int, int, Message]]] = {n: [] for n in self.node}
+        for rank, n in enumerate(self.node):
+            latest = NEVER
+            for place, m in enumerate(sent[rank].messages):
+                if not self.kind_of[rank][m.direction].inside:
+                    latest = max(latest, ticks(m.left))
+                    lines[n].append((latest, rank, place, m))
+        for n, line in lines.items():
+            for _, rank, _, m in sorted(line, key=lambda each: each[:3]):
+                m.left = max(m.left, state.adapters[n])
+                state.adapters[n] = m.left + self.kind_of[rank][m.direction].shared
+        for rank, out in enumerate(sent):
+            self.land(rank, out)
+
+    # 5. Wire: G m and L. Sends are complete once copied or left; then the sender's epoch closes.
+
+    def land(self, rank: int, out: Sent) -> None:
+        """Messages arrive."""
+        known = NEVER
+        for m in out.messages:
+            kind = self.kind_of[rank][m.direction]
+            out.arrived.append(m.left + (kind.stream + kind.wire))
+            known = max(known, out.arrived[-1] + kind.ack)
+            out.done = max(out.done, m.goes, m.left + kind.stream if kind.leaves else NEVER)
+        if self.interface.sync == "active":
+            complete = (
+                out.issued if self.interface.windows_per_thread else max(out.issued + self.team.barrier, out.join)
+            )
+            out.notify, out.done = complete + self.team.control, max(out.done, complete + self.team.closing)
+        elif self.interface.sync == "passive":  # a flush waits for acknowledgements, then a message tells the target
+            out.done = max(known, out.join) + self.team.closing
+            out.notify = out.done + self.team.control
+
+    # 6. Receive: the receiver's port if several send to it, then matching and o_r + O_r m, one after the other.
+
+    def receiving(self, kind: Any, sources: int) -> float:
+        """CPU time to receive one message of a queue (jammer2022)."""
+        each = self.plan.transports / len(self.plan.messages.vcis)
+        searched = rules.searched(sources * each, each / max(self.plan.messages.issuers))
+        return float(kind.receive + self.team.per_entry * searched)
+
+    def receive(
+        self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float]
+    ) -> list[tuple[float, int, int, Any]]:
+        """When each message is received, its source, its number and its kind; a source is a rank, what it sent, and in
+        which direction. A rank receives from `floors` on, by VCI."""
+        since, port = min(floors), NEVER
+        shared = self.plan.pattern.senders.shape[1] > 1 and not self.plan.pattern.alone
+        coming = [
+            (ticks(m.left - since), j, i, m, self.kind_of[rank][d])
+            for j, (rank, sent, d) in enumerate(sources)
+            for i, m in enumerate(m for m in sent.messages if m.direction == d)
+        ]
+        arrived = []
+        for _, j, i, m, kind in sorted(coming, key=lambda each: each[:3]):
+            begun = m.left
+            if shared and not kind.inside:  # one sender's messages are this far apart already
+                begun = max(begun, port)
+                port = begun + kind.busy
+            arrived.append((begun + (kind.stream + kind.wire), j, i, m.vci, kind))
+        if self.receivers == "none":
+            return [(at, j, i, kind) for at, j, i, _, kind in arrived]
+        by_vci = len(floors) > 1 and self.receivers == "threads"
+        free, out = [*floors] if by_vci else [since] * len(floors), []
+        for at, j, i, vci, kind in sorted(arrived, key=lambda each: (ticks(each[0] - since), *each[1:3])):
+            server = vci if by_vci else 0
+            free[server] = max(free[server], at) + self.receiving(kind, len(sources))
+            out.append((free[server], j, i, kind))
+        return out
+
+    # 7. Finish: epochs close, and threads meet that have each completed their own messages.
+
+    def told(self, end: float, sources: Sequence[tuple[int, Sent, int]]) -> float:
+        """The end at a receiver that has received everything at `end`."""
+        sync, notify = self.interface.sync, max(sent.notify for _, sent, _ in sources)
+        if sync == "passive":
+            end = max(end + self.kinds[0].ack + self.team.closing + self.team.control, notify)
+        elif sync == "active":
+            end = max(end, notify) + self.team.closing
+        return end + self.meeting
+
+    def consumed(self, received: Sequence[tuple[float, int, int, Any]], since: float, end: float, free: float) -> float:
+        """When the threads of a rank have worked on all that came, each on the next partition as soon as it is free;
+        all at the `end` where MPI does not tell of each message. They are free from `free` on."""
+        if self.interface.tells:
+            received = [(at + self.team.tested, j, i, kind) for at, j, i, kind in received]
+        else:
+            released = end + (0.0 if self.own_threads else self.team.barrier)
+            received = [(released, j, i, kind) for _, j, i, kind in received]
+        threads, each = [free] * self.setting.consumers, len(self.plan.messages.needs[0])
+        partitions = rules.received_in(self.plan.transports, each, self.setting)
+        for at, _, _, kind in sorted(received, key=lambda each: (ticks(each[0] - since), *each[1:3])):
+            for _ in range(partitions):
+                heapq.heapreplace(threads, done := max(at, threads[0]) + kind.work)
+                end = max(end, done)
+        return end
+
+
+def attributed(sources: Sequence[tuple[int, Sent, int]], ranks: Ranks, since: float, end: float) -> dict[str, float]:
+    """What a rank waited for, by the latest arrival, departure, issue and readiness of its neighbours."""
+    left = [(max(m.left for m in s.messages if m.direction == d), ranks.kind_of[q][d]) for q, s, d in sources]
+    last = [
+        max((at + (k.stream + k.wire) for at, k in left), default=NEVER),
+        max((at for at, _ in left), default=NEVER),
+    ]
+    last += [max((getattr(s, name) for _, s, _ in sources), default=NEVER) for name in ("issued", "last")]
+    marks = [end]
+    for time in last:
+        marks.append(max(since, min(time, marks[-1])))
+    end, arrival, gone, issued, ready = marks
+    names = ("late_neighbour", "issue", "nic", "wire", "receive")
+    return dict(zip(names, (ready - since, issued - ready, gone - issued, arrival - gone, end - arrival), strict=True))
+
+
+def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tuple[list[Ended], list[Sent]]:
+    """One exchange of all ranks, whose partitions are ready at `times` after their starts; moves `state` on."""
+    every, alone = range(len(ranks.to)), ranks.plan.pattern.alone
+    ready, start = [ranks.ready(t) for t in times], list(state.start)
+    sent = [ranks.send(r, ready[r], state, ranks.to[r], lambda q, v: start[q] + ready[q].in_mpi[v]) for r in every]
+    if ranks.node is not None:
+        ranks.leave_nodes(sent, state)
+    out = []
+    for r in range(alone or len(every)):
+        mine, own = [(q, sent[q], d) for q, d in ranks.from_[r + alone]], sent[r]
+        join = sent[r + alone].join
+        waits = ranks.computing and ranks.setting.progress != "thread"
+        floors = [start[r] + (at if waits else 0.0) for at in ready[r + alone].in_mpi]
+        each = ranks.receive(mine, floors) if mine else []
+        received = max((at for at, *_ in each), default=min(floors))
+        received = ranks.told(received, mine) if mine else received + ranks.meeting
+        received = max(received, join) if ranks.computing else received
+        told = max(received, own.join, own.done + ranks.meeting if ranks.setting.two_way or not alone else NEVER)
+        end, free = told, start[r] if alone and not ranks.computing else join
+        if ranks.setting.consumers and mine:
+            end = ranks.consumed(each, min(floors), told, free)
+        causes = attributed(mine, ranks, own.last, told) | {"compute": own.last - start[r], "consume": end - told}
+        out.append(Ended(received, end, causes, told))
+    for r in range(len(out)):
+        state.start[r], state.nic[r] = out[r].end, sent[r].nic
+    return out, sent
+
+
+def sweep(
+    ranks: Ranks, times: Callable[[int, int], Sequence[float]], state: State
+) -> tuple[list[Ended], list[dict[int, Sent]]]:
+    """All octants of a sweep; `times` by rank and step. A rank receives from upstream, in MPI, computes, and sends
+    downstream."""
+    (x, y, _), blocks = ranks.plan.pattern.grid, ranks.plan.steps // 8
+    steps: list[dict[int, Sent]] = []
+    waited: list[dict[str, float]] = [{} for _ in range(x * y)]
+    for step in range(8 * blocks):
+        sx, sy = ((1, 1), (-1, 1), (-1, -1), (1, -1))[step // (2 * blocks)]
+        sent: dict[int, Sent] = {}
+        steps.append(sent)
+        free = list(state.start)
+        for r in sorted(range(x * y), key=lambda r: (sy * (r // x), sx * (r % x))):
+            i, j = r % x, r // x
+            beside, above = 0 <= i - sx < x, 0 <= j - sy < y
+            upstream = [(q, sent[q], d) for q, d, there in ((r - sx, 0, beside), (r - sy * x, 1, above)) if there]
+            downstream = [r + sx if 0 <= i + sx < x else None, r + sy * x if 0 <= j + sy < y else None]
+            floors = [free[r]] * len(ranks.plan.messages.vcis)
+            received = max((at for at, *_ in ranks.receive(upstream, floors)), default=free[r])
+            begun = max(ranks.told(received, upstream) - ranks.meeting if upstream else received, free[r])
+            here = State([*free], state.nic, state.adapters)
+            here.start[r] = begun
+            out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), here, downstream, lambda q, _, f=free: f[q])
+            state.start[r], state.nic[r] = max(out.join, out.done + ranks.meeting), out.nic
+            causes = attributed(upstream, ranks, free[r], begun) | {"compute": out.last - begun}
+            causes["issue"] += state.start[r] - out.last
+            waited[r] = {name: waited[r].get(name, 0.0) + time for name, time in causes.items()}
+    return [Ended(end, end, causes) for end, causes in zip(state.start, waited, strict=True)], steps
+
+
+class Relays(Ranks):
+    """Ranks of a tree that send on what they receive: message by message, or where MPI tells of the whole only, once
+    the last is there. No team that computes or joins; none contends, unless each thread completes its own messages."""
+
+    def _contention(self, vci: int) -> float:
+        return super()._contention(vci) if self.own_threads else 0.0
+
+    def _between(self, kind: Any, peers: int) -> float:
+        return self.receiving(kind, 1) / peers
+
+    def relayed(self, arrived: Sequence[tuple[float, Message]], start: float, join: float) -> Ready:
+        """When messages are ready to be sent on that come to a rank; after its `start`."""
+        vcis = self.plan.messages.vcis
+        by_vci, cost = len(vcis) > 1 and self.receivers == "threads", self.receiving(self.kinds[0], 1)
+        free, jobs, left = [0.0] * len(vcis), [NEVER] * len(self.plan.messages.needs), [list(v) for v in vcis]
+        for at, m in sorted(arrived, key=lambda each: each[0]):
+            server = m.vci if by_vci else 0
+            jobs[left[m.vci].pop(0)] = free[server] = max(at - start, free[server]) + cost
+        if not self.interface.tells:
+            jobs = [max(jobs)] * len(jobs)
+        return Ready(jobs, min(jobs), max(jobs), join - start, [NEVER] * len(vcis))
+
+
+def broadcast(root: Ranks, times: Sequence[float], state: State) -> tuple[list[Ended], dict[int, Sent]]:
+    """One broadcast of all ranks, parents before their children; it ends for all when the last has everything."""
+    relays, start, vcis = Relays(root.plan), list(state.start), len(root.plan.messages.vcis)
+    sent = {0: root.send(0, root.ready(times), state, root.to[0], lambda q, _: start[q])}
+    end = max(sent[0].join, sent[0].done + root.meeting)
+    out = [Ended(end, end, {"compute": sent[0].last - start[0]})]
+    for r in range(1, len(root.to)):
+        ((q, d),) = root.from_[r]
+        mine = [(q, sent[q], d)]
+        received = end = relays.told(max(at for at, *_ in relays.receive(mine, [start[r]] * vcis)), mine)
+        arrived = [(at, m) for at, m in zip(sent[q].arrived, sent[q].messages, strict=True) if m.direction == d]
+        ready = relays.relayed(arrived, start[r], sent[0].join)
+        sent[r] = relays.send(r, ready, state, root.to[r], lambda q, _: start[q])
+        if sent[r].messages:
+            end, state.nic[r] = max(end, sent[r].done + root.meeting), sent[r].nic
+        out.append(Ended(received, end, attributed(mine, relays, sent[0].last, end) | out[0].causes))
+    state.nic[0] = sent[0].nic
+    state.start[:] = [max(e.end for e in out)] * len(out)
+    return out, sent
