@@ -10,6 +10,8 @@ than 4 GiB is written to --keep and ends the run with status 1. Measures no spee
 from __future__ import annotations
 
 import argparse
+import gzip
+import math
 import random
 import resource
 import shutil
@@ -25,6 +27,7 @@ from pathlib import Path
 from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
 from pready.calibrate.capture.step import find
 from pready.calibrate.importers import import_benchmark
+from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.workload_formats.caliper import read_caliper
 from pready.calibrate.workload_formats.from_profiles import text_from_caliper
@@ -55,6 +58,26 @@ WORDS = [
 
 CALIPER = b"""[{"path": "main/halo", "Sends (max)": 300, "Sends (total)": 2400, "Bytes sent (total)": 78643200.0,
 "Dst ranks (max)": 3, "time (inc)": 1.5}, {"path": "main"}]"""
+
+
+SPLIT = b"""{"data": [[1, 300, 2400, 78643200.0, 3]], "columns": ["path", "Sends (max)", "Sends (total)",
+"Bytes sent (total)", "Dst ranks (max)"], "column_metadata": [{"is_value": false}, {}, {}, {}, {}],
+"nodes": [{"label": "main", "column": "path"}, {"label": "halo", "column": "path", "parent": 0}]}"""
+TABLES = [
+    b'Size,Avg Latency(us),Bandwidth (Gb/s)\n"1","1,20",0.01\n"1,024","1,29",6.4\n"1,048,576","90,38",92.8\n',
+    b"| Size | Latency (us) |\n| ---: | ---: |\n| 1 | 1.20 |\n| 1K | 1.29 |\n| 64 KiB | 8.46 |\n",
+    b"$ mpirun -np 2 -H n1:1,n2:1 --mca pml ucx osu_latency\nhost\tsize\tlatency_us\nn1\t1\t1.2\nn1\t8\t1.3\n",
+    b'[{"size": 1, "latency_us": 1.2, "pairs": 1}, {"size": 8, "latency_us": 1.3, "pairs": 1}]',
+    b'{"benchmark": "osu_bw", "unit": "MB/s", "results": {"1": 0.8, "8": 6.1, "1024": 900.0}}',
+    gzip.compress(b"benchmark;size;value;unit\nosu_latency;8;1,25;us\nosu_bw;8;6,10;MB/s\n"),
+]
+
+
+def _import(path: Path) -> None:
+    """All figures finite; those that are plausible make a machine."""
+    found = import_benchmark(path)
+    assert all(math.isfinite(value) and value > 0 for run in found.runs for _, value in run.values)
+    from_files([path], name="m")
 
 
 def _caliper(path: Path) -> None:
@@ -97,10 +120,11 @@ def readers(captured: Path | None) -> dict[str, tuple[Callable[[Path], object], 
     found: dict[str, tuple[Callable[[Path], object], list[bytes]]] = {
         "machine": (machine.load, [p.read_bytes() for p in sorted((HERE / "model/machine/profiles").glob("*.toml"))]),
         "workload": (workload.load, [p.read_bytes() for p in sorted((HERE / "examples").glob("*.toml"))]),
-        "caliper": (_caliper, [CALIPER]),
-        "osu": (import_benchmark, of("osu")),
-        "imb": (import_benchmark, of("imb")),
-        "netgauge": (import_benchmark, of("netgauge", "ng_", "loggp")),
+        "caliper": (_caliper, [CALIPER, SPLIT]),
+        "osu": (_import, of("osu")),
+        "imb": (_import, of("imb")),
+        "netgauge": (_import, of("netgauge", "ng_", "loggp")),
+        "tables": (_import, TABLES),
         "mpip": (import_mpip, of("mpip")),
         "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
         "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),

@@ -55,6 +55,8 @@ _SPREAD = re.compile(r"min(?:imum)?|max(?:imum)?|std(?:dev|ev)?|sd|var(?:iance)?
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _PREFIX = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+ROUNDED = 0.01
+"""Bytes by which a size in larger units may have been rounded."""
 LARGEST = 1 << 50
 """Bytes of a message at most."""
 
@@ -161,7 +163,7 @@ def chosen(columns: Sequence[Column], quantity: Quantity, line: Line) -> Column 
 # --- numbers ------------------------------------------------------------------------------------------
 
 _THOUSANDS = {mark: re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+") for mark in ",."}
-_SIZED = re.compile(r"(\d+(?:\.\d+)?)\s*(?P<unit>(?P<prefix>[KMG])?i?(?:B|bytes)?)", re.IGNORECASE)
+_SIZED = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d{1,2})?)\s*(?P<unit>(?P<prefix>[KMG])?i?(?:B|bytes)?)", re.IGNORECASE)
 
 
 def decimal_comma(cells: Sequence[str]) -> bool | None:
@@ -192,6 +194,8 @@ def size_of(cell: str, column: Column, line: Line, *, comma: bool) -> float:
     match = _SIZED.fullmatch(text)
     factor = column.factor if match is None or not match["unit"] else _BINARY[(match["prefix"] or "").lower()]
     size = -1.0 if match is None or len(text) > 25 else float(match[1]) * factor
+    if factor > 1 and abs(size - round(size)) < ROUNDED:
+        size = float(round(size))
     if size != int(size) or not 0 <= size <= LARGEST:
         raise line.error(f"{column.name} = {shown(cell)}", "a whole number of bytes, at least 0")
     return size

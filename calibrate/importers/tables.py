@@ -169,7 +169,7 @@ def _untitled(columns: Sequence[Column], command: commands.Command | None, sourc
         if named is not None:
             return named
     quantities = {c.quantity for c in columns}
-    if "time" in quantities or any(c.quantity in ("value", "label") and c.name == "benchmark" for c in columns):
+    if "time" in quantities or "value" in quantities or any(c.name == "benchmark" for c in columns):
         return "osu_latency"
     if "messages" in quantities:
         return "osu_mbw_mr"

@@ -130,7 +130,7 @@ def _tables(all_lines: Iterable[Line]) -> tuple[dict[str, _Rows], ImportFormatEr
         elif not columns:
             columns = _COLUMNS[current]
             if text.split()[: len(columns)] != columns:
-                unknown, current = line.error(f"header = {shown(text)}", " ".join(columns)), None
+                unknown, current = unknown or line.error(f"header = {shown(text)}", " ".join(columns)), None
             elif current == TIMES_OF_ALL:
                 columns = ["of", *columns]
         else:

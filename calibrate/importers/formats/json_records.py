@@ -1,6 +1,7 @@
 """JSON forms of benchmarks' results (OMB's, ReFrame's, one's own): records, columns, or values by size.
 
     [{"size": 8, "latency_us": 1.2}, …]      {"size": [8, …], "latency_us": [1.2, …]}      {"latency_us": {"8": 1.2, …}}
+    {"columns": ["size", "latency_us"], "data": [[8, 1.2], …]}    [{"name": "latency_8", "value": 1.2, "unit": "us"}, …]
 
 At any depth, also a record a line; each becomes a table, which `tables.py` reads. Text around it, such as the
 benchmark's name, its command or its unit, says of what.
@@ -47,7 +48,7 @@ def _tables(node: Any, about: Mapping[str, str], name: str = "", deep: int = 0) 
     if deep > MOST_DEEP:
         return
     if isinstance(node, list):
-        records = [each for each in node if isinstance(each, dict)]
+        records = [_flat(each) for each in node if isinstance(each, dict)]
         if records and any(_is_size(str(key)) for key in records[0]):
             names = list(
                 dict.fromkeys(str(key) for each in records for key in each if not isinstance(each[key], (dict, list)))
@@ -61,6 +62,11 @@ def _tables(node: Any, about: Mapping[str, str], name: str = "", deep: int = 0) 
         about = {**about, **said}
         lists = {str(k): v for k, v in node.items() if isinstance(v, list)}
         sizes = next((k for k in lists if _is_size(k)), None)
+        columns, data = node.get("columns"), node.get("data")
+        if isinstance(columns, list) and isinstance(data, list) and any(_is_size(str(name)) for name in columns):
+            rows = [row for row in data if isinstance(row, list) and len(row) == len(columns)]
+            yield _csv([str(name) for name in columns], rows, about)
+            return
         if sizes is not None:
             same = {k: v for k, v in lists.items() if len(v) == len(lists[sizes])}
             yield _csv(list(same), list(zip(*same.values(), strict=True)), about)
@@ -72,6 +78,18 @@ def _tables(node: Any, about: Mapping[str, str], name: str = "", deep: int = 0) 
         for key, each in node.items():
             if isinstance(each, (dict, list)):
                 yield from _tables(each, about, str(key), deep + 1)
+
+
+def _flat(record: Mapping[Any, Any]) -> dict[str, Any]:
+    """A record with its figures beside its size: of {"latency": {"value": 1.2, "unit": "us"}}, {"name": "bw_8", …}."""
+    out: dict[str, Any] = {}
+    for key, each in record.items():
+        within = each if isinstance(each, dict) else {}
+        out[f"{key} ({within['unit']})" if "unit" in within else str(key)] = within.get("value", each)
+    named = re.search(r"(?:^|[_ ])(\d{1,12})(?: ?B)?$", str(record.get("name", "")))
+    if named and {"value", "unit"} <= out.keys():
+        out = {"size": named[1], "value": out["value"], "unit": out["unit"]}
+    return out
 
 
 def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]], about: Mapping[str, str]) -> str:

@@ -55,6 +55,7 @@ TABLES = {
     "bars": "┃ Size ┃ Latency (us) ┃\n┣━━━╋━━━┫\n" + rows(SIZES, "│ {s} │ {t:.3f} │"),
     "carriage returns": ("Size,Latency (us)\n" + rows(SIZES, "{s},{t:.3f}")).replace("\n", "\r\n"),
     "kibibytes": "Size (KB),Latency (us)\n" + "".join(f"{s // 1024},{us(s):.3f}\n" for s in SIZES if s >= 1024),
+    "fractions of kibibytes": "Size [KiB],Latency (us)\n" + "".join(f"{s / 1024:g},{us(s):.3f}\n" for s in SIZES),
     "1K": "Size,Latency (us)\n" + "".join(f"{s if s < 1024 else f'{s >> 10}K'},{us(s):.3f}\n" for s in SIZES),
     "64 KiB": "Size       Latency (us)\n"
     + "".join(f"{f'{s} B' if s < 1024 else f'{s >> 10} KiB'}   {us(s):.3f}\n" for s in SIZES),
@@ -68,6 +69,9 @@ TABLES = {
         {"benchmark": "osu_latency", "results": {"size": SIZES, "latency (us)": [us(s) for s in SIZES]}}
     ),
     "JSON by size": json.dumps({"runs": [{"name": "x", "latency_us": {str(s): us(s) for s in SIZES}}]}),
+    "JSON of pandas": json.dumps({"columns": ["size", "latency_us"], "data": [[s, us(s)] for s in SIZES]}),
+    "JSON of ReFrame": json.dumps([{"name": f"latency_{s}", "value": us(s), "unit": "us"} for s in SIZES]),
+    "JSON with a unit within": json.dumps([{"size": s, "latency": {"value": us(s), "unit": "us"}} for s in SIZES]),
     "JSON with a unit": json.dumps({"unit": "us", "rows": [{"msg_size": s, "latency": us(s)} for s in SIZES]}),
 }
 

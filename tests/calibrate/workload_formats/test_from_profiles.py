@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pready.calibrate.workload_formats.caliper import read_caliper
+from pready.calibrate.workload_formats.mpip import parse_mpip
 from pready.cli import main
 from pready.model.common.errors import PreadyError
 from pready.model.workload import workload
@@ -113,6 +114,88 @@ def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
     assert w.thread_time == pytest.approx(9.1 / 400)
     assert isinstance(w.arrivals, Normal)
     assert w.arrivals.spread == pytest.approx(0.04)
+
+
+MPIP = """@ mpiP
+@ Version                  : 3.5.0
+@ MPI Task Assignment      : 0 node1
+@ MPI Task Assignment      : 1 node2
+{times}
+@--- Aggregate Sent Message Size (top twenty, descending, bytes) ---
+-----
+Call                 Site      Count      Total       Avrg  Sent%
+Isend                   9       2400   7.864e7   3.28e+04  92.13
+
+Total send/collective operation calls >= 1024 bytes : 2400 of 2800 operations
+{more}
+"""
+BY_TASK = """@--- MPI Time (seconds) ---
+-----
+Task    AppTime    MPITime     MPI%
+   0       12.1       3.02    24.96
+   1       12.1       2.98    24.63
+   *       24.2       6.00    24.79
+-----"""
+OF_ALL = """@--- Task Time Statistics (seconds) ---
+-----
+            AppTime    MPITime     MPI%      App Task    MPI Task
+Max            12.1       3.02    24.96             0           0
+Mean           12.1       3.00    24.79
+Min            12.1       2.98    24.63             1           1
+-----"""
+OTHER = """@--- Callsite Message Sent statistics (all callsites, summary) ---
+-----
+Name              Site Tasks       Max      Mean       Min   MaxRnk   MinRnk
+Isend                9     2 3.277e+04 3.277e+04 3.277e+04        0        1
+-----"""
+
+
+@pytest.mark.parametrize("times", [BY_TASK, OF_ALL], ids=["by task", "concise"])
+@pytest.mark.parametrize("more", ["", OTHER], ids=["", "another header"])
+def test_reports_of_other_options(times: str, more: str) -> None:
+    """Concise (-c) ones have the times of all tasks together; lines below a table and sections with other columns are
+    skipped, as one section of messages suffices."""
+    report = parse_mpip(MPIP.format(times=times, more=more).encode())
+    assert [(s.call, s.count, s.total) for s in report.sent] == [("Isend", 2400, 7.864e7)]
+    assert report.app_time.tolist() == [12.1, 12.1]
+    assert report.mpi_time.mean() == pytest.approx(3.0)
+
+
+def test_a_header_that_is_not_understood_is_named_where_nothing_else_says_it() -> None:
+    text = MPIP.format(times=BY_TASK, more=OTHER).replace("Call  ", "Cull  ")
+    with pytest.raises(PreadyError, match="header = 'Cull"):
+        parse_mpip(text.encode())
+
+
+def split(**fields: Any) -> dict[str, Any]:
+    """RECORDS as Caliper's json-split has them."""
+    names = ["path", "Sends (max)", "Sends (total)", "Bytes sent (total)", "Dst ranks (max)"]
+    rows = [[0, None, None, None, None], [1, *(RECORDS[0][name] for name in names[1:])]]
+    nodes = [{"label": "main", "column": "path"}, {"label": "halo", "column": "path", "parent": 0}]
+    values = [{"is_value": False}, *({"is_value": True} for _ in names[1:])]
+    return {"data": rows, "columns": names, "column_metadata": values, "nodes": nodes, **fields}
+
+
+def test_columns_and_rows_of_caliper(tmp_path: Path) -> None:
+    whole, parts = (read_caliper(written(tmp_path, data)) for data in (RECORDS, split()))
+    assert parts == whole
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (split(data=[[1, 1]]), "is no list of records"),
+        (split(nodes=[{"label": "a", "parent": 3}]), "is no list of records"),
+        (
+            split(columns=["path", "Sends (max)", "Sends (total)", "x", "y"]),
+            "no column Bytes sent (total), Dst ranks (max)",
+        ),
+        ("__rec=node,id=1", "valid: cali-query -q 'select * format json'"),
+    ],
+)
+def test_what_is_missing_of_caliper_is_named(tmp_path: Path, data: Any, said: str) -> None:
+    with pytest.raises(PreadyError, match=re.escape(said)):
+        read_caliper(written(tmp_path, data))
 
 
 @pytest.mark.parametrize(
