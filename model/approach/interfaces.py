@@ -60,8 +60,6 @@ class Interface:
     """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
-    motif: str | None = None
-    """Name in the SST motifs; None: not there."""
 
     def __hash__(self) -> int:
         return hash(self.key)  # asked for thousands of times in a prediction: all fields take ten times as long
@@ -117,10 +115,9 @@ PART = Interface(
     splits=True,
     matches=True,
     mechanism="tags",
-    motif="partitioned",
 )
 # ParaStation MPI: mpich2/src/mpid/psp/src/mpid_part.c.
-PART_WHOLE = replace(PART, key="part-whole", told_whole=True, motif=None)
+PART_WHOLE = replace(PART, key="part-whole", told_whole=True)
 # The active-message path of released MPICH (gillis2023 3.1): the data go once the clear-to-send of this iteration is
 # seen. MPI_Pready makes no progress, so that is in MPI_Wait, after the threads have joined. Beyond
 # MPIDI_OFI_DEFAULT_SHORT_SEND_SIZE the receiver reads the data: of a receiver outside MPI for 200 ms, 16000 B had
@@ -141,12 +138,11 @@ SINGLE = Interface(
     splits=False,
     joins=True,
     matches=True,
-    motif="bulk",
 )
 # The smallest port.
-PERSISTENT = replace(SINGLE, key="persistent", name="Pt2Pt persistent", persistent=True, motif=None)
+PERSISTENT = replace(SINGLE, key="persistent", name="Pt2Pt persistent", persistent=True)
 # Receives are posted before; MPI_Send to one peer after the other.
-BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, motif=None)
+BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True)
 MANY = Interface(
     key="many",
     name="Pt2Pt many",
@@ -156,12 +152,11 @@ MANY = Interface(
     matches=True,
     completes="threads",
     mechanism="communicators",
-    motif="many",
 )
 # Threads start their messages and go on; the master waits for all of them, as it did before the port.
-MANY_JOINED = replace(MANY, key="many-joined", name="Pt2Pt many, one waits", completes="master", motif=None)
+MANY_JOINED = replace(MANY, key="many-joined", name="Pt2Pt many, one waits", completes="master")
 # A code whose threads each send their own part, and wait for it.
-PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False, motif=None)
+PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False)
 RMA_SINGLE_ACTIVE = Interface(
     key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
 )
@@ -174,7 +169,7 @@ RMA_MANY_ACTIVE = replace(
 )
 # A research compiler pass (jammer2022), in no library.
 # A code that sends a buffer in several messages, one after the other, by one thread.
-SEVERAL = replace(SINGLE, key="several", name="Pt2Pt several", splits=True, motif=None)
+SEVERAL = replace(SINGLE, key="several", name="Pt2Pt several", splits=True)
 PERSISTENT_MATCHED = Interface(
     key="persistent-matched",
     name="Persistent matched",

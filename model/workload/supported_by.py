@@ -59,7 +59,7 @@ NEEDS = (
         "blocking sends (today) of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.baseline.interface.one_by_one,
     ),
-    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ("engine",)),
+    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ("engine", "sst")),
 )
 
 

@@ -79,16 +79,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate graph.toml --set neighbour_list=lists.txt",
         "pready simulate examples/halo3d.toml --set grid=2x2x2 --approach many:8 --trace predicted.json",
     ),
-    "sst": (),
+    "sst": ("pready sst --headers sst-elements/src info",),
     "sst calibrate": ("pready sst calibrate --machine meluxina",),
     "sst config": (
-        "pready sst config examples/halo3d.toml --topology torus:4x4x4 --set grid=4x4x4 --set iterations=3 -o run.py",
-        "pready sst config examples/halo3d.toml --machine bebop --approach many:8 --seed 1 -o run.py",
+        "pready sst config examples/halo3d.toml --topology dragonfly:adaptive --approach part:8 -o run.py",
+        "pready sst config examples/halo3d.toml --machine bebop --set iterations=3 --packet 4KiB --seed 1 -o run.py",
     ),
     "sst info": ("pready sst info",),
     "sst run": (
-        "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --approach many:8",
-        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --seed 1 --json",
+        "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --approach part:8",
+        "pready sst run examples/halo3d.toml --topology hyperx:adaptive --set ranks_per_node=2 "
+        "--set sst.allocation=random --set sst.background=64KiB --packet 4KiB --approach part:8",
+        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --keep runs/ --seed 1 --json",
     ),
     "sweep": (
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:4x",

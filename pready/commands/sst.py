@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -13,7 +14,7 @@ import click
 
 from pready.commands import options
 from pready.files.writing import check_writable
-from pready.model.approach.interfaces import INTERFACES, Approach
+from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError, shown
 from pready.model.machine import machine as machines
 from pready.model.workload.workload import Workload
@@ -22,13 +23,14 @@ from pready.show.tables.sst import congestion_view, residuals_view
 from pready.show.terminal.terminal import Busy, console, print_json, status
 from pready.sst import kept_parameters
 from pready.sst import library as installed
-from pready.sst.congestion_taken import simulate_beside
+from pready.sst.congestion import simulate_beside
 from pready.sst.library import MissingSST
 from pready.sst.parameters import GROUPS, parameters
-from pready.sst.run import How
-from pready.sst.simulate import Setup, setup, write_config
+from pready.sst.run import How, stopped_in_order
+from pready.sst.set_by_name import NETWORK, set_by_name, size
+from pready.sst.simulate import SIMULATED, Setup, setup, write_config
 from pready.sst.simulate import calibrate as calibrated
-from pready.sst.topology import VALID, Topology
+from pready.sst.topology import ROUTINGS, VALID, Topology
 
 MISSING = 3
 """Exit status if SST, or a part of it, is not installed."""
@@ -36,23 +38,34 @@ MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 BUILDING = "building the element library, once: it is kept"
 DEFAULT_ITERATIONS = 10
-SIMULATED = tuple(i for i in INTERFACES if i.motif is not None)
-"""The interfaces that have a motif."""
+SMALLEST_PACKET = 64
 
 
 @click.group(invoke_without_command=True)
+@click.option(
+    "--headers",
+    type=click.Path(path_type=Path),
+    envvar=installed.HEADERS,
+    show_envvar=True,
+    metavar="FOLDER",
+    help="Sources of sst-elements, where the ones that SST was built of are gone: it installs no headers of Ember.",
+)
 @click.pass_context
-def sst(context: click.Context) -> None:
+def sst(context: click.Context, headers: Path | None) -> None:
     """Simulate with SST's packet-level networks: congestion included, parallel over MPI."""
+    if headers is not None:
+        os.environ[installed.HEADERS] = str(headers)
+        installed.named_headers()
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
 
 @contextmanager
 def needs_sst() -> Iterator[None]:
-    """A command that ends with one line and status 3 without SST."""
+    """A command that ends with one line and status 3 without SST, and that SIGTERM ends as Ctrl-C does."""
     try:
-        yield
+        with stopped_in_order():
+            yield
     except MissingSST as error:
         click.echo(f"pready: error: {error}", err=True)
         click.get_current_context().exit(MISSING)
@@ -62,7 +75,14 @@ _OPTIONS = (
     options.workload(),
     options.machine(),
     options.fields(),
-    click.option("--topology", metavar="NAME", help=f"{VALID}.  [default: the machine's [network], else single]"),
+    click.option(
+        "--topology",
+        metavar="NAME",
+        help=f"{VALID}; the first ROUTING unless said: {ROUTINGS}.  [default: the machine's [network], else single]",
+    ),
+    click.option(
+        "--packet", metavar="SIZE", help="Larger packets: faster and coarser.  [default: at most 2.5 % of the latency]"
+    ),
     options.seed(),
 )
 
@@ -77,25 +97,27 @@ def _what(command: Callable[..., Any]) -> Callable[..., Any]:
 @_what
 @options.approach("many")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.py")
+@needs_sst()
 def config(
     workload: str,
     machine: str,
     fields: Sequence[str],
     topology: str | None,
+    packet: str | None,
     seed: int,
     approach: str | None,
     output: Path,
 ) -> None:
     """Write an SST configuration for WORKLOAD, with its arrivals beside it, to edit and keep."""
     check_writable(output, (".py",))
-    made = _setup(workload, machine, fields, topology, seed)
+    made = _setup(workload, machine, fields, topology, packet, seed)
     chosen = _approach(approach or "many", made.workload)
-    folder = installed.build() if installed.available() else None
-    if folder is not None:
+    if installed.available():
+        installed.build()
         made = _calibrated(made)
     else:
         click.echo("no SST here to calibrate: parameters follow Firefly's formula", err=True)
-    record = write_config(made, chosen, output, folder)
+    record = write_config(made, chosen, output)
     click.echo(f"wrote {output} and {output.with_suffix('.arrivals.npy').name}; a run writes {record.name}", err=True)
 
 
@@ -109,6 +131,12 @@ def config(
     help="part:8 or many:32; repeatable.  [default: what the library offers]",
 )
 @options.library()
+@click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Keep configurations and records there; runs that are there are not made again.",
+)
 @click.option("--processes", type=click.IntRange(1), default=1, show_default=True, help="mpirun -n.")
 @options.as_json()
 @needs_sst()
@@ -117,9 +145,11 @@ def run(
     machine: str,
     fields: Sequence[str],
     topology: str | None,
+    packet: str | None,
     seed: int,
     names: Sequence[str],
     library: str | None,
+    keep: Path | None,
     processes: int,
     as_json: bool,
 ) -> None:
@@ -127,7 +157,7 @@ def run(
 
     Ten iterations of the workload's grid (8 ranks, or a pair, if it has none) unless --set iterations says otherwise.
     """
-    made = _setup(workload, machine, fields, topology, seed)
+    made = _setup(workload, machine, fields, topology, packet, seed)
     chosen = [_approach(text, made.workload) for text in names]
     installed.find()
     with status("SST") as said:
@@ -140,9 +170,9 @@ def run(
             label = f"{approach.name}, {of} transport partition{'s' * (of != 1)}"
             said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}", long=True)
 
-        prediction, rows = simulate_beside(made, library=library, approaches=chosen, how=how, on_run=on_run)
+        prediction, rows = simulate_beside(made, mpi=library, approaches=chosen, folder=keep, how=how, on_run=on_run)
     if as_json:
-        print_json(prediction.to_dict() | {"congestion": [asdict(r) | {"taken": r.taken} for r in rows]})
+        print_json(prediction.to_dict() | {"congestion": [asdict(r) | {"change": r.change} for r in rows]})
     else:
         console().print(prediction_view(prediction, every_row=True))
         if rows:
@@ -168,24 +198,36 @@ def calibrate(machine: str) -> None:
 @sst.command()
 @needs_sst()
 def info() -> None:
-    """Show the installed SST and the motifs' parameters."""
+    """Show the installed SST and the motifs' arguments; build the motifs' library and register it with SST."""
     found = installed.find()
     click.echo(f"{found.version}: {found.sst}")
-    click.echo(f"element library: {installed.build() / 'libpready.so'}")
+    folder = installed.build()
+    click.echo(f"element library: {folder / 'libpready.so'}")
+    if installed.registered(found) == str(folder):
+        click.echo("registered with SST: 'sst FILE.py' finds it")
+    else:
+        click.echo(f"not registered with SST, whose files cannot be written: sst --add-lib-path={folder} FILE.py")
+    click.echo("--set, beside fields of the workload and the machine")
+    for name, meaning in NETWORK.items():
+        click.echo(f"  {name:18} {meaning}")
     for motif in GROUPS:
         click.echo(f"pready.{motif}")
         for p in parameters(motif).values():
-            click.echo(f"  {p.name:14} {p.default or '(none)':12} {p.meaning}")
+            click.echo(f"  {p.name:18} {p.default or '(none)':8} {p.meaning}")
 
 
-def _setup(workload: str, machine: str, fields: Sequence[str], network: str | None, seed: int) -> Setup:
+def _setup(
+    workload: str, machine: str, fields: Sequence[str], network: str | None, packet: str | None, seed: int
+) -> Setup:
     """A run of the workload; ten iterations unless ``--set`` says how many."""
+    fields, of_network = set_by_name(fields)
     on, what = options.read(workload, machine, fields)
     if (ranks := math.prod(what.grid or ())) > MOST_RANKS:
         raise PreadyError(f"grid = {shown(what.grid)} has {ranks} ranks", valid=f"at most {MOST_RANKS} for SST")
     iterations = what.iterations if options.sets(fields, "iterations") else DEFAULT_ITERATIONS
     network = network or ("single" if on.network is None else on.network.sst_name)
-    return setup(on, what, network, (), iterations=iterations, seed=seed)
+    of_network["packet"] = 0 if packet is None else size(packet, "--packet", SMALLEST_PACKET)
+    return setup(on, what, network, (), iterations=iterations, seed=seed, **of_network)
 
 
 def _calibrated(made: Setup, how: How | None = None, said: Busy | None = None) -> Setup:

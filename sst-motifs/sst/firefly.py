@@ -29,6 +29,8 @@ from pready.model.machine.path import PathName, Segment
 HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""
 LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
+FLITS = 16
+"""Of a packet larger than usual."""
 QUEUED_PACKETS = 1
 """Packets of a message that wait at the NIC: the least that keeps it busy, since another one is on its way. A
 rendezvous request waits for those queued before it."""
@@ -81,6 +83,8 @@ class Firefly:
     bands: tuple[Band, ...]
     header_ns: int = 0
     """Match of a message's header at the receiving NIC, where messages are fetched."""
+    packet: int = 0
+    """Bytes of a packet; 0: as many as the latency allows (`packet_bytes`)."""
 
     @property
     def short(self) -> int | None:
@@ -122,7 +126,7 @@ class Firefly:
         try:
             return Firefly(**{**data, "bands": tuple(Band(**b) for b in data["bands"])})
         except (TypeError, KeyError) as error:
-            raise PreadyError(f"parameters of SST: {error}", valid="parameters that a fit has written") from None
+            raise PreadyError(f"parameters of SST: {error}", valid="those that were kept") from None
 
 
 def ping_time(machine: Machine, size: float, path: PathName = "inter", cache: str = "hot") -> float:
@@ -266,12 +270,15 @@ def handshake_ns(firefly: Firefly) -> float | None:
     return 2 * firefly.host_ns + 2 * firefly.wire_ns + firefly.gap_ns + firefly.read_ns
 
 
-def flit_bytes(link_bytes_per_s: float) -> int:
-    """A flit takes at least 1 ns, so that the period's rounding to picoseconds stays below a thousandth."""
+def flit_bytes(firefly: Firefly) -> int:
+    """A flit takes at least 1 ns, so that the period's rounding to picoseconds stays below a thousandth.
+
+    merlin's crossbars work flit by flit: larger packets save time if their flits grow with them.
+    """
     flit = 8
-    while flit < link_bytes_per_s * 1e-9:
+    while flit < firefly.link_bytes_per_s * 1e-9:
         flit *= 2
-    return flit
+    return max(flit, firefly.packet // FLITS)
 
 
 def packet_bytes(firefly: Firefly) -> int:
@@ -279,6 +286,8 @@ def packet_bytes(firefly: Firefly) -> int:
 
     A packet is there when its head is, so that a message's last packet costs no time on the link.
     """
+    if firefly.packet:
+        return firefly.packet
     packet = LARGEST_PACKET
     while packet > SMALLEST_PACKET and packet / firefly.link_bytes_per_s > 1e-9 * PACKET * latency_ns(firefly):
         packet //= 2

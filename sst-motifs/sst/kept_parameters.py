@@ -1,4 +1,4 @@
-"""Calibrated parameters as files: those that `pready sst calibrate` writes, and those kept in the user's cache."""
+"""Calibrated parameters, kept as files in the user's cache."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def as_data(fit: Fit, machine: str, path: str, cache: str) -> dict[str, Any]:
 
 
 def read(path: Path) -> Firefly:
-    """Parameters that a fit has written.
+    """Parameters that were kept.
 
     Raises
     ------
@@ -38,11 +38,9 @@ def read(path: Path) -> Firefly:
     try:
         data = json.loads(decoded(read_bytes(path, LARGEST_TOML), str(path)))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise PreadyError(
-            f"is not JSON: {error}", valid="parameters that a fit has written", source=str(path)
-        ) from None
+        raise PreadyError(f"is not JSON: {error}", source=str(path)) from None
     if not isinstance(data, dict) or not isinstance(data.get("firefly"), dict):
-        raise PreadyError("has no parameters", valid="parameters that a fit has written", source=str(path))
+        raise PreadyError("has no parameters", source=str(path))
     return Firefly.from_dict(data["firefly"])
 
 

@@ -9,16 +9,21 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, shown
 from pready.sst.parameters import SOURCES
 
 INSTALL = "spack install sst-elements (or build sst-core and sst-elements), then put its bin folder on PATH"
+HEADERS = "PREADY_SST_HEADERS"
+"""The variable that names the sources of sst-elements, whose headers SST does not install; `--headers` sets it."""
+EMBER = Path("sst/elements/ember")
+"""Ember within the sources."""
 
 
 class MissingSST(PreadyError):
@@ -49,7 +54,7 @@ def find() -> Installation:
     if missing:
         raise MissingSST(f"SST is not installed here: no {', '.join(missing)} on PATH", valid=INSTALL)
     found = {name: str(path) for name, path in paths.items()}
-    if not _asked(found["sst-config"], "SST_ELEMENT_LIBRARY", "ember") and not source_folder(found["sst-config"]):
+    if not any(_asked(found["sst-config"], key, "ember") for key in ("SST_ELEMENT_LIBRARY", "SST_ELEMENT_SOURCE")):
         raise MissingSST("SST is installed without its element library ember", valid=INSTALL)
     return Installation(
         found["sst"], found["sst-config"], found["sst-info"], _asked(found["sst"], "--version") or "unknown version"
@@ -70,9 +75,33 @@ def _asked(command: str, *arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def source_folder(config: str) -> str:
-    """Where sst-elements says its sources are; empty if it does not say."""
-    return _asked(config, "SST_ELEMENT_SOURCE", "ember")
+def named_headers() -> Path | None:
+    """The folder that Ember's headers are included from, as `HEADERS` names it; None if it does not.
+
+    Raises
+    ------
+    PreadyError
+        There are no headers.
+    """
+    named = os.environ.get(HEADERS)
+    if not named:
+        return None
+    for folder in (Path(named), Path(named, "src")):
+        if (folder / EMBER / "embergen.h").exists():
+            return folder.absolute()
+    raise PreadyError(f"{HEADERS} = {shown(named)} has no {EMBER}/embergen.h", valid="the sources of sst-elements")
+
+
+def source_folder(config: str) -> Path | None:
+    """The folder that Ember's headers are included from: a named one, else that which sst-elements has registered.
+
+    None if that is gone: `make install` copies no headers, and Spack removes the sources.
+    """
+    if (named := named_headers()) is not None:
+        return named
+    registered = _asked(config, "SST_ELEMENT_SOURCE", "ember")
+    folder = Path(registered).joinpath(*[".."] * len(EMBER.parts)).resolve()
+    return folder if registered and (folder / EMBER / "embergen.h").exists() else None
 
 
 def cache_folder() -> Path:
@@ -85,7 +114,7 @@ def fingerprint(installation: Installation) -> str:
     digest = hashlib.sha256()
     for path in sorted(SOURCES.iterdir()):
         digest.update(path.name.encode() + path.read_bytes())
-    for text in (installation.version, installation.config, source_folder(installation.config)):
+    for text in (installation.version, installation.config):
         digest.update(text.encode())
     return digest.hexdigest()[:16]
 
@@ -107,8 +136,19 @@ def build(on_build: Callable[[], object] | None = None) -> Path:
     """
     installation = find()
     folder = cache_folder() / f"library-{fingerprint(installation)}"
-    if (folder / "libpready.so").exists():
-        return folder
+    if not (folder / "libpready.so").exists():
+        _compile(installation, folder, on_build)
+    _register(installation, folder)
+    return folder
+
+
+def _compile(installation: Installation, folder: Path, on_build: Callable[[], object] | None) -> None:
+    sources = source_folder(installation.config)
+    if sources is None:
+        raise MissingSST(
+            "Ember's headers are gone: SST does not install them, and the sources of its elements were removed",
+            valid=f"pready sst --headers FOLDER, or {HEADERS}=FOLDER: sst-elements' sources for {installation.version}",
+        )
     cmake = shutil.which("cmake")
     if cmake is None:
         raise MissingSST("the element library is built with CMake, which is not on PATH", valid="pip install cmake")
@@ -119,7 +159,15 @@ def build(on_build: Callable[[], object] | None = None) -> Path:
     log = folder.parent / "build.log"
     with log.open("w", encoding="utf-8") as stream:
         for step in (
-            [cmake, "-S", str(SOURCES), "-B", str(work), f"-DSST_CONFIG={installation.config}"],
+            [
+                cmake,
+                "-S",
+                str(SOURCES),
+                "-B",
+                str(work),
+                f"-DSST_CONFIG={installation.config}",
+                f"-DSST_ELEMENTS_SOURCE={sources}",
+            ],
             [cmake, "--build", str(work), "--parallel", str(os.cpu_count() or 1)],
         ):
             if subprocess.run(step, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode:
@@ -129,7 +177,24 @@ def build(on_build: Callable[[], object] | None = None) -> Path:
         work.rename(folder)
     except OSError:  # somebody else was faster
         shutil.rmtree(work, ignore_errors=True)
-    return folder
+
+
+def registered(installation: Installation) -> str:
+    """The folder in which SST looks for the library without being told; empty if there is none."""
+    return _asked(installation.config, "pready", "pready_LIBDIR")
+
+
+def _register(installation: Installation, folder: Path) -> None:
+    """Tell SST where the library is, so that configurations run by themselves; without a place to write, do not."""
+    if registered(installation) == str(folder):
+        return
+    command = [str(Path(installation.config).with_name("sst-register")), "pready", f"pready_LIBDIR={folder}"]
+    with suppress(OSError):
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            own = Path.home() / ".sst" / "sstsimulator.conf"  # SST writes there, but does not create it
+            own.parent.mkdir(exist_ok=True)
+            own.touch()
+            subprocess.run(command, capture_output=True, check=False)
 
 
 def _reason(log: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "PartHalo3D": ("COMMON", "HALO3D"),
     "PartHalo3D26": ("COMMON", "HALO3D", "HALO3D26"),
     "PartSweep3D": ("COMMON", "SWEEP3D"),
+    "Traffic": ("TRAFFIC",),
 }
 
 _GROUP = re.compile(r"^#define PREADY_(\w+)\(X\)")
@@ -36,13 +38,13 @@ class Parameter:
 def groups() -> dict[str, tuple[Parameter, ...]]:
     """The groups of parameters.hpp."""
     found: dict[str, list[Parameter]] = {}
-    current: list[Parameter] = []
+    group = ""
     for line in (SOURCES / "parameters.hpp").read_text(encoding="utf-8").splitlines():
         if head := _GROUP.match(line):
-            current = found.setdefault(head[1], [])
+            group = head[1]
         elif item := _LINE.match(line):
             name, default, meaning = item.groups()
-            current.append(Parameter(name, default.strip(), meaning))
+            found.setdefault(group, []).append(Parameter(name, default.strip(), meaning))
     return {name: tuple(items) for name, items in found.items()}
 
 
@@ -51,22 +53,22 @@ def parameters(motif: str) -> dict[str, Parameter]:
     return {p.name: p for group in GROUPS[motif] for p in groups()[group]}
 
 
-def motif_line(motif: str, **values: object) -> str:
-    """The text that Ember's ``addMotif`` takes; values at their defaults are left out.
+def arguments(motif: str, values: Mapping[str, object]) -> dict[str, object]:
+    """The arguments of a motif that are not at their defaults, floats rounded to what a time can tell.
 
     Raises
     ------
     PreadyError
-        A name that the motif has not, or a text that Ember would split.
+        A name that the motif has not.
     """
     known = parameters(motif)
-    words = [f"pready.{motif}"]
+    out: dict[str, object] = {}
     for name, value in values.items():
         if name not in known:
-            raise PreadyError(f"{motif} has no parameter {shown(name)}", valid=", ".join(known))
-        text = f"{value:.17g}" if isinstance(value, float) else str(value)
-        if re.search(r"[\s=]", text):
-            raise PreadyError(f"{name} = {shown(text)} has blanks or '='", valid="text without either")
-        if text != known[name].default:
-            words.append(f"{name}={text}")
-    return " ".join(words)
+            raise PreadyError(f"{motif} has no argument {shown(name)}", valid=", ".join(known))
+        said = float(f"{value:.9g}") if isinstance(value, float) else value
+        if isinstance(said, float) and said.is_integer():
+            said = int(said)
+        if str(said) != known[name].default:
+            out[name] = said
+    return out

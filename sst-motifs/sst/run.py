@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from pready.model.common.errors import PreadyError
 from pready.sst import library, results
@@ -54,6 +59,41 @@ class How:
         return [*command, str(config)]
 
 
+@contextmanager
+def stopped_in_order() -> Iterator[None]:
+    """SIGTERM, which schedulers send, ends SST and removes what is temporary, as Ctrl-C does; exit status 143."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _started(command: Sequence[str], folder: Path, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """A run that ends, on the way out, with all its processes: mpirun passes SIGTERM on."""
+    process = subprocess.Popen(
+        command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, text=True, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait(timeout=5)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
 def run(config: Path, how: How | None = None) -> Run:
     """Run a configuration.
 
@@ -64,23 +104,21 @@ def run(config: Path, how: How | None = None) -> Run:
     PreadyError
         What went wrong in one line; the full output is in a file beside the configuration.
     """
-    how = how or How()
+    how, config = how or How(), config.absolute()
     installation = library.find()
     command = how.command(installation.sst, config, library.build())
     log = config.with_suffix(".log")
     started = time.monotonic()
-    with log.open("w", encoding="utf-8") as stream:
-        process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, cwd=config.parent, text=True)
-        try:
-            while process.poll() is None:
-                elapsed = time.monotonic() - started
-                if how.on_wait is not None:
-                    how.on_wait(elapsed)
-                time.sleep(0.02 if elapsed < 2 else 0.2)
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+    with (
+        stopped_in_order(),
+        log.open("w", encoding="utf-8") as stream,
+        _started(command, config.parent, stream) as process,
+    ):
+        while process.poll() is None:
+            elapsed = time.monotonic() - started
+            if how.on_wait is not None:
+                how.on_wait(elapsed)
+            time.sleep(0.02 if elapsed < 2 else 0.2)
     wall_s = time.monotonic() - started
     output = log.read_text(encoding="utf-8", errors="replace")
     problem = results.failure(output, process.returncode)

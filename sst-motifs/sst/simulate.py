@@ -6,17 +6,22 @@ serves as warm-up and as the papers' "without noise"; means are taken over the o
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pready.files.writing import write_text
 from pready.model.advice.predict import allowed_transports, effective_library
-from pready.model.approach.interfaces import BULK, INTERFACES, Approach
+from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.approach.vcis import issuing_threads, transport_counts
 from pready.model.common.arrays import Array
@@ -35,17 +40,19 @@ from pready.model.workload import draws as model_arrivals
 from pready.model.workload import supported_by
 from pready.model.workload.exchange import HALOS
 from pready.model.workload.workload import Workload
-from pready.sst import config, results
+from pready.sst import config, library, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
 from pready.sst.of_workload import along_x, check_approach, largest_message, of_workload
-from pready.sst.parameters import motif_line
+from pready.sst.parameters import arguments
 from pready.sst.results import Record, Times, times
 from pready.sst.run import How, Run
 from pready.sst.run import run as run_sst
 from pready.sst.topology import Topology, topology
 
 MOTIFS = {"pt2pt": "PartPingPong", "halo3d": "PartHalo3D", "halo3d26": "PartHalo3D26", "sweep3d": "PartSweep3D"}
+SIMULATED = (SINGLE, PART, MANY)
+"""The interfaces that the motifs have, under the same keys."""
 PROGRESS_NS = 500.0
 """How often a rank with asynchronous progress enters MPI while computing. Assumed."""
 RECORDED_MESSAGES = 200_000
@@ -71,19 +78,46 @@ class Setup:
     firefly: Firefly | None = None
     """Calibrated parameters; None: the formula's."""
     extra: dict[str, object] = field(default_factory=dict)
-    """Further parameters of the motif."""
+    """Further arguments of the motif."""
+    allocation: str = "linear"
+    """Of hosts to ranks: linear, or random."""
+    background: int = 0
+    """Bytes of a message of another job, on as many hosts again; 0: there is none."""
+    packet: int = 0
+    """Bytes of a packet; 0: as many as the latency allows."""
 
     @property
     def motif(self) -> str:
         """The motif of the workload's pattern."""
-        if self.workload.pattern not in MOTIFS:
-            raise PreadyError(f"pattern = {self.workload.pattern!r} has no motif", valid=", ".join(MOTIFS))
-        return MOTIFS[self.workload.pattern]
+        return motif_of(self.workload)
 
     @property
     def parameters(self) -> Firefly:
         """Firefly's parameters."""
-        return self.firefly or initial(self.machine, self.workload.path, self.workload.cache)
+        of = self.firefly or initial(self.machine, self.workload.path, self.workload.cache)
+        return replace(of, packet=self.packet)
+
+    @property
+    def ranks_per_node(self) -> int:
+        """Ranks that share a host."""
+        return self.workload.ranks_of_a_node or 1
+
+    def alone(self) -> Setup:
+        """The same on one router, and without another job."""
+        return replace(self, topology=topology("single", self.ranks // self.ranks_per_node), background=0)
+
+
+def motif_of(workload: Workload) -> str:
+    """The motif of a workload's pattern.
+
+    Raises
+    ------
+    PreadyError
+        It has none.
+    """
+    if workload.pattern not in MOTIFS:
+        raise PreadyError(f"pattern = {workload.pattern!r} has no motif", valid=", ".join(MOTIFS))
+    return MOTIFS[workload.pattern]
 
 
 def setup(
@@ -115,8 +149,18 @@ def setup(
     grid = shape if len(shape) > 1 and workload.pattern != "pt2pt" else ()
     if len(shape) > 1 and len(shape) != (2 if workload.pattern == "sweep3d" else 3):
         raise PreadyError(f"ranks = {','.join(map(str, shape))}", valid="a number, or one per dimension of the pattern")
+    if count < 2:
+        raise PreadyError(f"ranks = {count}", valid="at least 2")
+    each = workload.ranks_of_a_node or 1
+    if workload.node_grid is not None:
+        raise PreadyError("node_grid is not simulated by SST", valid="ranks_per_node: ranks of a node in a row")
+    if count % each:
+        raise PreadyError(f"ranks_per_node = {each} does not divide {count} ranks", valid=f"a divisor of {count}")
+    hosts = count // each * (2 if options.get("background") else 1)
     options["extra"] = {**of_workload(workload), **options.get("extra", {})}
-    made = Setup(machine, workload, topology(network, count), count, grid, **options)
+    made = Setup(machine, workload, topology(network, hosts), count, grid, **options)
+    if made.background and made.topology.name == "single":
+        raise PreadyError("a background job on one router meets no other", valid="a --topology with several")
     if made.iterations < 1:
         raise PreadyError(f"iterations = {made.iterations}", valid="at least 1")
     if workload.buffer > LARGEST_MESSAGE:
@@ -162,7 +206,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
     waits = not w.receiver_computes and w.pattern == "pt2pt"
     values: dict[str, object] = {
-        "approach": approach.interface.motif or "",
+        "approach": approach.interface.key,
         "threads": w.threads,
         "partitions": w.partitions_per_thread,
         "transport": transports,
@@ -179,10 +223,8 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     }
     if s.motif == "PartPingPong":
         values["receiver"] = "waiting" if waits else "computing"
-    values |= dict(zip(("px", "py", "pz"), s.grid, strict=False))
-    values |= s.extra
-    # Zeros as the header writes them.
-    return {k: 0 if isinstance(v, float) and v == 0 else v for k, v in values.items()}
+    values |= dict(zip(("pex", "pey", "pez"), s.grid, strict=False))
+    return values | s.extra
 
 
 def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "") -> config.Simulation:
@@ -197,26 +239,27 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
         firefly=s.parameters,
         topology=s.topology,
         ranks=s.ranks,
-        motifs=(motif_line(s.motif, **values),),
+        motifs=((f"pready.{s.motif}", arguments(s.motif, values)),),
         largest=largest_message(w, approach, largest),
         receives=w.peers * transports,
+        ranks_per_node=s.ranks_per_node,
+        allocation=s.allocation,
+        seed=s.seed,
+        background=s.background,
         statistics=counts,
     )
 
 
-def write_config(s: Setup, approach: Approach, path: Path, library: Path | None = None) -> Path:
+def write_config(s: Setup, approach: Approach, path: Path) -> Path:
     """Write a configuration and, beside it, its arrivals.
 
     Returns
     -------
-    The record that a run of it will write, beside it too. Names in the file are relative: run `sst` there.
+    The record that a run of it will write, beside it too.
     """
-    arrivals = path.with_suffix(".arrivals.npy")
-    record = path.with_suffix(".csv")
+    arrivals, record = path.with_suffix(".arrivals.npy"), path.with_suffix(".csv")
     np.save(arrivals, ready_times(s))
-    config.write(
-        simulation(s, approach, arrivals.name, record.name, path.with_suffix(".counts.csv").name), path, library
-    )
+    config.write(simulation(s, approach, arrivals.name, record.name, path.with_suffix(".counts.csv").name), path)
     return record
 
 
@@ -232,13 +275,19 @@ class Outcome:
 
 
 def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | None = None) -> Outcome:
-    """Write, run and read one approach in `folder`."""
+    """Write, run and read one approach in `folder`; a run that is there, whole and of the same, is only read."""
     name = f"{approach.interface.key}-{approach.transport_partitions}"
-    path = folder / f"{name}.py"
+    path, done = folder / f"{name}.py", folder / f"{name}.done"
     record = write_config(s, approach, path)
-    for old in record.parent.glob(f"{record.name}*"):
-        old.unlink()
-    ran = run_sst(path, how)
+    asked = hashlib.sha256(path.read_bytes() + path.with_suffix(".arrivals.npy").read_bytes())
+    asked.update(library.fingerprint(library.find()).encode())
+    ran = _done(done, asked.hexdigest())
+    if ran is None:
+        done.unlink(missing_ok=True)
+        for old in (*folder.glob(f"{name}.csv*"), *folder.glob(f"{name}.counts*.csv")):
+            old.unlink()
+        ran = run_sst(path, how)
+        write_text(done, json.dumps({"of": asked.hexdigest(), **asdict(ran)}))
     idle = s.ranks % 2 if s.motif == "PartPingPong" else 0
     times = results.read_records(record, s.ranks - idle, s.iterations + 1)
     counts: dict[str, int] = {}
@@ -248,35 +297,75 @@ def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | Non
     return Outcome(approach, times, ran, counts)
 
 
-def candidates(s: Setup, library: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:
+def _done(path: Path, of: str) -> Run | None:
+    """The run that a file says is whole; None if it is of something else, or cut short."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return Run(said["simulated_s"], said["wall_s"]) if said["of"] == of else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@contextmanager
+def kept_or_not(s: Setup, folder: Path | None) -> Iterator[Path]:
+    """Where runs are made: `folder`; or, if None, one in the user's cache that goes at the end.
+
+    What an interruption or a failure leaves there, the same simulation goes on from.
+
+    Raises
+    ------
+    PreadyError
+        Another process simulates there.
+    """
+    where = folder
+    if where is None:
+        said: list[object] = [s.machine.model_dump_json(), s.workload.model_dump_json(), s.parameters.to_dict()]
+        said += [s.topology.title, str(s.topology.settings), s.ranks, s.grid, s.iterations, s.seed, str(s.extra)]
+        said += [s.allocation, s.background]
+        digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        where = library.cache_folder() / "runs" / digest[:16]
+    where.mkdir(parents=True, exist_ok=True)
+    with (where / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise PreadyError(
+                f"another process simulates in {where}", valid="--keep with a folder of its own"
+            ) from None
+        yield where
+        if folder is None:  # a failure leaves it, with the log that its message names
+            shutil.rmtree(where, ignore_errors=True)
+
+
+def candidates(s: Setup, mpi: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:
     """The approaches to run: bulk, then `chosen` or those of the library on one VCI."""
     if chosen:
         return [BULK, *(a for a in chosen if a != BULK)]
-    w, profile = s.workload, effective_library(s.machine, library)
+    w, profile = s.workload, effective_library(s.machine, mpi)
     counts = list(w.transport_partitions or transport_counts(w.n_partitions, TRANSPORTS))
-    ways = [i for i in INTERFACES if i.motif is not None and i.splits and (not i.partitioned or i is profile.part)]
+    ways = [i for i in SIMULATED if i.splits and (not i.partitioned or i is profile.part)]
     return [BULK, *(i.into(t) for i in ways for t in allowed_transports(w, profile, i, counts))]
 
 
-def simulate(
+def simulated(
     s: Setup,
+    folder: Path,
     *,
-    library: str | None = None,
+    mpi: str | None = None,
     approaches: Sequence[Approach] = (),
-    folder: Path | None = None,
     how: How | None = None,
     on_run: Callable[[int, int, Approach, Topology], None] | None = None,
-) -> Prediction:
-    """Simulate bulk and the approaches, each in a run of its own with the same draws.
+) -> list[tuple[Approach, Times]]:
+    """Bulk and the approaches, each in a run of its own with the same draws.
 
     Parameters
     ----------
-    library
+    folder
+        Of configurations, arrivals, records and logs; runs that are there are not made again.
+    mpi
         MPI library profile; absent, the machine's own.
     approaches
         To compare with bulk; absent, those of the library.
-    folder
-        Where configurations, arrivals, records and logs stay; absent, they are removed.
     on_run
         Called before each run with its number, the number of runs, the approach and the topology.
 
@@ -287,22 +376,26 @@ def simulate(
     PreadyError
         A run failed.
     """
-    todo = candidates(s, library, approaches)
+    todo = candidates(s, mpi, approaches)
     for approach in todo:
         check_approach(s.machine, s.workload, approach)
-    where = Path(tempfile.mkdtemp(prefix="pready-sst-")) if folder is None else folder
-    where.mkdir(parents=True, exist_ok=True)
-    outcomes = []
+    folder.mkdir(parents=True, exist_ok=True)
+    out = []
     for number, approach in enumerate(todo):
         if on_run is not None:
             on_run(number, len(todo), approach, s.topology)
-        outcomes.append(simulate_approach(s, approach, where, how))
-    if folder is None:  # a failure leaves it, with the log that its message names
-        shutil.rmtree(where, ignore_errors=True)
-    return prediction(s, library, [(o.approach, times(s.workload.pattern, o.record)) for o in outcomes])
+        record = simulate_approach(s, approach, folder, how).record
+        out.append((approach, times(s.workload.pattern, record)))
+    return out
 
 
-def prediction(s: Setup, library: str | None, runs: Sequence[tuple[Approach, Times]]) -> Prediction:
+def simulate(s: Setup, *, mpi: str | None = None, folder: Path | None = None, **options: Any) -> Prediction:
+    """A prediction from `simulated`; without a folder nothing stays of its runs."""
+    with kept_or_not(s, folder) as where:
+        return prediction(s, mpi, simulated(s, where, mpi=mpi, **options))
+
+
+def prediction(s: Setup, mpi: str | None, runs: Sequence[tuple[Approach, Times]]) -> Prediction:
     """A Prediction from the times of several runs, bulk first."""
     w = s.workload
     bulk = runs[0][1]
@@ -311,7 +404,7 @@ def prediction(s: Setup, library: str | None, runs: Sequence[tuple[Approach, Tim
     rows = [_row(s, approach, t, bulk, delay) for approach, t in runs]
     rate = 1 / s.machine.path(w.path).segments[-1].G.value
     form = closed_form(w.threads, w.partitions_per_thread, delay / w.partition_size, rate)
-    profile = effective_library(s.machine, library)
+    profile = effective_library(s.machine, mpi)
     return Prediction(
         version=VERSION,
         seed=s.seed,
@@ -428,11 +521,9 @@ def ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | N
 
 
 def _ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | None) -> dict[int, float]:
-    lines = tuple(
-        motif_line("PartPingPong", approach="bulk", bytes=n, iterations=3, pong=1, record=f"ping-{n}.csv")
-        for n in sizes
-    )
-    made = config.Simulation("ping-pong", firefly, topology("single", 2), 2, lines, largest=max(sizes), receives=1)
+    alike: dict[str, object] = {"iterations": 3, "pong": 1}
+    motifs = [("pready.PartPingPong", {"bytes": n, **alike, "record": f"ping-{n}.csv"}) for n in sizes]
+    made = config.Simulation("ping-pong", firefly, topology("single", 2), 2, motifs, largest=max(sizes), receives=1)
     path = folder / "ping-pong.py"
     config.write(made, path)
     run_sst(path, how)

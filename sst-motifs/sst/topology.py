@@ -1,17 +1,18 @@
-"""Networks by name and size, as merlin topologies.
+"""Networks by name, size and routing, as merlin topologies: ``NAME[:SIZE][:ROUTING]``.
 
-``single`` one router, no contention but for the ports; ``torus`` a 3-D torus, one rank per router;
-``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up) and, if said, with so many
-hosts on an edge switch (``fattree:2:16``); ``dragonfly`` balanced groups (hosts, routers and global links
-1 : 2 : 1), minimal routing. A torus may be given its shape: ``torus:4x4x4``.
+``single`` one router, no contention but for the ports; ``torus`` a 3-D torus, one host per router, or of a shape
+(``torus:4x4x4``); ``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up) and, if said, with so
+many hosts on an edge switch (``fattree:2:16``); ``dragonfly`` balanced groups (hosts, routers and global links
+1 : 2 : 1); ``hyperx`` as many hosts on a router as routers in a row, or of a shape (``hyperx:8x8``).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from pready.model.common.errors import PreadyError, shown
 
@@ -24,29 +25,66 @@ class Topology:
     merlin: str
     settings: dict[str, object]
     hosts: int
+    routing: str = ""
+    """As it was asked for; empty: merlin's default, or the only one there is."""
+
+    @property
+    def in_order(self) -> bool:
+        """Does every packet of two hosts take one way?"""
+        return self.routing in ("", "minimal", "deterministic")
 
     @property
     def title(self) -> str:
-        """Name and size, as a table says it."""
-        shape = self.settings.get("shape")
-        return f"{self.name} of {self.hosts} hosts" if shape is None else f"{self.name} {shape} of {self.hosts} hosts"
+        """Name, size and routing, as a table says it."""
+        shape = f" {self.settings['shape']}" if "shape" in self.settings else ""
+        routing = f", {self.routing} routing" if self.routing else ""
+        return f"{self.name}{shape} of {self.hosts} hosts{routing}"
 
 
-def topology(name: str, ranks: int) -> Topology:
-    """The topology of that name with room for `ranks` hosts.
+@dataclass(frozen=True)
+class Kind:
+    """A topology by name: made of the text of its size and the hosts that it needs room for."""
+
+    make: Callable[[str, int], Topology]
+    sizes: str = ""
+    """What its size may be, as a help text writes it."""
+    routings: Mapping[str, object] = field(default_factory=dict)
+    """merlin's word for each routing."""
+    setting: str = "algorithm"
+    """merlin's parameter for it."""
+
+    @property
+    def usage(self) -> str:
+        """What may follow the name, as a help text writes it."""
+        return self.sizes + ("[:ROUTING]" if self.routings else "")
+
+
+def topology(name: str, hosts: int) -> Topology:
+    """The topology of that name with room for so many hosts.
 
     Raises
     ------
     PreadyError
-        An unknown name, or a size that does not fit.
+        An unknown name or routing, or a size that does not fit.
     """
-    if ranks < 2:
-        raise PreadyError(f"ranks = {ranks}", valid="at least 2")
-    kind, _, size = name.partition(":")
-    make, arguments = KINDS.get(kind, (None, ""))
-    if make is None or (size and not arguments):
+    if hosts < 1:
+        raise PreadyError(f"hosts = {hosts}", valid="at least 1")
+    word, *rest = name.split(":")
+    kind = KINDS.get(word)
+    if kind is None or (rest and not kind.usage):
         raise PreadyError(f"topology = {shown(name)} is unknown", valid=VALID)
-    return make(size, ranks)
+    routing = rest.pop() if rest and re.fullmatch(r"[a-z][a-z-]*", rest[-1]) else ""
+    if routing and routing not in kind.routings:
+        raise PreadyError(
+            f"topology = {shown(name)}: routing {shown(routing)}",
+            valid=", ".join(kind.routings) or f"{word} has one only",
+        )
+    if rest and not kind.sizes:
+        raise PreadyError(f"topology = {shown(name)}: size {shown(':'.join(rest))}", valid=f"{word}{kind.usage}")
+    made = kind.make(":".join(rest), hosts)
+    if not routing:
+        return made
+    return replace(made, settings=made.settings | {kind.setting: kind.routings[routing]}, routing=routing)
 
 
 def near_cube(n: int) -> tuple[int, int, int]:
@@ -61,17 +99,31 @@ def near_cube(n: int) -> tuple[int, int, int]:
     return best
 
 
+def _extents(name: str, size: str) -> list[int]:
+    if not re.fullmatch(r"\d{1,4}(x\d{1,4}){0,4}", size) or 0 in (extents := [int(n) for n in size.split("x")]):
+        raise PreadyError(f"topology: {name} shape {shown(size)}", valid="extents such as 4x4x4")
+    return extents
+
+
+def _cables(extents: list[int]) -> dict[str, object]:
+    """A shape with one cable between two routers; merlin cannot cable a router to itself, so no extents of 1."""
+    extents = [n for n in extents if n > 1] or [1]
+    return {"shape": "x".join(map(str, extents)), "width": "x".join("1" for _ in extents)}
+
+
 def _torus(size: str, ranks: int) -> Topology:
-    if size and not re.fullmatch(r"\d{1,4}(x\d{1,4}){0,4}", size):
-        raise PreadyError(f"topology: torus shape {shown(size)}", valid="extents such as 4x4x4")
-    extents = [int(n) for n in size.split("x")] if size else list(near_cube(ranks))
+    extents = _extents("torus", size) if size else list(near_cube(ranks))
     hosts = math.prod(extents)
     if hosts < ranks:
         raise PreadyError(f"topology: a torus of {size} has {hosts} hosts", valid=f"at least {ranks}")
-    # merlin puts two cables in a direction of two routers, and cannot cable one router to itself.
-    extents = [n for n in extents if n > 1] or [1]
-    settings = {"shape": "x".join(map(str, extents)), "width": "x".join("1" for _ in extents), "local_ports": 1}
-    return Topology("torus", "topoTorus", settings, hosts)
+    return Topology("torus", "topoTorus", {**_cables(extents), "local_ports": 1}, hosts)
+
+
+def _hyperx(size: str, ranks: int) -> Topology:
+    side = next(n for n in itertools.count(2) if n**3 >= ranks)
+    extents = _extents("hyperx", size) if size else [side, side]
+    each = max(1, -(-ranks // math.prod(extents)))
+    return Topology("hyperx", "topoHyperX", {**_cables(extents), "local_ports": each}, each * math.prod(extents))
 
 
 def _fattree(size: str, ranks: int) -> Topology:
@@ -102,17 +154,23 @@ def _dragonfly(_: str, ranks: int) -> Topology:
         "routers_per_group": routers,
         "intergroup_links": max(1, routers * p // (groups - 1)),
         "num_groups": groups,
-        "algorithm": ["minimal"],
+        "algorithm": "minimal",
     }
     return Topology("dragonfly", "topoDragonFly", settings, p * routers * groups)
 
 
-KINDS: Mapping[str, tuple[Callable[[str, int], Topology], str]] = {
-    "single": (_single, ""),
-    "torus": (_torus, "[:XxYxZ]"),
-    "fattree": (_fattree, "[:TAPER[:HOSTS]]"),
-    "dragonfly": (_dragonfly, ""),
+KINDS: Mapping[str, Kind] = {
+    "single": Kind(_single),
+    "torus": Kind(_torus, "[:XxYxZ]"),
+    "fattree": Kind(
+        _fattree, "[:TAPER[:HOSTS]]", {"deterministic": "deterministic", "adaptive": "adaptive"}, "routing_alg"
+    ),
+    "dragonfly": Kind(
+        _dragonfly, "", {"minimal": "minimal", "valiant": "valiant", "adaptive": "adaptive-local", "ugal": "ugal"}
+    ),
+    "hyperx": Kind(_hyperx, "[:XxY]", {"minimal": "DOR", "valiant": "valiant", "adaptive": "DOAL"}),
 }
-"""By name: made of the text after a colon and the ranks, and what that text may be, as a help text writes it."""
-VALID = ", ".join(f"{name}{arguments}" for name, (_, arguments) in KINDS.items())
+VALID = ", ".join(f"{name}{kind.usage}" for name, kind in KINDS.items())
 """Valid names, for messages."""
+ROUTINGS = "; ".join(f"{name}: {', '.join(kind.routings)}" for name, kind in KINDS.items() if kind.routings)
+"""ROUTING of each."""

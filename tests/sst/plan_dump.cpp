@@ -6,9 +6,11 @@
 #include <string>
 
 #include "arrivals.hpp"
-#include "pattern.hpp"
+#include "halo.hpp"
+#include "ping_pong.hpp"
 #include "plan.hpp"
 #include "record.hpp"
+#include "sweep.hpp"
 
 int main(int argc, char** argv)
 {

@@ -12,6 +12,7 @@ from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import config
+from pready.sst.firefly import initial
 from pready.sst.simulate import setup, simulation
 
 
@@ -57,15 +58,17 @@ def executed(monkeypatch: pytest.MonkeyPatch, source: str) -> dict[str, list[Any
             "System": recorder("System"),
             "hr_router": recorder("Router"),
         },
-        "sst.merlin.interface": {"LinkControl": recorder("LinkControl")},
-        "sst.merlin.topology": {n: recorder(n) for n in ("topoSingle", "topoTorus", "topoFatTree", "topoDragonFly")},
+        "sst.merlin.interface": {n: recorder(n) for n in ("LinkControl", "ReorderLinkControl")},
+        "sst.merlin.topology": {
+            n: recorder(n) for n in ("topoSingle", "topoTorus", "topoFatTree", "topoDragonFly", "topoHyperX")
+        },
     }
     monkeypatch.setitem(sys.modules, "sst", sst)
     for name, items in contents.items():
         module = types.ModuleType(name)
         module.__dict__.update(items)
         monkeypatch.setitem(sys.modules, name, module)
-    exec(compile(source, "config.py", "exec"), {"__name__": "__main__"})
+    exec(compile(source, "config.py", "exec"), {"__name__": "__main__", "__file__": "/my runs/a=b/config.py"})
     return made
 
 
@@ -73,37 +76,64 @@ def workload(**fields: Any) -> Workload:
     return Workload.model_validate({"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", **fields})
 
 
-@pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly"])
+@pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly:ugal", "hyperx"])
 def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPatch, network: str) -> None:
     made_ = setup(load("meluxina"), workload(), network, (4, 2, 1))
-    source = config.text(simulation(made_, Approach(MANY, 4), "a.npy", "r.csv", "counts.csv"), "f.py", "/lib")
+    source = config.text(simulation(made_, Approach(MANY, 4), "a.npy", "r.csv", "counts.csv"), "f.py")
     made = executed(monkeypatch, source)
     (job,) = made["EmberMPIJob"]
-    assert job.arguments == (0, 8)
+    assert job.arguments == (0, 8, 1)
     motifs = [c[1] for c in job.calls if c[0] == "addMotif"]
-    assert motifs[0] == "Init"
     assert motifs[-1] == "Fini"
-    assert motifs[1].split()[0] == "pready.PartHalo3D"
-    assert {"approach=many", "transport=4", "threads=4", "px=4", "arrivals=a.npy", "record=r.csv"} <= set(
-        motifs[1].split()
-    )
+    words = motifs[0].split()
+    assert words[0] == "pready.PartHalo3D"
+    here = "/my%20runs/a%3Db"  # Ember splits at blanks and "="
+    assert {"approach=many", "transport=4", "threads=4", "pex=4", f"arrivals={here}/a.npy", f"record={here}/r.csv"} <= {
+        *words
+    }
     (topology,) = made[made_.topology.merlin]
     assert {k: topology.set[k] for k in made_.topology.settings} == made_.topology.settings
-    assert topology.set["link_latency"].endswith("ps")
-    assert ("host_link_latency" in topology.set) == (network != "single")
+    # A host's cable is as long on every network: a fat tree has merlin's link_latency at the router's end.
+    wire = round(1e3 * initial(load("meluxina"), "inter", "hot").wire_ns)
+    ends = [int(str(topology.set.get(f"{end}link_latency", "0ps")).removesuffix("ps")) for end in ("host_", "")]
+    ends[0] = ends[0] or ends[1]  # one router has hosts' cables only
+    assert sum(ends) == wire if network.startswith("fattree") else 2 * ends[0] == wire
     (router,) = made["Router"]
-    assert router.set["link_bw"] == "25000000000B/s"
+    assert router.set["link_bw"] == "25GB/s"
     sets = {c[1]: c[2] for c in made["Platform"][0].calls if c[0] == "addParamSet"}
     assert sets["firefly.ctrl"]["shortMsgLength"] == 16383
     assert sets["firefly.functionsm"]["defaultEnterLatency"] == 0
     # The handshake without the gap, 1140 ns, is two crossings and two wires; the header's match is the latency's rest.
     nic = sets["nic"]
     assert (nic["nic2host_lat"], nic["rxMatchDelay_ns"]) == ("5ns", 1110 - 10 - 2 * 5 - (1140 - 10) // 2)
+    # Firefly ends where packets overtake each other.
+    assert len(made["ReorderLinkControl"]) == (network == "dragonfly:ugal")
     # With room for one packet before the link, a NIC whose wake-up is lost waits for ever.
     (interface,) = made["LinkControl"]
     assert interface.set["output_buf_size"] == "1024B"
     assert nic["packetSize"] == "512B"
     assert [c[0] for c in made["System"][0].calls] == ["setTopology", "allocateNodes", "build"]
+    assert made["System"][0].calls[1][1:] == (job, "linear")
+    assert "/root" not in source
+    assert ".cache" not in source
+
+
+def test_a_background_job_has_the_other_hosts_and_hosts_may_be_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    w = workload(ranks_per_node=4)
+    s = setup(load("meluxina"), w, "dragonfly", (4, 2, 2), seed=7, allocation="random", background=65536)
+    made = executed(monkeypatch, config.text(simulation(s, Approach(MANY, 4), "a.npy", "r.csv")))
+    job, other = made["EmberMPIJob"]
+    # 16 ranks on 4 hosts, and as many hosts again at least for the other job.
+    assert job.arguments == (0, 4, 4)
+    assert other.arguments == (1, s.topology.hosts - 4)
+    assert s.topology.hosts >= 8
+    # An interface says which job it belongs to.
+    assert other.set["network_interface"] is not job.set["network_interface"]
+    assert [c[1] for c in other.calls] == ["Init", "pready.Traffic bytes=65536 seed=7"]
+    assert [c[1:] for c in made["System"][0].calls if c[0] == "allocateNodes"] == [
+        (job, "random", 7),
+        (other, "random", 7),
+    ]
 
 
 def test_an_odd_title_ends_no_docstring_and_without_counts_nothing_is_counted(

@@ -102,8 +102,10 @@ def test_what_one_message_lacks_of_the_link_is_charged_per_byte() -> None:
 
 
 def test_flits_and_buffers_follow_the_link() -> None:
-    assert flit_bytes(125e6) == 8
-    assert flit_bytes(25e9) == 32
+    slow, fast = (replace(initial(load("meluxina")), link_bytes_per_s=rate) for rate in (125e6, 25e9))
+    assert flit_bytes(slow) == 8
+    assert flit_bytes(fast) == 32
+    assert flit_bytes(replace(fast, packet=16384)) == 1024
     f = initial(load("meluxina"))
     assert buffer_bytes(f) > f.link_bytes_per_s * f.wire_ns * 1e-9  # a link full of data, and its credits
     assert buffer_bytes(replace(f, link_bytes_per_s=1e6)) == 1024 * packet_bytes(replace(f, link_bytes_per_s=1e6))

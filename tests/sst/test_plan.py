@@ -74,7 +74,7 @@ CASES = [(p, r) for p in PATTERNS for r in RANKS[p]]
 
 
 @pytest.mark.parametrize(("pattern", "ranks"), CASES)
-@pytest.mark.parametrize("approach", ["bulk", "partitioned", "many"])
+@pytest.mark.parametrize("approach", ["single", "part", "many"])
 @pytest.mark.parametrize("periodic", [0, 1])
 def test_every_send_has_its_receive(dump: Dump, pattern: str, ranks: int, approach: str, periodic: int) -> None:
     found = plans(
@@ -89,7 +89,7 @@ def test_every_send_has_its_receive(dump: Dump, pattern: str, ranks: int, approa
 
 @pytest.mark.parametrize(("pattern", "peers"), [("halo3d", 6), ("halo3d26", 26)])
 def test_a_periodic_halo_has_as_many_peers_as_the_model_says(dump: Dump, pattern: str, peers: int) -> None:
-    found = plans(dump, pattern, 27, approach="partitioned", threads=3, transport=3, bytes=3000)
+    found = plans(dump, pattern, 27, approach="part", threads=3, transport=3, bytes=3000)
     for phase in found.values():
         assert len(phase.sends) == len(phase.receives) == 3 * peers
         assert sum(n for *_, n in phase.sends) == peers * 3000
@@ -102,7 +102,7 @@ def test_along_an_axis_with_one_rank_there_is_nobody(
 ) -> None:
     # As in the engine: 3 x 3 ranks in a plane have the 8 neighbours of a plane, not 26 by way of themselves.
     x, y, z = grid
-    found = plans(dump, "halo3d26", x * y * z, approach="bulk", periodic=periodic, px=x, py=y, pz=z)
+    found = plans(dump, "halo3d26", x * y * z, approach="single", periodic=periodic, pex=x, pey=y, pez=z)
     engine = ranks_of("halo3d26", grid, periodic=bool(periodic)).neighbours
     for (rank, _), phase in found.items():
         assert Counter(to for _, to, *_ in phase.sends) == Counter(n for n in engine[rank] if n is not None)
@@ -110,7 +110,7 @@ def test_along_an_axis_with_one_rank_there_is_nobody(
 
 
 def test_an_open_halo_has_fewer_at_its_corners(dump: Dump) -> None:
-    found = plans(dump, "halo3d", 27, approach="bulk", periodic=0)
+    found = plans(dump, "halo3d", 27, approach="single", periodic=0)
     assert Counter(len(p.sends) for p in found.values()) == {3: 8, 4: 12, 5: 6, 6: 1}
 
 
@@ -118,7 +118,7 @@ def test_sizes_by_direction(dump: Dump) -> None:
     sizes = {"bytes": 900, "face_y_bytes": 500, "edge_bytes": 30, "edge_z_bytes": 7}
     # Two faces along x, two along y; z is as x. Edges along x and y are alike; a corner is as a face along x, or has 1.
     for corner, expected in ({}, {900: 4 + 8}), ({"corner_bytes": 1}, {900: 4, 1: 8}):
-        found = plans(dump, "halo3d26", 27, approach="bulk", **sizes, **corner)
+        found = plans(dump, "halo3d26", 27, approach="single", **sizes, **corner)
         for phase in found.values():
             assert Counter(n for *_, n in phase.sends) == {500: 2, 30: 8, 7: 4} | expected
     # Who is beside along y gets what was meant for it: rank 3 is one row above rank 0.
@@ -128,14 +128,14 @@ def test_sizes_by_direction(dump: Dump) -> None:
 
 def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
     # 3 x 2 ranks: in octant k the rank at the corner that the sweep starts from receives nothing.
-    found = plans(dump, "sweep3d", 6, approach="bulk", px=3, py=2, octants=4)
+    found = plans(dump, "sweep3d", 6, approach="single", px=3, py=2, octants=4)
     starts = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.receives} for phase in range(4)}
     assert starts == {0: {0}, 1: {2}, 2: {5}, 3: {3}}
     ends = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.sends} for phase in range(4)}
     assert ends == {0: {5}, 1: {3}, 2: {0}, 3: {2}}
     assert all(x.receives_first for x in found.values())
     # Of all eight, two in a row start there: both directions of z.
-    both = plans(dump, "sweep3d", 6, approach="bulk", px=3, py=2)
+    both = plans(dump, "sweep3d", 6, approach="single", px=3, py=2)
     starts = {phase: {rank for (rank, p), x in both.items() if p == phase and not x.receives} for phase in range(8)}
     assert starts == dict(enumerate([{0}, {0}, {2}, {2}, {5}, {5}, {3}, {3}]))
 
@@ -161,9 +161,7 @@ def test_ready_times_are_the_models(
     for iteration in (0, 2, 4):  # draws repeat
         ready = times[iteration % 3]
         given_ = {"threads": threads, "partitions": theta, "transport": transport}
-        found = plans(
-            dump, "pingpong", 2, iteration, approach="partitioned", arrivals=path, barrier_ns=barrier, **given_
-        )
+        found = plans(dump, "pingpong", 2, iteration, approach="part", arrivals=path, barrier_ns=barrier, **given_)
         marks = ready * 1e9
         expected = np.sort(marks.reshape(transport, -1).max(axis=1))
         assert [s[0] for s in found[0, 0].sends] == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-9)
@@ -230,14 +228,14 @@ def test_work_on_what_comes_is_by_received_partition(dump: Dump) -> None:
     many = plans(dump, "pingpong", 2, approach="many", **values)
     assert set(many[1, 0].works) == {(10 + 0.5 * 1000, 2, True)}
     assert set(many[0, 1].works) == {(0.0, 0, False)}
-    assert plans(dump, "pingpong", 2, approach="bulk", **values)[1, 0].works == [(510.0, 8, False)]
-    coarse = plans(dump, "pingpong", 2, approach="partitioned", receive_partitions=4, **values)
+    assert plans(dump, "pingpong", 2, approach="single", **values)[1, 0].works == [(510.0, 8, False)]
+    coarse = plans(dump, "pingpong", 2, approach="part", receive_partitions=4, **values)
     assert set(coarse[1, 0].works) == {(10 + 0.5 * 2000, 1, True)}
 
 
 @pytest.mark.parametrize(
     ("approach", "ends"),
-    [("bulk", [1280]), ("many", [1000, 1000, 1000, 1250])],  # bulk leaves when threads have met
+    [("single", [1280]), ("many", [1000, 1000, 1000, 1250])],  # bulk leaves when threads have met
 )
 def test_who_waits_for_the_laggard(dump: Dump, approach: str, ends: list[int]) -> None:
     values = {"threads": 4, "transport": 4, "compute_ns": 1000, "laggard_ns": 250, "barrier_ns": 30}
@@ -250,7 +248,7 @@ def test_threads_that_complete_their_own_messages_meet_again(dump: Dump) -> None
     assert {phase: p.meet for phase, p in many.items()} == {(0, 0): 30, (1, 0): 30, (0, 1): 0, (1, 1): 0}
     both_ways = plans(dump, "pingpong", 2, approach="many", pong=1, **values)
     assert {p.meet for p in both_ways.values()} == {30}
-    for approach in ("bulk", "partitioned"):
+    for approach in ("single", "part"):
         assert {p.meet for p in plans(dump, "halo3d", 8, approach=approach, **values).values()} == {0}
 
 
@@ -266,9 +264,9 @@ def test_the_grid_is_the_most_cubic_one(dump: Dump, ranks: int) -> None:
     least = min((sum(g) for g in every if np.prod(g) == ranks), default=sum(near_cube(ranks)))
     assert sum(near_cube(ranks)) == least
     x, y, z = near_cube(ranks)
-    explicit = plans(dump, "halo3d", ranks, approach="bulk", px=x, py=y, pz=z) if ranks < 100 else None
+    explicit = plans(dump, "halo3d", ranks, approach="single", pex=x, pey=y, pez=z) if ranks < 100 else None
     if explicit is not None:
-        assert plans(dump, "halo3d", ranks, approach="bulk") == explicit
+        assert plans(dump, "halo3d", ranks, approach="single") == explicit
 
 
 @pytest.mark.parametrize(
@@ -283,16 +281,16 @@ def test_the_grid_is_the_most_cubic_one(dump: Dump, ranks: int) -> None:
         (["bytes=0"], "bytes = 0; valid: at least 1"),
         (["compute_ns=nan"], "compute_ns = nan; valid: nanoseconds"),
         (["compute_ns=-1"], "valid: nanoseconds"),
-        (["approach=early"], "approach = early; valid: bulk, partitioned, many"),
+        (["approach=early"], "approach = early; valid: single, part, many"),
         (["receiver=gone"], "receiver = gone; valid: waiting, computing"),
         (["periodic=2"], "valid: 0 or 1"),
-        (["px=3", "py=1", "pz=1"], "px x py x pz = 3 x 1 x 1; valid: a product of 8 ranks"),
+        (["pex=3", "pey=1", "pez=1"], "pex x pey x pez = 3 x 1 x 1; valid: a product of 8 ranks"),
         (["arrivals=/nowhere"], "/nowhere: cannot be read"),
         (["threads=3", "shares=1,2"], "shares of 2 threads; valid: one for each of 3 threads"),
         (["threads=2", "shares=1,0"], "a share = 0; valid: 1 to 2147483648"),
         (["threads=2", "shares=1,"], "shares = ; valid: a whole number"),
         (["threads=2", "shares=2147483648,1"], "shares x partitions = 2147483649; valid: at most 2147483648"),
-        (["threads=2", "shares=1,2", "approach=partitioned"], "approach = partitioned with shares; valid: bulk or"),
+        (["threads=2", "shares=1,2", "approach=part"], "approach = part with shares; valid: single or"),
         (
             ["threads=4", "transport=4", "approach=many", "consumers=1", "receive_partitions=6"],
             "receive_partitions = 6; valid: a multiple of transport",

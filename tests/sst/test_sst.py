@@ -11,7 +11,6 @@ import pytest
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
-from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.layout import layout
@@ -53,7 +52,7 @@ def test_sst_knows_the_library_and_its_parameters(sst: Path) -> None:
             assert p.meaning in done.stdout
 
 
-@pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly"])
+@pytest.mark.parametrize("network", ["single", "torus", "fattree:2:adaptive", "dragonfly:ugal", "hyperx:adaptive"])
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d", "halo3d26", "sweep3d"])
 def test_every_motif_on_every_topology(tmp_path: Path, network: str, pattern: str) -> None:
     approach = Approach(MANY, 4)
@@ -256,8 +255,3 @@ def test_two_threads_of_sst_give_the_times_of_one(tmp_path: Path) -> None:
     serial = outcome(tmp_path, "torus", (8,), Approach(MANY, 4))
     threaded = outcome(tmp_path, "torus", (8,), Approach(MANY, 4), how=How(threads=2))
     assert np.array_equal(serial.record.completion, threaded.record.completion, equal_nan=True)
-
-
-def test_an_error_of_a_motif_is_said(tmp_path: Path) -> None:
-    with pytest.raises(PreadyError, match=r"px x py x pz = 3 x 1 x 1; valid: a product of 8 ranks"):
-        outcome(tmp_path, "single", (8,), Approach(SINGLE), extra={"px": 3, "py": 1, "pz": 1})

@@ -7,6 +7,8 @@ import os
 import re
 import stat
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +34,7 @@ from pready.sst.simulate import (
     Setup,
     candidates,
     draws_per_iteration,
+    kept_or_not,
     motif_values,
     prediction,
     ready_times,
@@ -41,21 +44,21 @@ from pready.sst.simulate import (
     simulation,
 )
 
-# Reads the motif's line in the configuration, and its arrivals; every rank takes 8 us for the buffer after
-# its last partition, shared among the transport partitions: η is their number.
+# Reads the motif in the configuration, and its arrivals; every rank takes 8 us for the buffer after its last partition,
+# shared among the transport partitions: η is their number.
 STAND_IN = """\
 #!{python}
-import re, sys, pathlib
+import ast, os, pathlib, re, sys
 import numpy as np
 if sys.argv[1:2] == ["--version"]:
     print("SST (stand-in)"); sys.exit()
-text = pathlib.Path(sys.argv[-1]).read_text()
+path = pathlib.Path(sys.argv[-1])
+text = path.read_text()
 ranks = int(re.search(r"^RANKS = (\\d+)", text, re.M)[1])
-line = re.search(r"pready\\.Part(\\w+)([^\\]]*)", text)
-words = dict(w.split("=") for w in re.sub(r"['\\n]| +", " ", line[2]).split())
-transport = 1 if words.get("approach", "bulk") == "bulk" else int(words.get("transport", 1))
-ready = np.load(words["arrivals"]).max(axis=1).reshape(ranks, -1)
-with open(words["record"], "w") as out:
+((_, words),) = ast.literal_eval(re.search(r"^MOTIFS = (.*?)\\n\\n", text, re.M | re.S)[1])
+transport = int(words.get("transport", 1)) if "approach" in words else 1
+ready = np.load(path.parent / words["arrivals"]).max(axis=1).reshape(ranks, -1)
+with open(path.parent / words["record"], "w") as out:
     out.write("rank,iteration,phase,start_ps,ready_ps,join_ps,issued_ps,first_arrival_ps,completion_ps,end_ps,"
               "messages,bytes,arrivals_ps\\n")
     for r in range(ranks):
@@ -104,7 +107,7 @@ def test_ready_times_are_the_models_draws() -> None:
     for rank in range(8):
         assert (found[rank, 1:] == draws.draw(s.workload, 5, 3, rank=rank)).all()
     # A sweep draws for every octant and block.
-    s = setup(load("meluxina"), workload(pattern="sweep3d"), "single", (4, 2), iterations=3, extra={"blocks": "2"})
+    s = setup(load("meluxina"), workload(pattern="sweep3d"), "single", (4, 2), iterations=3, extra={"blocks": 2})
     assert draws_per_iteration(s.motif, s.extra) == 16
     assert ready_times(s).shape == (8 * 4 * 16, 4)
 
@@ -118,7 +121,7 @@ def test_the_machines_costs_become_the_motifs() -> None:
     assert v["barrier_ns"] == pytest.approx(200)
     assert v["contention_ns"] == pytest.approx(84)  # four threads on one VCI
     assert values(Approach(MANY, 1))["contention_ns"] == 0
-    assert values(Approach(SINGLE))["approach"] == "bulk"
+    assert [values(Approach(i))["approach"] for i in (SINGLE, PART, MANY)] == ["single", "part", "many"]
 
 
 @pytest.mark.parametrize(
@@ -265,10 +268,26 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixt
         (("--set", "grid=0"), "grid[0] = 0; valid: at least 1"),
         (("--set", "grid=1000x1000x10"), "has 10000000 ranks; valid: at most 1000000 for SST"),
         (("--approach", "many:5"), "transport_partitions = 5 does not divide 32"),
+        (("--topology", "dragonfly:fast"), "routing 'fast'; valid: minimal, valiant, adaptive, ugal"),
+        (("--packet", "4"), "--packet = '4' has no unit"),
+        (("--packet", "1 B"), "--packet = '1 B'; valid: whole bytes, 64 B to 2 GiB"),
         (("--approach", "rma"), "--approach = 'rma' (did you mean"),
-        (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, many, part"),
+        (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
         (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
         (("--approach", "part:"), "integers of at least 1"),
+        # Arguments of the motif that the workload and --approach decide are no fields.
+        (("--set", "pex"), "--set 'pex' sets nothing"),
+        (("--set", "transport=2"), "transport"),
+        (("--set", "approach=part"), "approach"),
+        (("--set", "aprch=part"), "aprch"),
+        (("--set", "bytes=2"), "bytes"),
+        (("--set", "iterations=two"), "iterations"),
+        (("--set", "ranks_per_node=3"), "ranks_per_node = 3 does not divide 8 ranks"),
+        (("--set", "sst.allocation=best"), "--set sst.allocation = 'best'; valid: linear, random"),
+        (("--set", "sst.allocated=random"), "--set 'sst.allocated' is unknown; valid: sst.allocation, sst.background"),
+        (("--set", "sst.background=1 s"), "--set sst.background"),
+        (("--set", "sst.background=0 B"), "valid: whole bytes, 1 B to 2 GiB"),
+        (("--set", "sst.background=1 MiB"), "a background job on one router meets no other"),
         (("-o", "/nowhere/x.py"), "does not exist"),
         (("-o", "x.txt"), "suffix"),
     ],
@@ -282,11 +301,115 @@ def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], messa
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"firefly": 1}', '{"firefly": {"bands": [{}]}}', "[" * 100_000])
-def test_odd_parameter_files(tmp_path: Path, text: str) -> None:
+def test_odd_kept_parameters(tmp_path: Path, text: str) -> None:
     path = tmp_path / "p.json"
     path.write_text(text)
     with pytest.raises(PreadyError):
         kept_parameters.read(path)
+
+
+SHORT = ("--set", "iterations=1", "--approach", "many:8", "--approach", "many:16", "--json")
+
+
+@pytest.mark.thorough
+def test_relative_folders_with_a_blank(
+    stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    halo = str(Path(HALO).absolute())
+    monkeypatch.chdir(tmp_path)
+    Path("my runs").mkdir()
+    assert command("run", halo, *SHORT, "--keep", "my runs/a=b") == 0
+    assert json.loads(capsys.readouterr().out)["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
+    assert {"single-1.py", "many-8.csv", "many-16.log"} <= {p.name for p in Path("my runs/a=b").iterdir()}
+    assert command("config", halo, "-o", "my runs/x.py") == 0
+
+
+def ended(pid: int) -> bool:
+    """Has a process that was sent SIGKILL ended, within ten seconds?"""
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("keep", [(), ("--keep", "kept")])
+def test_sigterm_ends_sst_and_the_same_command_goes_on(
+    stand_in: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    keep: tuple[str, ...],
+) -> None:
+    halo = str(Path(HALO).absolute())
+    (temporary := tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.chdir(tmp_path)
+    whole = (stand_in / "sst").read_text()
+    # As mpirun, it has a child; a scheduler ends pready in the second run.
+    stuck = (
+        "if path.name.startswith('many'):\n    import signal, subprocess, time\n"
+        "    child = subprocess.Popen(['sleep', '60'])\n"
+        f"    pathlib.Path({str(tmp_path / 'pids')!r}).write_text(f'{{os.getpid()}} {{child.pid}}')\n"
+        "    os.kill(os.getppid(), signal.SIGTERM)\n    time.sleep(60)\ntext ="
+    )
+    (stand_in / "sst").write_text(whole.replace("text =", stuck))
+    with pytest.raises(SystemExit) as stopped:
+        command("run", halo, *SHORT, *keep)
+    assert stopped.value.code == 143
+    for pid in (tmp_path / "pids").read_text().split():
+        assert ended(int(pid))
+    assert not list(temporary.iterdir())
+    ran = "import sys; open('ran', 'a').write(sys.argv[-1] + '\\n')\n"
+    (stand_in / "sst").write_text(whole.replace("path =", f"{ran}path =").replace("'ran'", repr(str(tmp_path / "ran"))))
+    assert command("run", halo, *SHORT, *keep) == 0
+    assert [Path(line).name for line in (tmp_path / "ran").read_text().splitlines()] == ["many-8.py", "many-16.py"]
+    assert json.loads(capsys.readouterr().out)["approaches"][2]["eta"] == pytest.approx(16, rel=1e-5)
+    assert not list(temporary.iterdir())
+    assert not list((tmp_path / "cache").glob("runs/*"))
+    # Of another seed nothing is there.
+    assert command("run", halo, *SHORT, *keep, "--seed", "1") == 0
+    assert len((tmp_path / "ran").read_text().splitlines()) == 5
+
+
+@pytest.mark.thorough
+def test_two_processes_do_not_share_a_folder(stand_in: Path, tmp_path: Path) -> None:
+    s = setup(load("meluxina"), workload())
+    with kept_or_not(s, tmp_path / "k"), pytest.raises(PreadyError, match=r"another process simulates in .*--keep"):
+        simulate(s, folder=tmp_path / "k")
+
+
+def test_headers_that_are_gone_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # An SST as packages install it: Ember's library is registered, the folder that it was built in is removed.
+    (folder := tmp_path / "bin").mkdir()
+    for name in ("sst", "sst-config", "sst-info"):
+        (program := folder / name).write_text(f"#!/bin/sh\necho {tmp_path}/gone/src/sst/elements/ember\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setenv(library.HEADERS, "")  # to be restored: the option sets it
+    library.find.cache_clear()
+    try:
+        assert command("info") == 3
+        said = capsys.readouterr().err
+        assert "Ember's headers are gone" in said
+        assert "pready sst --headers FOLDER, or PREADY_SST_HEADERS=FOLDER" in said
+        with pytest.raises(PreadyError, match=r"PREADY_SST_HEADERS = .* has no sst/elements/ember/embergen\.h"):
+            command("--headers", str(tmp_path), "info")
+        # Those of a checkout: the folder itself, or its src.
+        (tmp_path / "new/src" / library.EMBER).mkdir(parents=True)
+        (tmp_path / "new/src" / library.EMBER / "embergen.h").touch()
+        monkeypatch.setenv(library.HEADERS, str(tmp_path / "new"))
+        assert library.source_folder(str(folder / "sst-config")) == tmp_path / "new/src"
+    finally:
+        library.find.cache_clear()
 
 
 @pytest.mark.thorough
@@ -324,7 +447,7 @@ def test_the_workload_says_who_takes_part() -> None:
     w = workload(pattern="halo3d26", grid=[4, 2, 2], boundaries="open", edge="4 KiB", corner="2 MiB")
     s = setup(load("meluxina"), w)
     v = motif_values(s, Approach(SINGLE), "a", "r")
-    assert (s.ranks, v["px"], v["py"], v["pz"]) == (16, 4, 2, 2)
+    assert (s.ranks, v["pex"], v["pey"], v["pez"]) == (16, 4, 2, 2)
     assert (v["periodic"], v["edge_bytes"], v["corner_bytes"]) == (0, 4096, 2**21)
     assert simulation(s, Approach(MANY, 2), "a", "r").largest == 2**20  # half a corner
     faces = Workload.model_validate(
@@ -416,10 +539,27 @@ def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.Captu
     run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8")
     assert command(*run, "--topology", "fattree:4", "--json") == 0
     bulk, many = json.loads(capsys.readouterr().out)["congestion"]
-    # The stand-in knows no networks: nothing is taken.
-    assert (bulk["name"], bulk["taken"]) == ("Pt2Pt single", None)
-    assert (many["eta"], many["eta_alone"], many["taken"]) == (pytest.approx(8), pytest.approx(8), None)
+    # The stand-in knows no networks: nothing changes.
+    assert (bulk["name"], bulk["change"]) == ("Pt2Pt single", 0)
+    assert (many["eta"], many["eta_alone"], many["change"]) == (pytest.approx(8), pytest.approx(8), 0)
     assert command(*run, "--topology", "fattree:4") == 0
     assert "beside one router" in capsys.readouterr().out
     assert command(*run, "--json") == 0
     assert json.loads(capsys.readouterr().out)["congestion"] == []
+
+
+@pytest.mark.thorough
+def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changed = ("ranks_per_node=2", "iterations=1", "sst.allocation=random", "sst.background=64 KiB")
+    words = [word for change in changed for word in ("--set", change)]
+    words += ["--topology", "dragonfly:adaptive", "--packet", "4 KiB", "--keep", str(tmp_path / "k")]
+    assert command("run", HALO, "--approach", "many:8", *words, "--json") == 0
+    capsys.readouterr()
+    text, alone = ((tmp_path / "k" / name).read_text() for name in ("many-8.py", "one-router/many-8.py"))
+    assert '"algorithm": "adaptive-local"' in text.replace("'", '"')
+    for words in ("RANKS_PER_NODE = 2", "'packetSize': '4096B'", "['random', 0]"):
+        assert words in text
+        assert words in alone  # but for the network and the other job
+    assert "pready.Traffic" in text
+    assert "pready.Traffic" not in alone
+    assert "topoSingle()" in alone

@@ -16,7 +16,6 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 from pready.sst import config, library
 from pready.sst.firefly import Firefly, copies, ping_time
-from pready.sst.parameters import motif_line
 from pready.sst.run import run
 from pready.sst.topology import topology
 
@@ -27,30 +26,29 @@ COMPUTE = 100e-6
 Arrivals = dict[tuple[tuple[int, ...], tuple[int, ...]], float]
 
 
-def iteration(folder: Path, firefly: Firefly, ranks: int, size: int, motif: str) -> float:
+def iteration(folder: Path, firefly: Firefly, ranks: int, size: int, motif: str, values: dict[str, object]) -> float:
     """Seconds of an iteration without its computation: the difference of a long and a short run."""
     ends = []
     for count in (2, 5):
         path = folder / "halo.py"
-        line = motif.format(count=count)
+        lines = [("Init", {}), (motif, values | {"iterations": count})]
         config.write(
-            config.Simulation("halo", firefly, topology("single", ranks), ranks, (line,), max(size, 64), 6), path
+            config.Simulation("halo", firefly, topology("single", ranks), ranks, lines, max(size, 64), 6), path
         )
         ends.append(run(path).simulated_s)
     return (ends[1] - ends[0]) / 3 - COMPUTE
 
 
 def stock(folder: Path, firefly: Firefly, edge: int, cells: int) -> float:
-    line = (
-        f"Halo3D nx={cells} ny={cells} nz={cells} pex={edge} pey={edge} pez={edge} fields_per_cell=1 datatype_width=8 "
-        f"doreduce=0 computetime={COMPUTE * 1e9:.0f} iterations={{count}}"
-    )
-    return iteration(folder, firefly, edge**3, 8 * cells**2, line)
+    of_cells: dict[str, object] = {"nx": cells, "ny": cells, "nz": cells, "fields_per_cell": 1, "datatype_width": 8}
+    of_cells |= {"pex": edge, "pey": edge, "pez": edge, "doreduce": 0, "computetime": round(COMPUTE * 1e9)}
+    return iteration(folder, firefly, edge**3, 8 * cells**2, "Halo3D", of_cells)
 
 
 def ours(folder: Path, firefly: Firefly, edge: int, size: int) -> float:
-    line = motif_line("PartHalo3D", bytes=size, compute_ns=COMPUTE * 1e9, periodic=0, px=edge, py=edge, pz=edge)
-    return iteration(folder, firefly, edge**3, size, line + " iterations={count}")
+    values: dict[str, object] = {"bytes": size, "compute_ns": COMPUTE * 1e9, "periodic": 0}
+    values |= {"pex": edge, "pey": edge, "pez": edge}
+    return iteration(folder, firefly, edge**3, size, "pready.PartHalo3D", values)
 
 
 def axis_by_axis(machine: Machine, edge: int, size: int) -> float:

@@ -6,7 +6,10 @@ from pready.model.common.errors import PreadyError
 from pready.sst.topology import near_cube, topology
 
 
-@pytest.mark.parametrize("name", ["single", "torus", "fattree", "fattree:2", "fattree:4", "dragonfly"])
+@pytest.mark.parametrize(
+    "name",
+    ["single", "torus", "fattree", "fattree:2", "fattree:4:adaptive", "dragonfly", "dragonfly:valiant", "hyperx"],
+)
 @pytest.mark.parametrize("ranks", [2, 3, 7, 8, 16, 64, 100, 512])
 def test_there_is_room_for_all_ranks(name: str, ranks: int) -> None:
     made = topology(name, ranks)
@@ -44,19 +47,40 @@ def test_a_dragonfly_has_links_between_all_groups() -> None:
     ("name", "ranks", "message"),
     [
         ("ring", 8, "topology = 'ring' is unknown; valid: single, torus"),
-        ("single:4", 8, "is unknown"),
+        ("single:4", 8, "topology = 'single:4' is unknown; valid: single, torus[:XxYxZ], fattree"),
+        ("dragonfly:4", 8, "size '4'; valid: dragonfly[:ROUTING]"),
+        ("dragonfly:fast", 8, "routing 'fast'; valid: minimal, valiant, adaptive, ugal"),
+        ("torus:4x4:adaptive", 8, "routing 'adaptive'; valid: torus has one only"),
+        ("hyperx:4x0", 8, "hyperx shape '4x0'"),
         ("torus:4xx4", 8, "torus shape '4xx4'"),
         ("torus:2x2", 8, "a torus of 2x2 has 4 hosts; valid: at least 8"),
         ("fattree:0", 8, "fattree '0'; valid: TAPER, 1 (full bisection) to 1024"),
         ("fattree:2:0", 8, "fattree '2:0'"),
-        ("fattree:2:x", 8, "fattree '2:x'"),
-        ("single", 1, "ranks = 1; valid: at least 2"),
+        ("fattree:2:x", 8, "routing 'x'; valid: deterministic, adaptive"),
     ],
 )
 def test_what_does_not_fit_is_named(name: str, ranks: int, message: str) -> None:
     with pytest.raises(PreadyError) as error:
         topology(name, ranks)
     assert message in str(error.value)
+
+
+def test_routing_is_merlins_word() -> None:
+    assert topology("dragonfly:adaptive", 512).settings["algorithm"] == "adaptive-local"
+    assert topology("dragonfly:adaptive", 512).title == "dragonfly of 512 hosts, adaptive routing"
+    assert topology("fattree:4:16:adaptive", 64).settings == {"shape": "16,4:4", "routing_alg": "adaptive"}
+    assert topology("fattree:adaptive", 64).settings["shape"] == "8,8:8"
+    assert topology("hyperx:8x4:valiant", 64).settings == {
+        "shape": "8x4",
+        "width": "1x1",
+        "local_ports": 2,
+        "algorithm": "valiant",
+    }
+
+
+def test_a_hyperx_has_as_many_hosts_on_a_router_as_routers_in_a_row() -> None:
+    assert topology("hyperx", 512).settings == {"shape": "8x8", "width": "1x1", "local_ports": 8}
+    assert topology("hyperx:8x1x8", 100).settings["shape"] == "8x8"
 
 
 def test_near_cube_multiplies_back() -> None:

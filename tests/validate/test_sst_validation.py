@@ -88,9 +88,10 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
     found = answered(tmp_path, StandIn(0.03))
     assert all(c.ok for c in found.checks), found.checks
     assert [c.worst for c in found.checks[:4]] == pytest.approx([1 - 1 / 1.03] * 4)
-    assert [c.rows for c in found.checks] == [7, 5, 7, 5, 5, 3, 2]
+    assert [c.rows for c in found.checks] == [7, 5, 7, 5, 5, 3, 2, 3]
     assert found.wrong_is_rejected
     assert found.ok
+    assert [c.slack for c in found.checks[:2]] == pytest.approx([1 - (1 - 1 / 1.03) / limit for limit in (0.05, 0.10)])
     assert all(r.off == pytest.approx(-1 + 1 / 1.03) for r in found.rows)
     assert {r.cause for r in found.rows} == {""}
 
@@ -121,6 +122,19 @@ def test_larger_ones_fail(answered: Any, tmp_path: Path) -> None:
     assert len(off) == 6  # iterations are mostly computation
     assert off[4:] == ["64 ranks in step", "64 ranks out of step"]
     assert not found.ok
+
+
+def test_a_gain_that_is_off_breaks_a_limit_of_its_own(answered: Any, tmp_path: Path) -> None:
+    as_said = StandIn()
+
+    def answer(scene: Scene) -> Simulated:
+        said = as_said(scene)
+        longer = 1.3 if (scene.name, scene.approach) == ("in step", Approach(MANY, 8)) else 1.0
+        return Simulated(said.time * longer, said.iteration)
+
+    found = answered(tmp_path, answer)
+    (eta,) = (c for c in found.checks if c.name == "64 ranks, η")
+    assert (eta.worst, eta.ok) == (pytest.approx(0.3), False)
 
 
 def failing(stand_in: StandIn, which: tuple[str, Approach]) -> Any:

@@ -10,7 +10,7 @@ from rich.text import Text
 from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 from pready.sst.calibrate import Fit
-from pready.sst.congestion_taken import Beside
+from pready.sst.congestion import Beside
 
 
 def residuals_view(fit: Fit, machine: str) -> RenderableType:
@@ -37,7 +37,7 @@ def congestion_view(rows: Sequence[Beside], network: str) -> RenderableType:
         "time here",
         "η, one router",
         "η here",
-        "gain lost (95 %)",
+        "change of η (95 %)",
     ):
         table.add_column(name, justify="left" if name == "approach" else "right")
     for r in rows:

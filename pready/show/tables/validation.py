@@ -66,12 +66,13 @@ def agreement_view(found: Agreement, seed: int) -> RenderableType:
         times = format_time(row.sst.time), format_time(row.model.time)
         runs.add_row(row.scene.id, *times, f"{100 * row.off:+.1f} %", row.cause)
     limits = Readable(heading="limits")
-    for column in ("", "worst of", "off", "limit", "runs", "because"):
-        value = column in ("off", "limit", "runs")
+    for column in ("", "worst of", "off", "limit", "slack", "runs", "because"):
+        value = column in ("off", "limit", "slack", "runs")
         limits.add_column(column, justify="right" if value else "left", no_wrap=value, overflow="fold")
     for c in found.checks:
         off = "no run" if math.isnan(c.worst) else f"{100 * c.worst:.1f} %"
-        limits.add_row(_verdict(c.ok), c.name, off, f"{100 * c.limit:g} %", str(c.rows), c.note)
+        slack = "" if math.isnan(c.worst) else f"{100 * c.slack:.0f} %"
+        limits.add_row(_verdict(c.ok), c.name, off, f"{100 * c.limit:g} %", slack, str(c.rows), c.note)
     rejected = _verdict(found.wrong_is_rejected)
     return Group(
         runs,

@@ -8,21 +8,54 @@ using SST::Ember::EmberMessagePassingGenerator;
 
 namespace pready {
 
-Motif::Motif(SST::ComponentId_t id, SST::Params& params, const std::string& name, Pattern pattern)
-    : EmberMessagePassingGenerator(id, params, name)
+void check_arguments(const SST::Params& params, const std::string& motif, const Names& names)
+{
+    for (const std::string& key : params.getKeys()) {
+        if (key.rfind("arg.", 0) != 0 || std::find(names.begin(), names.end(), key.substr(4)) != names.end()) continue;
+        std::string valid;
+        for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
+        throw std::invalid_argument(motif + " has no argument " + key.substr(4) + "; valid: " + valid);
+    }
+}
+
+Motif::Motif(
+    SST::ComponentId_t id, SST::Params& params, const std::string& name, const Names& arguments, Pattern pattern)
+    : EmberMessagePassingGenerator(id, params, name), name_(name), pattern_(pattern)
 {
     checked([&] {
+        check_arguments(params, name, arguments);
         settings_ = Settings::read([&](const std::string& key, const std::string& fallback) {
             return params.find<std::string>("arg." + key, fallback);
         });
+    });
+    statistics_ = Statistics::of(params);
+}
+
+// What Ember's motif Init does, unless that went before: an engine's first motif alone can register statistics.
+void Motif::enter(Events& events)
+{
+    if (size()) return;
+    enQ_init(events);
+    enQ_rank(events, SST::Hermes::MP::GroupWorld, &rank_);
+    enQ_size(events, SST::Hermes::MP::GroupWorld, &size_);
+}
+
+// With whom this rank exchanges what.
+void Motif::place()
+{
+    if (size_) {
+        setRank(static_cast<int>(rank_));
+        setSize(size_);
+    }
+    checked([&] {
         if (!settings_.arrivals.empty())
             arrivals_ = std::make_unique<Arrivals>(
                 settings_.arrivals, static_cast<std::uint64_t>(size()), settings_.user_partitions());
-        phases_ = pattern(settings_, rank(), size());
+        phases_ = pattern_(settings_, rank(), size());
     });
     if (rank() == 0)
         output("pready.%s: %d ranks, %s, %llu threads x %llu partitions, %llu B per peer, %llu iterations\n",
-            name.c_str(), size(), settings_.approach.c_str(), static_cast<unsigned long long>(settings_.threads),
+            name_.c_str(), size(), settings_.approach.c_str(), static_cast<unsigned long long>(settings_.threads),
             static_cast<unsigned long long>(settings_.partitions), static_cast<unsigned long long>(settings_.bytes),
             static_cast<unsigned long long>(settings_.iterations));
 }
@@ -40,15 +73,21 @@ void Motif::checked(const std::function<void()>& action)
 // Called whenever everything enqueued has happened: a state machine in simulated time.
 bool Motif::generate(Events& events)
 {
-    if (phases_.empty()) return true;  // nobody to talk to
     while (events.empty()) {
         switch (state_) {
+        case State::enter:
+            enter(events);
+            state_ = State::first;
+            break;
         case State::first:
+            place();
+            if (phases_.empty()) return true;  // nobody to talk to
             prepare(events);
             state_ = State::start;
             break;
         case State::start:
             origin_ = record_.start = now();
+            if (phase_ == 0) begun_ = origin_;
             state_ = phases_[phase_].receives_first ? State::receive : State::compute;
             break;
         case State::compute:
@@ -79,6 +118,9 @@ bool Motif::generate(Events& events)
             record();
             if (++phase_ == phases_.size()) {
                 phase_ = 0;
+                statistics_->add(now() - begun_, early_, all_, waited_);
+                early_ = all_ = 0;
+                waited_ = 0;
                 if (++iteration_ == settings_.iterations) {
                     const unsigned process = getRank().rank;
                     if (!settings_.record.empty())
@@ -109,6 +151,7 @@ void Motif::prepare(Events& events)
     left_.clear();
     record_ = Record{};
     sends_.clear();
+    sent_.clear();
     std::size_t sends = 0;
     for (const Step& step : plan_.steps) sends += step.sends.size();
     sends_.reserve(sends);  // requests are written where they lie
@@ -140,6 +183,7 @@ bool Motif::compute(Events& events)
             sends_.push_back(nullptr);
             enQ_isend(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
                 SST::Hermes::MP::GroupWorld, &sends_.back());
+            sent_.push_back(now());
             ++record_.messages;
             record_.bytes += m.bytes;
         }
@@ -202,6 +246,11 @@ bool Motif::worked(Events& events)
 void Motif::record()
 {
     record_.end = now();
+    // Ranks that do not compute wait from the start.
+    const std::int64_t join = record_.join < 0 ? record_.start : record_.join;
+    early_ += static_cast<std::uint64_t>(std::count_if(sent_.begin(), sent_.end(), [&](auto at) { return at < join; }));
+    all_ += sent_.size();
+    waited_ += std::max<std::int64_t>(0, record_.end - join);
     lines_ += line(rank(), iteration_, phase_, record_);
 }
 

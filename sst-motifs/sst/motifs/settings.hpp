@@ -21,7 +21,22 @@ using Time = double;  // nanoseconds
 // Looks a parameter up: its text, or the default given.
 using Lookup = std::function<std::string(const std::string& name, const std::string& fallback)>;
 
-inline void parse(const std::string&, const std::string& text, Text& value) { value = text; }
+// Text with %20 for a blank and %3D for "=", at which Ember splits its lines.
+inline void parse(const std::string& name, const std::string& text, Text& value)
+{
+    value.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            value += text[i];
+            continue;
+        }
+        const std::string digits = text.substr(i + 1, 2);
+        if (digits.size() != 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+            throw std::invalid_argument(name + " = " + text + "; valid: two hexadecimal digits after %, %25 for % itself");
+        value += static_cast<char>(std::stoi(digits, nullptr, 16));
+        i += 2;
+    }
+}
 
 inline void parse(const std::string& name, const std::string& text, Count& value)
 {
@@ -77,7 +92,7 @@ struct Settings {
     std::vector<Count> weights{};
 
     Count user_partitions() const { return threads * partitions; }
-    bool bulk() const { return approach == "bulk"; }
+    bool bulk() const { return approach == "single"; }
 
     // Partitions at its receiver of each of so many messages of a buffer.
     Count received_in(Count sent) const { return (receive_partitions ? receive_partitions : user_partitions()) / sent; }
@@ -102,8 +117,7 @@ struct Settings {
         };
         const Count most = 1'000'000;
         const Count most_shares = Count{1} << 31;  // times bytes in 64 bits
-        require(approach == "bulk" || approach == "partitioned" || approach == "many", "approach = " + approach,
-            "bulk, partitioned, many");
+        require(bulk() || approach == "part" || approach == "many", "approach = " + approach, "single, part, many");
         require(receiver == "waiting" || receiver == "computing", "receiver = " + receiver, "waiting, computing");
         require(threads >= 1 && threads <= most, "threads = " + std::to_string(threads), "1 to 1000000");
         require(partitions >= 1 && partitions <= most, "partitions = " + std::to_string(partitions), "1 to 1000000");
@@ -117,8 +131,8 @@ struct Settings {
         require(weights.empty() || weights.size() == threads, "shares of " + std::to_string(weights.size()) + " threads",
             "one for each of " + std::to_string(threads) + " threads");
         require(all <= most_shares, "shares x partitions = " + std::to_string(all), "at most 2147483648 in all");
-        require(weights.empty() || approach != "partitioned", "approach = partitioned with shares",
-            "bulk or many: partitions of MPI_Psend_init are all of one size");
+        require(weights.empty() || approach != "part", "approach = part with shares",
+            "single or many: partitions of MPI_Psend_init are all of one size");
         require(consumers <= most, "consumers = " + std::to_string(consumers), "0 to 1000000");
         require(receive_partitions == 0 || bulk() || receive_partitions % transport == 0 || consumers == 0,
             "receive_partitions = " + std::to_string(receive_partitions), "a multiple of transport: one message holds each");
