@@ -11,6 +11,7 @@ import csv
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePath
 
 import numpy as np
@@ -217,8 +218,9 @@ def _known(c: Column) -> bool:
     return c.rank is not None or c.quantity in ("size", "label", "value", "unit", "harmless")
 
 
-def _columns(text: str) -> list[Column]:
-    return [column(at, name) for at, name in enumerate(_cells(text))]
+@lru_cache(maxsize=256)
+def _columns(text: str) -> tuple[Column, ...]:
+    return tuple(column(at, name) for at, name in enumerate(_cells(text)))
 
 
 def _understood(columns: Sequence[Column], section: Section | None) -> bool:
@@ -243,7 +245,7 @@ def _is_row(section: Section | None, line: Line) -> bool:
     text = line.text
     mark = "" if section.header is None else _delimiter(section.header.text)
     cells = _cells(text, mark)
-    names = [] if section.header is None else _columns(section.header.text)
+    names = () if section.header is None else _columns(section.header.text)
     at = next((c.at for c in names if c.quantity == "size"), 0)
     if mark:
         return (

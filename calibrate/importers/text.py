@@ -16,6 +16,8 @@ from pready.model.common.errors import PreadyError, shown
 
 LARGEST_FILE = 64 << 20
 """Bytes of one file at most, unpacked; reading one takes at most 100 times its size of memory."""
+MOST_PREFIXES = 30
+"""Shapes of what stands before titles; more are text."""
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -128,6 +130,8 @@ def without_prefix(text: str, source: str, title: re.Pattern[str]) -> Iterator[L
     before = {line.text[: match.start()] for line in lines(text, source) if (match := title.search(line.text))}
     shapes = {re.sub(r"\d+", r"\\d+", re.escape(lead.strip())) for lead in before}
     shapes.discard("")
+    if len(shapes) > MOST_PREFIXES:
+        shapes = set()
     prefix = re.compile("^(?:" + "|".join(sorted(shapes, key=lambda s: (-len(s), s))) + ")")
     for line in lines(text, source):
         yield replace(line, text=prefix.sub("", line.text, count=1).strip()) if shapes else line
