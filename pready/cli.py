@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
+from pready.commands.exit_status import Status
+from pready.files.writing import UnwrittenError, replacing
 from pready.model.common.errors import PreadyError, did_you_mean, printable, shown
 from pready.model.version import VERSION
-from pready.show.terminal.plain_text import plainly
+from pready.show.terminal.streams import ReaderGone, give_up, streams
+
+OVERWRITE = "--overwrite"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""Errors of a system that cannot take what is written."""
 
 COMMANDS = {
     "calibrate": "Measure a machine with its own MPI and write a machine file.",
@@ -42,28 +51,18 @@ the list needs neither NumPy nor pydantic.
 """
 
 
-class _ReaderGone(Exception):
-    """Nobody reads the output any more: click would end with 1, which `pready prove` has another meaning for."""
-
-
-@contextmanager
-def _noticing_the_reader() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError as error:
-        raise _ReaderGone from error
+class _Stopped(Exception):
+    """A command was interrupted: click would begin a line of its own."""
 
 
 class _Commands(click.Group):
     """The commands, imported when called."""
 
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        with _noticing_the_reader():
-            return super().make_context(*args, **kwargs)
-
     def invoke(self, ctx: click.Context) -> Any:
-        with _noticing_the_reader():
+        try:
             return super().invoke(ctx)
+        except KeyboardInterrupt as how:
+            raise _Stopped(*how.args) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -84,7 +83,11 @@ class _Commands(click.Group):
             meant = f' (did you mean "--{name}"?)' if name in ("help", "version") else meant
             problem = f"{shown(name)} is no command{printable(meant)}"
             raise PreadyError(problem, valid=", ".join(sorted(COMMANDS)))
-        return super().resolve_command(ctx, args)
+        found, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not command.context_settings.get("ignore_unknown_options"):  # another program's
+            ctx.params["overwrite"] = ctx.params.get("overwrite", False) or OVERWRITE in rest
+            rest = [word for word in rest if word != OVERWRITE]
+        return found, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -96,19 +99,52 @@ class _Commands(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(VERSION, prog_name="pready")
+@click.option(OVERWRITE, is_flag=True, help="Replace files that are there, of any command.")
+@click.version_option(VERSION, prog_name="pready", hidden=True)  # the list fits a screen
 @click.pass_context
-def cli(context: click.Context) -> None:
+def cli(context: click.Context, overwrite: bool) -> None:
     """Is it worth porting MPI+threads code to partitioned communication, and how?"""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+    if overwrite:
+        context.with_resource(replacing())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; bad input is one line on standard error and exit status 2."""
+    """Run the command line; whatever goes wrong is one line on standard error and a `Status`."""
     _quick_start()
-    with plainly():
-        return _run(arguments)
+    try:
+        with streams(), _signals() as by:
+            status = _run(arguments, by)
+            sys.stdout.flush()
+            return status
+    except UnwrittenError as error:
+        with suppress(OSError, AttributeError):  # standard error may be closed or full, too
+            print(f"pready: error: {error}", file=sys.stderr, flush=True)
+        give_up()
+        return Status.UNWRITTEN
+    except ReaderGone:
+        give_up()
+        return Status.READER_GONE
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """Take SIGTERM, which batch systems send, as Ctrl-C; yields the signals that came."""
+    came: list[int] = []
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
+        yield came
+        return
+
+    def stop(number: int, _: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _quick_start() -> None:
@@ -134,14 +170,12 @@ def _one_blas_thread() -> Iterator[None]:
             del os.environ[variable]
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, by: Sequence[int]) -> int:
     try:
         result = cli.main(
             args=None if arguments is None else list(arguments), prog_name="pready", standalone_mode=False
         )
-        return result if isinstance(result, int) else 0
-    except click.exceptions.Abort as stopped:
-        return _interrupted(stopped.__cause__)
+        return result if isinstance(result, int) else Status.DONE
     except click.ClickException as error:
         asked = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         more = f" (see {asked} --help)" if asked else ""
@@ -149,16 +183,18 @@ def _run(arguments: Sequence[str] | None) -> int:
             f"pready: error: {' '.join(_said(error, sys.argv[1:] if arguments is None else arguments).split())}{more}",
             err=True,
         )
-        return 2
+        return Status.WRONG_INPUT
+    except UnwrittenError:
+        raise
     except PreadyError as error:
         click.echo(f"pready: error: {error}", err=True)
-        return 2
-    except KeyboardInterrupt as stopped:
-        return _interrupted(stopped)
-    except (_ReaderGone, BrokenPipeError):
-        for stream in (sys.stdout, sys.stderr):  # the rest of the output goes nowhere
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        return 141
+        return Status.WRONG_INPUT
+    except (_Stopped, KeyboardInterrupt, click.exceptions.Abort) as how:
+        return _interrupted(how, by)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise UnwrittenError(f"cannot be written: {error.strerror}", source=str(error.filename or "a file")) from None
 
 
 def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
@@ -181,11 +217,11 @@ def _examples() -> Iterable[tuple[str, Sequence[str]]]:
     return examples.items()
 
 
-def _interrupted(how: BaseException | None) -> int:
-    """Say which results are kept; return the exit status of an interrupted program."""
-    kept = " ".join(str(part) for part in how.args) if isinstance(how, KeyboardInterrupt) else ""
-    click.echo(f"pready: interrupted; {kept or 'every file is complete or as it was'}", err=True)
-    return 130
+def _interrupted(how: BaseException, by: Sequence[int]) -> Status:
+    """Say which results are kept and how to go on; return the exit status of an interrupted program."""
+    kept = " ".join(map(str, how.args)) or "every file is complete or as it was; the same command starts again"
+    click.echo(f"pready: {'terminated' if by else 'interrupted'}; {kept}", err=True)
+    return Status.TERMINATED if by else Status.INTERRUPTED
 
 
 if __name__ == "__main__":

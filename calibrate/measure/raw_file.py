@@ -26,6 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
+from pready.files.writing import writing_to
 from pready.model.common.errors import PreadyError
 
 FORMAT = 1
@@ -257,9 +258,10 @@ class Records:
         number = len(self.content.environments) + len(self.content.points) + 1
         _take(self.path, number, line, self.content)
         data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        with writing_to(self.path):
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fsync(self._file)
 
 
 def _named(point: Point, environment: str) -> dict[str, str]:

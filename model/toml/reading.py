@@ -78,12 +78,22 @@ def _no_toml(message: str, text: str) -> tuple[str, str]:
     """The error of tomllib with the line in question, and what TOML expects."""
     found = re.search(r"at line (\d+)", message)
     lines = text.splitlines()
-    if found is None or int(found[1]) > len(lines):
+    number = int(found[1]) if found else len(lines) if message.endswith("(at end of document)") else 0
+    if not 0 < number <= len(lines):
         return message or "nested too deeply", "TOML"
-    line = lines[int(found[1]) - 1].strip()
+    line = lines[number - 1].strip()
+    if _TWICE.match(message):
+        declared, inline = re.search(r"\((.*)\) twice", message), re.search(r"key '(.*)'", message)
+        key = ".".join(re.findall(r"'([^']*)'", declared[1])) if declared else inline[1] if inline else ""
+        key = key or line.partition("=")[0].strip(" []")
+        return f"{shown(key)} is there twice, again in line {number}: {shown(line)}", "each field and table once"
     bare = re.fullmatch(r"(\w+\s*=\s*)([^\s\"'\[{#][^\"'#]*?)\s*(?:#.*)?", line)
     valid = f'{bare[1]}"{bare[2]}": texts and quantities stand in quotes' if bare else "TOML"
     return f"{message}: {shown(line)}", printable(valid)
+
+
+_TWICE = re.compile("Cannot (overwrite a value|declare .* twice|mutate immutable)|Duplicate inline table key")
+"""Messages of tomllib on a key that is there twice."""
 
 
 def _check_printable(data: object, source: str, field: str = "") -> None:

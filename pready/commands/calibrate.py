@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import get_args
 
@@ -23,7 +25,7 @@ from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
 from pready.commands import options
 from pready.commands.doctor import tried_first
-from pready.files.writing import check_writable, write_text
+from pready.files.writing import check_new, check_writable, replacing, write_text
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.machine import machine as machines
@@ -84,21 +86,26 @@ def calibrate(
     if output is None:
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
+    adds = False
+    if intra or per_node is not None:
+        text = within_node.base(output, "--intra" if intra else "--ranks-per-node")
+        adds = ("intra" if intra else "adapter") not in tomllib.loads(text)
+    if not adds and launcher is not None:
+        check_new(output)
     budget_s = parse(budget, Unit.TIME, "--budget")
     if per_node is not None:
         unfit = {"--intra": intra, "--job": job, "--measure": only}
         for option in (option for option, given in unfit.items() if given):
             raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
-        text, key = within_node.base(output, "--ranks-per-node"), None
+        key = None
         raw = raw or output.with_suffix(".ranks.jsonl")
         if launcher is not None or not raw.exists():
             key = _served(launcher, mpicc, raw, per_node, budget_s, seed)
-        _write_adapter(output, text, raw, key)
+        _write_adapter(output, text, raw, key, adds=adds)
         return
     raw = raw or output.with_suffix(".intra.jsonl" if intra else ".jsonl")
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if intra:
-        within_node.base(output)
         chosen = chosen or list(within_node.MEASUREMENTS)
     if job is not None:
         nodes, each = (1, 2) if intra else (2, 1)
@@ -106,7 +113,7 @@ def calibrate(
         return
     if launcher is not None or not raw.exists():
         _measure(launcher, mpicc, raw, budget_s, threads, chosen, seed)
-    _write_machine(raw, output, seed, intra=intra)
+    _write_machine(raw, output, seed, intra=intra, adds=adds)
 
 
 def _served(launcher: str | None, mpicc: str | None, raw: Path, per_node: int, budget_s: float, seed: int) -> str:
@@ -119,13 +126,13 @@ def _served(launcher: str | None, mpicc: str | None, raw: Path, per_node: int, b
     return outcome.environment
 
 
-def _write_adapter(output: Path, text: str, raw: Path, key: str | None) -> None:
+def _write_adapter(output: Path, text: str, raw: Path, key: str | None, *, adds: bool) -> None:
     found = shared_adapter.adapter(raw, key)
     if found is None:
         raise PreadyError("no ranks that share a node were measured", valid="a larger --budget", source=str(raw))
     machine = machines.load(str(output)).model_copy(update={"adapter": found})
     done = merged(text, str(output), {"adapter": document(machine)["adapter"]}, ("adapter",))
-    write_text(output, done.text)
+    _write(output, done.text, adds=adds)
     for line in (*shared_adapter.lines(found), *done.told):
         click.echo(f"  {line}", err=True)
     click.echo(f"wrote {output}: [adapter]", err=True)
@@ -168,19 +175,25 @@ def _say_measured(outcome: Outcome, raw: Path) -> None:
         click.echo(f"  failed: {point}: {reason.splitlines()[0] if reason else 'no reason'}", err=True)
 
 
-def _write_machine(raw: Path, output: Path, seed: int, *, intra: bool) -> None:
+def _write_machine(raw: Path, output: Path, seed: int, *, intra: bool, adds: bool) -> None:
     with status("fitting"):
         done = fit_file(raw, name=output.stem, seed=seed)
     if intra:
         text, told = within_node.added(output, done, raw)
     else:
         text, told = dumps(done.described.machine, provenance(raw, done, seed)), ()
-    write_text(output, text)
+    _write(output, text, adds=adds)
     for line in (*(f"note: {note}" for note in done.described.notes), *told):
         click.echo(f"  {line}", err=True)
     if not intra:
         _warn(done)
     click.echo(_written(output, seed), err=True)
+
+
+def _write(output: Path, text: str, *, adds: bool) -> None:
+    """Write a machine file; what is added to the file that is there keeps all else in it."""
+    with replacing() if adds else nullcontext():
+        write_text(output, text)
 
 
 def _warn(done: Calibration) -> None:
@@ -190,7 +203,7 @@ def _warn(done: Calibration) -> None:
     for what in done.lacking:
         click.echo(f"  lacks: {what}", err=True)
     if done.lacking:
-        click.echo("warning: the plan was not measured to its end; the same command resumes", err=True)
+        click.echo("warning: the plan was not measured to its end; the same command with --overwrite resumes", err=True)
     for warning in done.warnings:
         click.echo(f"warning: {warning}", err=True)
 
@@ -258,7 +271,7 @@ def import_(
                 )
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None
-    write_text(output, text)
+    _write(output, text, adds=merge is not None and output.exists() and merge.samefile(output))
     for line in told:
         click.echo(f"  {line}", err=True)
     for line in summary:

@@ -33,7 +33,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready compare examples/halo3d.toml --set machine=meluxina,niagara",
         "pready compare examples/halo3d.toml examples/laggard.toml --set library=mpipcl,emulated -o -",
         "pready compare examples/halo3d.toml --machine bebop --library mpipcl --set arrivals.spread=1%,4% --json",
-        "pready compare examples/halo3d.toml --set threads=4,8 --work total --all --min-gain '5 %'",
+        "pready compare examples/halo3d.toml --set threads=4,8 --set work=total --all --min-gain '5 %'",
         "pready compare examples/halo3d.toml --set buffer=64KiB,1MiB -o c.csv --plot compare.svg",
     ),
     "doctor": (
@@ -59,7 +59,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/halo3d.toml --machine alps --set ranks_per_node=4 --json",
         "pready predict examples/stencil-unequal.toml --exchange pressure",
         "pready predict examples/halo3d.toml --plot size gain.svg",
-        "pready predict examples/halo3d.toml -o report/",
+        "pready predict examples/halo3d.toml -o report/ --overwrite",
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (
@@ -95,7 +95,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sweep": (
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:4x",
         "pready sweep examples/halo3d.toml --set arrivals.spread=1%,4%,10% --set machine=bebop,hpc3 -o sweep.csv",
-        "pready sweep examples/halo3d.toml --set threads=4,8,16 --work total --plot threads.svg",
+        "pready sweep examples/halo3d.toml --set threads=4,8,16 --set work=total --plot threads.svg",
         "pready sweep examples/halo3d.toml --set seed=0:9:1 --machine bebop --library emulated --json",
         'pready sweep examples/halo3d.toml --set buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet',
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:2x --set seed=0:4:1 -o for-extrap.jsonl",

@@ -46,7 +46,7 @@ def workload(*, required: bool = True, several: bool = False) -> Option:
 def fields(several: bool = False) -> Option:
     """``--set``, repeatable: text, for `read` or `parse_axis`."""
     values = "Values of" if several else "Set"
-    many = ": buffer=64KiB:4MiB:4x, arrivals.spread=1%,4%, machine=niagara,hpc3, library=mpipcl, seed=0:9:1"
+    many = ": buffer=64KiB:4MiB:4x, arrivals.spread=1%,4%, machine=niagara,hpc3, library=mpipcl, seed=0:9:1, work=total"
     one = ': buffer=64KiB, compute.time="1 ms", grid=4x4x4, ranks_per_node=8'
     return click.option(
         "--set",
@@ -97,6 +97,8 @@ def read_workload(text: str) -> Workload:
 
     if text != "-":
         return load(text)
+    if sys.stdin is None:
+        raise PreadyError("standard input is closed", valid="a workload file, or one on standard input")
     data = sys.stdin.buffer.read(LARGEST_TOML + 1)
     if len(data) > LARGEST_TOML:
         raise PreadyError("standard input is larger than a workload", valid=f"at most {LARGEST_TOML >> 20} MiB")

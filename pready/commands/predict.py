@@ -85,7 +85,7 @@ def predict(
     if output is not None:
         from pready.show.pages import prediction_page as page
 
-        page.check(output)
+        page.check(output, on, workload)
     with status("predicting") as said:
         whole = None if not names or as_json or every else [name for name in names if name == exchange]
         prediction = predicted(on, what, library=library, seed=seed, min_gain=min_gain, whole=whole)

@@ -15,7 +15,8 @@ from pready.calibrate.measure.compile import build, find_mpicc
 from pready.calibrate.measure.job_script import Job
 from pready.commands import options
 from pready.commands.doctor import tried_first
-from pready.files.writing import make_folder, write_text
+from pready.commands.exit_status import Status
+from pready.files.writing import check_new, make_folder, texts, write_all
 from pready.model.advice.predict import chosen_ways, effective_library, predict
 from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.approach.libraries import library as library_by_name
@@ -99,7 +100,7 @@ def prove(
     """Run WORKLOAD's exchange with real MPI, bulk and the best approaches, and compare with the prediction.
 
     Exit status: 0 if it was measured, 1 if the measurement clearly contradicts the prediction, 2 for bad input or if
-    nothing could be measured.
+    nothing could be measured, 4 if the output could not be written.
     """
     on, what = options.read(workload, machine, fields)
     refuse_broadcast(what, "pready prove")
@@ -119,10 +120,11 @@ def prove(
         )
         return
     started = options.launcher_of(launcher, f"mpiexec -n {ranks_of(what)}")
-    make_folder(output, (PAGE, DATA))
+    make_folder(output, (PAGE, DATA), check_new)
     built = build(find_mpicc(mpicc, started.prefix))
     tried_first(started, built)
-    with options.counted() as told:
+    kept = f"raw records are kept in {output / RAW}; the same command resumes"
+    with options.counted() as told, options.keeping(kept):
         done = proved(
             what,
             on,
@@ -138,15 +140,15 @@ def prove(
             on_note=lambda note: click.echo(f"note: {note}", err=True),
         )
     about = {**_about(), **done.about}
-    write_text(output / PAGE, html(done, about))
     data = {"version": VERSION, "seed": seed, "about": about, **done.to_dict()}
-    write_text(output / DATA, json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    write_all({output / PAGE: texts(html(done, about)), output / DATA: texts(text)})
     if metrics:
         click.echo("\n".join(metric_lines(done)))
     else:
         console().print(proof_view(done))
     click.echo(f"wrote {output / PAGE} and {output / DATA} (seed {seed})", err=True)
-    context.exit(1 if done.judged.contradicted else 0)
+    context.exit(Status.CONTRADICTED if done.judged.contradicted else Status.DONE)
 
 
 def _write_source(
@@ -170,8 +172,7 @@ def _write_source(
         chosen = _advised(predict(on, workload, library=library, seed=seed, draws=0), workload, language)
     files = program(as_performed(workload)[0], chosen, profile, seed, language)
     make_folder(folder, tuple(files))
-    for name, text in files.items():
-        write_text(folder / name, text)
+    write_all({folder / name: texts(text) for name, text in files.items()})
     sent = ", ".join(dict.fromkeys(f"{a.name} in {a.messages} message{'s' * (a.messages > 1)}" for a in chosen))
     build = "" if language == "python" else f": make -C {shlex.quote(str(folder))}"
     click.echo(f"wrote {', '.join(str(folder / name) for name in files)} ({sent}){build}", err=True)

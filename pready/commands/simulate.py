@@ -11,7 +11,7 @@ from rich.progress import TaskID
 from pready.api import MOST_ITERATIONS
 from pready.commands import options
 from pready.files.simulation_trace import trace
-from pready.files.writing import check_writable, write_text
+from pready.files.writing import check_new, write_text
 from pready.model.advice.predict import with_library
 from pready.model.advice.summary import advised
 from pready.model.approach.interfaces import Approach
@@ -56,8 +56,9 @@ def simulate(
     """
     if picture is not None:
         picture_files.check(picture)
+        check_new(picture)
     if traced is not None:
-        check_writable(traced, (".json",))
+        check_new(traced, (".json",))
     on, what = options.read(workload, machine, fields)
     on, profile = with_library(on, library)
     every = options.sets(fields, "iterations")
@@ -88,19 +89,21 @@ def simulate(
             seed=seed,
         )
     if not rows:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(f"no approach has completed one of {count} iterations; the same command starts again")
     _, last = rows[-1]
-    if picture is not None:
+    ways = 1 if chosen == [part.baseline for part in what.parts] else 2
+    stopped = last.interrupted or len(rows) < ways
+    if picture is not None and len(rows) == ways:
         picture_files.draw_idle_waves(picture, f"{what.name} on {on.name}, {last.approach.name}", last)
     if as_json:
-        print_json(step_report(on, what, profile.name, rows, by_exchange))
+        print_json(step_report(on, what, profile.name, rows, by_exchange, interrupted=stopped))
     else:
         for part, some in zip(what.parts, by_exchange, strict=False):
-            console().print(simulation_view(part, on, some))
-        console().print(simulation_view(what, on, rows))
-    if last.interrupted:
-        click.echo(f"pready: interrupted after {last.iterations} of {count} iterations", err=True)
-        raise SystemExit(130)
+            console().print(simulation_view(part, on, some, interrupted=stopped))
+        console().print(simulation_view(what, on, rows, interrupted=stopped))
+    if stopped:
+        done = ", ".join(f"{s.iterations} of {count} of {s.approach.name}" for _, s in rows)
+        raise KeyboardInterrupt(f"iterations simulated: {done}; the same command starts again")
 
 
 def _write_trace(

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from pready.commands import options
+from pready.commands.exit_status import Status
 from pready.files.writing import check_writable
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError, shown
@@ -32,8 +33,6 @@ from pready.sst.simulate import SIMULATED, Setup, setup, write_config
 from pready.sst.simulate import calibrate as calibrated
 from pready.sst.topology import ROUTINGS, VALID, Topology
 
-MISSING = 3
-"""Exit status if SST, or a part of it, is not installed."""
 MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 BUILDING = "building the element library, once: it is kept"
@@ -68,7 +67,7 @@ def needs_sst() -> Iterator[None]:
             yield
     except MissingSST as error:
         click.echo(f"pready: error: {error}", err=True)
-        click.get_current_context().exit(MISSING)
+        click.get_current_context().exit(Status.NO_SST)
 
 
 _OPTIONS = (

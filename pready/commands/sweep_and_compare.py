@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from pready.commands import options
 from pready.files import rows as files
-from pready.files.rows import csv_text
-from pready.files.writing import write_text
+from pready.files.writing import check_new, write_text
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
@@ -40,13 +39,6 @@ _OPTIONS = (
         metavar="FILE.csv|.parquet|.jsonl|-",
         help="Write rows (.jsonl: for Extra-P), with finished points beside the file; - is standard output.",
     ),
-    click.option(
-        "--work",
-        type=click.Choice(["per-thread", "total"]),
-        default="per-thread",
-        show_default=True,
-        help="If threads vary: compute.time stays the same per thread, or in total.",
-    ),
     click.option("--all", "every", is_flag=True, help="A row for every approach, not only for the best."),
     options.min_gain(),
     options.as_json(),
@@ -68,7 +60,6 @@ def run(
     library: str | None,
     fields: Sequence[str],
     output: Path | None,
-    work: Work,
     every: bool,
     min_gain: float,
     as_json: bool,
@@ -79,7 +70,8 @@ def run(
 
     `sizes`: with the buffers that are worth porting, and what each library changes as a note.
     """
-    axes, workloads = [parse_axis(text) for text in fields], [options.read_workload(text) for text in texts]
+    axes, work = _work([parse_axis(text) for text in fields])
+    workloads = [options.read_workload(text) for text in texts]
     points = product(load(machine), workloads, axes, library=library, work=work)
     beside = sizes and not every and any(axis.field == "library" for axis in axes)
     how = Options(min_gain=min_gain, every=every or beside, sizes=sizes)
@@ -95,12 +87,8 @@ def run(
     kept = None if file is None else Kept(file)
     keys = set() if kept is None else {p.key(how) for p in points}
     before = 0 if kept is None else kept.count(keys)
-    if file is not None and file.exists() and before < len(keys):
-        raise PreadyError(
-            f"is there already, and {len(keys) - before} of these {len(keys)} points are new",
-            valid="another name, or no file (finished points are not computed again)",
-            source=str(file),
-        )
+    if file is not None and before < len(keys):
+        check_new(file)  # else its rows are compared
     table = _computed(points, workloads, axes, how, work, kept, keys)
     if beside:
         table = libraries.beside(table)
@@ -124,6 +112,15 @@ def run(
             click.echo(f"note {note}", err=True)
 
 
+def _work(given: Sequence[Axis]) -> tuple[list[Axis], Work]:
+    """The fields that vary, and what ``--set work=total`` says of threads that do."""
+    said = [axis for axis in given if axis.field == "work"]
+    values = [value for axis in said for value in axis.values] or ["per-thread"]
+    if len(values) > 1 or values[0] not in get_args(Work):
+        raise PreadyError(f"--set work={', '.join(map(str, values))}", valid=f"one of {', '.join(get_args(Work))}")
+    return [axis for axis in given if axis not in said], cast(Work, values[0])
+
+
 def _computed(
     points: Sequence[Point],
     workloads: Sequence[Workload],
@@ -145,17 +142,11 @@ def _computed(
         said = f"{bar.tasks[0].completed:.0f} finished points of {len(points)} are lost; -o FILE would keep them"
         if kept is not None:
             said = f"{kept.count(keys)} of {len(keys)} points are kept in {kept.path}; the same command resumes"
-        click.echo(f"pready: interrupted, {said}", err=True)
-        raise SystemExit(130) from None
+        raise KeyboardInterrupt(said) from None
 
 
 def _write(output: Path, table: Table) -> None:
-    """Write the rows, unless the file holds others."""
-    rows, suffix = flat(table), output.suffix.lower()
-    text = csv_text(rows) if suffix == ".csv" else extrap.json_lines(table) if suffix == extrap.SUFFIX else None
-    if output.exists() and (text is None or output.read_bytes() != text.encode()):
-        raise PreadyError("is there already, with other rows", valid="another name, or no file", source=str(output))
-    if text is None:
-        files.write(output, rows)
+    if output.suffix.lower() == extrap.SUFFIX:
+        write_text(output, extrap.json_lines(table))
     else:
-        write_text(output, text)
+        files.write(output, flat(table))

@@ -12,6 +12,7 @@ from platformdirs import user_cache_path
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.commands import options
+from pready.commands.exit_status import Status
 from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.show.tables.validation import agreement_data, agreement_view, claims_data, claims_view
@@ -38,7 +39,8 @@ def validate(context: click.Context, what: str, as_json: bool, machine: str, see
     head = {"version": VERSION, "seed": seed}
     if what == "sst":
         folder = user_cache_path("pready") / "validate" / "sst"
-        with _progress("SST", at_once=True) as told:
+        kept = f"finished runs are kept in {folder}; the same command resumes"
+        with _progress("SST", at_once=True) as told, options.keeping(kept):
             found = sst.validate(machines.load(machine), folder, seed=seed, on_progress=told)
         data, view, ok = agreement_data(found), agreement_view(found, seed), found.ok
     else:
@@ -49,7 +51,7 @@ def validate(context: click.Context, what: str, as_json: bool, machine: str, see
         print_json(head | data)
     else:
         console().print(view)
-    context.exit(0 if ok else 1)
+    context.exit(Status.DONE if ok else Status.CONTRADICTED)
 
 
 def _claims(what: str, seed: int) -> tuple[ClaimResult, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -20,7 +21,7 @@ from pready.calibrate.workload_formats.from_profiles import text_from_caliper, t
 from pready.calibrate.workload_formats.mpip import import_mpip
 from pready.commands import options
 from pready.files.extra import need
-from pready.files.writing import check_writable, write_text, write_with
+from pready.files.writing import Write, check_writable, texts, write_all, write_text
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.machine import machine as machines
 from pready.model.result.verdict import MIN_GAIN
@@ -204,14 +205,14 @@ def _write(output: Path, of: str, step: Step, arrivals: str, seed: int, spread: 
     folder = output.parent
 
     def beside(file: str, content: bytes) -> None:
-        write_with(folder / file, lambda path: path.write_bytes(content))
-        written.append(file)
+        written[folder / file] = lambda path: path.write_bytes(content)
 
-    written: list[str] = []
+    written: dict[Path, Write] = {}
     writer = Writer(output.stem, beside, arrivals, seed, spread)
     comment = f"By pready {VERSION} workload, seed {seed}, {of}"
     comment += "".join(f"\nnote: {note}" for note in step.notes)
-    _checked(output, writer.text(step, output.stem, comment))
+    text = writer.text(step, output.stem, comment)
+    _checked(output, text, written)
     _echo_notes(writer.said)
     models = ", ".join(f"{MODELS.get(m, m)} ({n})" if len(writer.models) > 1 else MODELS.get(m, m)
                        for m, n in writer.models.most_common())  # fmt: skip
@@ -219,9 +220,9 @@ def _write(output: Path, of: str, step: Step, arrivals: str, seed: int, spread: 
     click.echo(f"wrote {output}{files}; arrivals: {models}\nnext: pready predict {shlex.quote(str(output))}", err=True)
 
 
-def _checked(output: Path, text: str) -> None:
-    """Write a workload file, and check that it loads."""
-    write_text(output, text)
+def _checked(output: Path, text: str, beside: Mapping[Path, Write] = MappingProxyType({})) -> None:
+    """Write a workload file and what it names, and check that it loads."""
+    write_all({**beside, output: texts(text)})
     try:
         load(output)
     except PreadyError as error:

@@ -23,6 +23,7 @@ LARGEST = 100_000
 """Most values of a field, and most points of a sweep."""
 
 OPTIONS = ("machine", "library", "seed")
+"""Fields of several predictions alone; ``work=total`` of the command line is one more."""
 OF_THE_MACHINE = "machine."
 LISTS = ("grid", "node_grid", "thread_grid", "transport_partitions")
 """Fields with a list of integers, for which one integer does."""

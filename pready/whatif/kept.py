@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from pready.files.writing import check_writable
+from pready.files.writing import check_writable, writing_to
 from pready.whatif.predicted_rows import Rows
 
 SUFFIX = ".points"
@@ -46,7 +46,7 @@ class Kept:
     def add(self, key: str, rows: Rows) -> None:
         """Keep a finished point."""
         line = json.dumps({"point": key, "rows": rows}, allow_nan=False) + "\n"
-        with self.path.open("a", encoding="utf-8") as stream:
+        with writing_to(self.path), self.path.open("a", encoding="utf-8") as stream:
             stream.write(line if self._ends else "\n" + line)
         self._ends = True
         self._rows[key] = rows

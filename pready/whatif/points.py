@@ -143,7 +143,7 @@ def _same_work(workload: Workload, more: float, fields: dict[str, Any]) -> Workl
     if times is None or any("compute" in n for n in fields):
         raise PreadyError(
             "the same work in total divides compute.time among the threads, and this workload has no compute.time",
-            valid="--work per-thread, with compute.time in the file alone",
+            valid="--set work=per-thread, with compute.time in the file alone",
         )
     return workload.changed(**{name: f"{time / more!r} s" for name, time in times.items() if time})
 
@@ -165,5 +165,5 @@ def notes(workload: Workload, axes: Sequence[Axis], work: Work) -> list[str]:
     if _times(workload) is None:
         return ["threads vary: each computes its part of the buffer"]
     if work == "total":
-        return ["threads vary: the total work is fixed, compute.time is divided among threads (--work total)"]
-    return ["threads vary: the work per thread is fixed, compute.time is that of each (--work per-thread)"]
+        return ["threads vary: the total work is fixed, compute.time is divided among threads (--set work=total)"]
+    return ["threads vary: the work per thread is fixed, compute.time is that of each (--set work=per-thread)"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pready.files.writing import write_text
+from pready.files.writing import Write, replacing, texts, write_with
 from pready.model.version import VERSION
 from pready.sst.firefly import (
     HOP_NS,
@@ -225,5 +225,11 @@ def _shown(value: object) -> str:
 
 
 def write(simulation: Simulation, path: Path) -> None:
-    """Write the configuration to `path`."""
-    write_text(path, text(simulation, path.name))
+    """Write the configuration to `path`, a file of a run's own folder."""
+    with replacing():
+        write_with(path, written(simulation, path))
+
+
+def written(simulation: Simulation, path: Path) -> Write:
+    """The configuration that `path` is to have."""
+    return texts(text(simulation, path.name))

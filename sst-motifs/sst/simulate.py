@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.files.writing import write_text
+from pready.files.writing import replacing, write_all, write_text
 from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.libraries import LibraryProfile
@@ -258,8 +258,9 @@ def write_config(s: Setup, approach: Approach, path: Path) -> Path:
     The record that a run of it will write, beside it too.
     """
     arrivals, record = path.with_suffix(".arrivals.npy"), path.with_suffix(".csv")
-    np.save(arrivals, ready_times(s))
-    config.write(simulation(s, approach, arrivals.name, record.name, path.with_suffix(".counts.csv").name), path)
+    times = ready_times(s)
+    made = simulation(s, approach, arrivals.name, record.name, path.with_suffix(".counts.csv").name)
+    write_all({arrivals: lambda file: np.save(file, times), path: config.written(made, path)})
     return record
 
 
@@ -278,7 +279,8 @@ def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | Non
     """Write, run and read one approach in `folder`; a run that is there, whole and of the same, is only read."""
     name = f"{approach.interface.key}-{approach.transport_partitions}"
     path, done = folder / f"{name}.py", folder / f"{name}.done"
-    record = write_config(s, approach, path)
+    with replacing():
+        record = write_config(s, approach, path)
     asked = hashlib.sha256(path.read_bytes() + path.with_suffix(".arrivals.npy").read_bytes())
     asked.update(library.fingerprint(library.find()).encode())
     ran = _done(done, asked.hexdigest())

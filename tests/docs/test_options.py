@@ -10,16 +10,17 @@ import click
 import pytest
 from command_line import every_command, parsed
 
-from pready.cli import COMMANDS, main
+from pready.cli import COMMANDS, cli, main
 
 README = Path("README.md")
 PAGES = [README, *sorted(Path("docs/howto").glob("*.md")), *sorted(Path("docs/reference").glob("*.md"))]
 DOCUMENTS = [*PAGES, Path("docs/limits.md"), Path("docs/tutorial.md"), Path("docs/trust.md"), Path("docs/glossary.md")]
 DOCUMENTS += [Path("SECURITY.md"), Path("ARCHITECTURE.md"), *Path("docs/theory").glob("*.md")]
 MOST_OPTIONS = 110
+COMMANDS_AND_ALL = {"": cli, **every_command()}
 OPTIONS = {
-    path: [max(p.opts, key=len) for p in command.params if isinstance(p, click.Option)]
-    for path, command in every_command().items()
+    path: [max(p.opts, key=len) for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    for path, command in COMMANDS_AND_ALL.items()
 }
 
 
@@ -63,11 +64,12 @@ def options_in(line: str) -> tuple[str, list[str]]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_no_document_names_what_is_gone(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
+    everywhere = {"--help", "--version", *OPTIONS[""]}
     known = {"--help", "--version", "--mca"} | {o for of in OPTIONS.values() for o in of}
     for line in lines_of(text):
         path, options = options_in(line)
         assert path in OPTIONS or path.startswith("-"), line
-        assert set(options) <= {*OPTIONS.get(path, ()), "--help", "--version"}, line
+        assert set(options) <= {*OPTIONS.get(path, ()), *everywhere}, line
     for command in re.findall(r"`pready ([a-z]+)", text):
         assert command in COMMANDS, command
     for option in re.findall(r"`(--[a-z][a-z-]*)[` ]", text):

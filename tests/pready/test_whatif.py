@@ -275,13 +275,13 @@ def test_files_are_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert sweep(*small, "-o", out) == 0
     assert "2 points, 2 of them from earlier runs, seed 0" in capsys.readouterr().err
     assert sweep(*large, "-o", out) == 2
-    assert "1 of these 3 points are new; valid: another name, or no file" in capsys.readouterr().err
+    assert "is there already; valid: another name, or --overwrite to replace it" in capsys.readouterr().err
     assert Path(out).read_bytes() == before
     Path(out).unlink()
     assert sweep(*large, "-o", out) == 0
     # The smaller sweep's points are all there, its file is not.
     assert sweep(*small, "-o", out) == 2
-    assert "is there already, with other rows" in capsys.readouterr().err
+    assert "is there already; valid: another name, or --overwrite to replace it" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -318,8 +318,7 @@ def test_ctrl_c_says_what_is_kept(
         (("-o", str(out)), f"1 of 2 points are kept in {out}.points; the same command resumes"),
         ((), "1 finished points of 2 are lost; -o FILE would keep them"),
     ):
-        with pytest.raises(SystemExit, match="130"):
-            sweep("--set", "buffer=4MiB,8MiB", *arguments)
+        assert sweep("--set", "buffer=4MiB,8MiB", *arguments) == 130
         assert said in capsys.readouterr().err
     assert not out.exists()
 
@@ -476,3 +475,11 @@ def test_lines_for_extra_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     )
     said = refused(capsys, *words[:2], "--set", "machine=meluxina,niagara", "-o", tmp_path / "t.jsonl")
     assert "Extra-P models numbers, and none of machine is a parameter" in said
+
+
+def test_the_work_in_total_is_said_with_the_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sweep("--set", "threads=2,4", "--set", "work=total", "--json") == 0
+    assert "the total work is fixed" in capsys.readouterr().out
+    for wrong in ("work=all", "work=total,per-thread"):
+        assert sweep("--set", "threads=2", "--set", wrong) == 2
+        assert "valid: one of per-thread, total" in capsys.readouterr().err

@@ -62,8 +62,9 @@ def parsed(line: str) -> None:
     assert words[0] == "pready"
     words = words[: next((i for i, w in enumerate(words) if w in (">", "<", "|")), len(words))]
     context = click.Context(cli)
-    command: click.Command = cli
-    rest = words[1:]
+    _, found, rest = cli.resolve_command(context, words[1:])
+    assert found is not None
+    command = found
     while isinstance(command, click.Group) and rest and command.get_command(context, rest[0]) is not None:
         inner = command.get_command(context, rest[0])
         assert inner is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 from rich.text import Text
 
-from pready.files.writing import make_folder, write_text
+from pready.files.writing import check_same, make_folder, texts, write_all
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
 from pready.model.result.prediction import Prediction
@@ -31,15 +31,18 @@ _CITE = (
 PAGE, DATA, MACHINE, WORKLOAD = "index.html", "prediction.json", "machine.toml", "workload.toml"
 
 
-def check(folder: Path) -> None:
-    """Make the folder before any work.
+def check(folder: Path, machine: Machine, file: str) -> None:
+    """Make the folder before any work, for a prediction of the workload file `file` on `machine`.
 
     Raises
     ------
     PreadyError
-        The folder cannot be made or written to.
+        The folder cannot be made or written to, or has a machine or workload file of another content.
     """
     make_folder(folder, (PAGE, DATA, MACHINE, WORKLOAD))
+    check_same(folder / MACHINE, dumps(machine))
+    if file != "-":
+        check_same(folder / WORKLOAD, _text(file))
 
 
 def write(
@@ -58,9 +61,10 @@ def write(
     """
     data = json.dumps(prediction.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     text, files = json.dumps(prediction.workload, indent=1, ensure_ascii=False), [DATA, MACHINE]
+    made = {folder / DATA: texts(data + "\n"), folder / MACHINE: texts(dumps(machine))}
     if file != "-":
-        text = Path(file).read_text(encoding="utf-8-sig")
-        write_text(folder / WORKLOAD, text)
+        text = _text(file)
+        made[folder / WORKLOAD] = texts(text)
         files.append(WORKLOAD)
     pictures = pictures_of(machine, workload, prediction)
     sections: list[tuple[str, Part]] = [("", prediction_view(prediction, every_row=True, explained=True))]
@@ -75,6 +79,8 @@ def write(
     sections.append(("Command, data and citation", Text(f"{shlex.join(['pready', *sys.argv[1:]])}\n\n{_CITE}")))
     sections.append(("", Markup(f"<p>Data: {links}</p>\n")))
     html = page(f"{workload.name} on {prediction.machine}: {prediction.advice.verdict}", sections)
-    write_text(folder / DATA, data + "\n")
-    write_text(folder / MACHINE, dumps(machine))
-    write_text(folder / PAGE, html)
+    write_all({**made, folder / PAGE: texts(html)})
+
+
+def _text(file: str) -> str:
+    return Path(file).read_text(encoding="utf-8-sig")

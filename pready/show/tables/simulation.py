@@ -19,6 +19,8 @@ from pready.show.terminal.table import Readable
 
 Rows = list[tuple[ApproachPrediction, Simulation]]
 """Bulk and the approach, simulated with the same arrivals; bulk alone after an interruption."""
+COMPARED = ("eta", "eta_low", "eta_high", "speedup_percent", "speedup_low_percent", "speedup_high_percent")
+"""Keys of a comparison with bulk, which an interrupted simulation does not have."""
 
 
 def cause_name(cause: str) -> str:
@@ -26,12 +28,13 @@ def cause_name(cause: str) -> str:
     return "NIC" if cause == "nic" else cause.replace("_", " ")
 
 
-def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> RenderableType:
-    """Bulk and the approach side by side: iteration time and its parts."""
+def simulation_view(workload: Workload, machine: Machine, rows: Rows, *, interrupted: bool = False) -> RenderableType:
+    """Bulk and the approach side by side: iteration time and its parts; no comparison if it was interrupted."""
     runs = [s for _, s in rows]
     row, fine = rows[-1]
     ranks = " × ".join(str(n) for n in fine.grid if n > 1)
-    title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {fine.iterations} iterations"
+    counts = " and ".join(str(n) for n in dict.fromkeys(s.iterations for s in runs))
+    title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {counts} iterations"
     table = Readable(heading=title)
     table.add_column("mean per rank and iteration")
     for s in runs:
@@ -45,7 +48,8 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows) -> Rendera
         table.add_row(f"  {cause_name(cause)}", *values)
     spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
     table.add_row("spread of ranks at the end", *spread)
-    said = Text(f"η = {row.eta:.2f}×, iteration time {format_change(-row.speedup_percent)}")
+    compared = f"η = {row.eta:.2f}×, iteration time {format_change(-row.speedup_percent)}"
+    said = Text("interrupted: nothing is compared" if interrupted else compared)
     messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
     cost = (
         f"{messages:,} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
@@ -72,13 +76,20 @@ def per_iteration(rows: Rows) -> list[dict[str, object]]:
 
 
 def step_report(
-    machine: Machine, workload: Workload, library: str, rows: Rows, by_exchange: Sequence[Rows] = ()
+    machine: Machine,
+    workload: Workload,
+    library: str,
+    rows: Rows,
+    by_exchange: Sequence[Rows] = (),
+    *,
+    interrupted: bool = False,
 ) -> dict[str, Any]:
-    """The JSON object: a prediction's keys and the simulation's, and one of each of several exchanges."""
+    """The JSON object: a prediction's keys and the simulation's, and one of each of several exchanges; null for what
+    compares with bulk if it was interrupted."""
 
     def one(row: ApproachPrediction, s: Simulation) -> dict[str, Any]:
         return {
-            **row.to_dict(),
+            **{k: None if interrupted and k in COMPARED else v for k, v in row.to_dict().items()},
             "end_s": s.time_s,
             "iteration_s": float(s.mean_s.mean()),
             "communication_s": float(s.communication_s.mean()),
@@ -91,7 +102,7 @@ def step_report(
     row, fine = rows[-1]
     runs = [s for _, s in rows]
     parts = zip(workload.parts, by_exchange, strict=False)
-    each = [step_report(machine, part, library, some) for part, some in parts]
+    each = [step_report(machine, part, library, some, interrupted=interrupted) for part, some in parts]
     return {
         "version": VERSION,
         "engine": "engine",
@@ -101,9 +112,9 @@ def step_report(
         "workload": workload.model_dump(mode="json"),
         "ranks": list(fine.grid),
         "iterations": fine.iterations,
-        "interrupted": fine.interrupted,
-        "eta": row.eta,
-        "speedup_percent": row.speedup_percent,
+        "interrupted": interrupted,
+        "eta": None if interrupted else row.eta,
+        "speedup_percent": None if interrupted else row.speedup_percent,
         "perceived_bandwidth_bytes_per_s": row.perceived_bandwidth_bytes_per_s,
         **availability_of(row.availability),
         "early_bird_percent": row.early_bird_percent,

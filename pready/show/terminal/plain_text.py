@@ -5,11 +5,7 @@ Does not import Rich: help and errors use it.
 
 from __future__ import annotations
 
-import io
-import sys
 import unicodedata
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from typing import TextIO
 
 SPELT = {
@@ -43,45 +39,7 @@ def _plain_letter(letter: str, encoding: str) -> str:
     return "?"
 
 
-class _Plain(io.TextIOBase):
-    """A text stream that spells letters which the stream below cannot write."""
-
-    def __init__(self, below: TextIO) -> None:
-        self._below = below
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._below.encoding
-
-    def write(self, text: str) -> int:
-        self._below.write(plain(text, self.encoding))
-        return len(text)
-
-    def flush(self) -> None:
-        self._below.flush()
-
-    def isatty(self) -> bool:
-        return self._below.isatty()
-
-    def fileno(self) -> int:
-        return self._below.fileno()
-
-    def writable(self) -> bool:
-        return True
-
-
 def lacks_letters(stream: TextIO) -> bool:
     """Whether the stream cannot show some letter of our tables."""
     every = "".join(SPELT)
     return plain(every, getattr(stream, "encoding", None)) != every
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Let standard output and error spell letters that their encodings lack."""
-    with ExitStack() as stack:
-        if lacks_letters(sys.stdout):
-            stack.enter_context(redirect_stdout(_Plain(sys.stdout)))
-        if lacks_letters(sys.stderr):
-            stack.enter_context(redirect_stderr(_Plain(sys.stderr)))
-        yield

@@ -40,9 +40,13 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     for arguments, said in (
         ([], "-o is missing"),
         (["-o", str(tmp_path / "new.toml")], "--launcher is missing"),
-        (["-o", str(out), "--launcher", "true", "--mpicc", "no-such-mpicc"], "'no-such-mpicc' (asked for) is not an"),
-        (["-o", str(out), "--raw", "absent.jsonl"], "--launcher is missing"),
-        (["-o", str(out), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
+        (
+            ["-o", str(tmp_path / "new.toml"), "--launcher", "true", "--mpicc", "no-such-mpicc"],
+            "'no-such-mpicc' (asked for) is not an",
+        ),
+        (["-o", str(tmp_path / "new.toml"), "--raw", "absent.jsonl"], "--launcher is missing"),
+        (["-o", str(tmp_path / "new.toml"), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
+        (["-o", str(out), "--launcher", "true"], "paper.toml: is there already; valid: another name, or --overwrite"),
         (["-o", str(out), "--budget", "10"], "--budget = '10' has no unit"),
         (["-o", "machine.txt"], "suffix = '.txt'"),
     ):
@@ -52,6 +56,14 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
         assert said in error
         assert error.count("\n") == 1
     assert machine.load(out).name == "paper"  # untouched
+    fit = ["calibrate", "--raw", str(raw), "-o", str(out)]
+    assert main(fit) == 0  # the same content
+    edited = out.read_text().replace("# ", "# Mine. ", 1)
+    out.write_text(edited)
+    assert main(fit) == 2
+    assert (out.read_text(), edited in capsys.readouterr().err) == (edited, False)
+    assert main([*fit, "--overwrite"]) == 0
+    assert out.read_text() != edited
 
 
 @pytest.mark.thorough
@@ -69,12 +81,14 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
         assert main([*fit, "--intra", *words]) == 2
         assert said in capsys.readouterr().err
         assert machine.load(out) == before
-    for _ in range(2):  # the second time it is replaced by what it is
+    for _ in range(2):  # the second time it is what it was
         assert main([*fit, "--intra", "--raw", str(within)]) == 0
         after = machine.load(out)
         assert after.intra is not None
         assert after.intra.segments == before.inter.segments
         assert after.model_copy(update={"intra": before.intra}) == before
+    assert main([*fit, "--intra", "--launcher", "true"]) == 2
+    assert "is there already" in capsys.readouterr().err
     capsys.readouterr()
     nodes = tmp_path / "nodes.toml"
     nodes.write_text(

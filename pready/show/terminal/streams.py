@@ -1,0 +1,100 @@
+"""Standard output and error of a command: letters they cannot show are spelt, and a failure has one meaning.
+
+Does not import Rich: help and errors use it.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
+from typing import TextIO
+
+from pready.files.writing import UnwrittenError
+from pready.show.terminal.plain_text import plain
+
+OUTPUT = "standard output"
+
+
+class ReaderGone(Exception):
+    """Nobody reads the output any more."""
+
+
+class _Stream(io.TextIOBase):
+    """A text stream that spells letters which the stream below cannot write."""
+
+    def __init__(self, below: TextIO) -> None:
+        self._below = below
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._below.encoding
+
+    def write(self, text: str) -> int:
+        with self._failing():
+            self._below.write(plain(text, self.encoding))
+        return len(text)
+
+    def flush(self) -> None:
+        with self._failing():
+            self._below.flush()
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise ReaderGone from None
+            raise UnwrittenError(f"cannot be written: {error.strerror or error}", source=OUTPUT) from None
+
+    def isatty(self) -> bool:
+        return self._below.isatty()
+
+    def fileno(self) -> int:
+        return self._below.fileno()
+
+    def writable(self) -> bool:
+        return True
+
+
+class _Notes(_Stream):
+    """Standard error: work goes on where it cannot be written."""
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        with suppress(OSError):
+            yield
+
+
+@contextmanager
+def streams() -> Iterator[None]:
+    """Standard output and error for a command.
+
+    Raises
+    ------
+    UnwrittenError
+        Standard output is closed, or something cannot be written to it.
+    ReaderGone
+        Its reader has gone.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: else the next file that is opened would take its place
+            os.open(os.devnull, os.O_RDWR)
+    with redirect_stderr(_Notes(sys.stderr or Path(os.devnull).open("w", encoding="utf-8"))):
+        if sys.stdout is None:
+            raise UnwrittenError("is closed", valid="a terminal, a pipe or a file", source=OUTPUT)
+        with redirect_stdout(_Stream(sys.stdout)):
+            yield
+
+
+def give_up() -> None:
+    """Let what standard output and error still hold go nowhere, so that Python ends in silence."""
+    for number in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)

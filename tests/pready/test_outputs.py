@@ -1,0 +1,280 @@
+"""Outputs: nothing of the user's is replaced unasked, nothing is half written, and each way to end has a status."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from command_line import out, refused
+
+from pready.cli import main
+from pready.commands.exit_status import Status
+from pready.files.writing import UnwrittenError, check_writable, replacing, texts, write_all, write_text, write_with
+from pready.model.common.errors import PreadyError
+
+HALO, LAGGARD = Path("examples/halo3d.toml"), Path("examples/laggard.toml")
+THERE = "is there already; valid: another name, or --overwrite to replace it\n"
+PREADY = (sys.executable, "-m", "pready")
+
+
+# ---- the rule ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def umask() -> Iterator[Callable[[int], None]]:
+    before = os.umask(0o022)
+    yield lambda mask: [os.umask(mask)][:0] and None
+    os.umask(before)
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o027, 0o077])
+def test_modes_follow_the_umask_and_a_replaced_file_keeps_its_own(
+    tmp_path: Path, umask: Callable[[int], None], mask: int
+) -> None:
+    file = tmp_path / "a.txt"
+    umask(mask)
+    write_text(file, "a")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
+    file.chmod(0o640)
+    with replacing():
+        write_text(file, "b")
+    assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("b", 0o640)
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    file, link = tmp_path / "elsewhere" / "a.txt", tmp_path / "link.txt"
+    link.symlink_to(file)
+    write_text(link, "a")
+    with replacing():
+        write_text(link, "b")
+    assert link.is_symlink()
+    assert file.read_text() == "b"
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["a.txt", "elsewhere", "link.txt"]
+
+
+def test_of_several_files_all_are_written_or_none(tmp_path: Path) -> None:
+    new, old = tmp_path / "new.txt", tmp_path / "old.txt"
+    old.write_text("the user's")
+    with pytest.raises(PreadyError, match="is there already"):
+        write_all({new: texts("new"), old: texts("other")})
+    assert [*tmp_path.iterdir()] == [old]
+    before = old.stat().st_mtime_ns
+    write_all({new: texts("new"), old: texts("the user's")})  # the same content: nothing is said, nothing done
+    assert (new.read_text(), old.stat().st_mtime_ns) == ("new", before)
+
+
+def test_what_fails_halfway_leaves_the_file_that_was(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("before")
+
+    def full(path: Path) -> None:
+        path.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with replacing(), pytest.raises(UnwrittenError, match=r"a\.txt: cannot be written: No space left on device"):
+        write_with(file, full)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.txt", "before")]
+
+
+def test_no_device_is_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "null").symlink_to(os.devnull)
+    for name in ("pipe", "null"):
+        with replacing(), pytest.raises(PreadyError, match="is a device or a pipe"):
+            check_writable(tmp_path / name)
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    with pytest.raises(PreadyError, match="cannot be written"):
+        check_writable(tmp_path / "circle")
+
+
+# ---- every command ----------------------------------------------------------------------------------------------
+
+WRITES = {
+    "predict, its page": (("predict", LAGGARD, "-o", "."), "machine.toml"),
+    "predict, its workload": (("predict", LAGGARD, "-o", "."), "workload.toml"),
+    "predict, a picture": (("predict", LAGGARD, "--plot", "size", "a.svg"), "a.svg"),
+    "simulate, a picture": (("simulate", LAGGARD, "--set", "iterations=2", "--plot", "a.png"), "a.png"),
+    "simulate, a trace": (("simulate", LAGGARD, "--set", "iterations=2", "--trace", "a.json"), "a.json"),
+    "sweep": (("sweep", LAGGARD, "--set", "threads=2", "-o", "a.csv"), "a.csv"),
+    "compare": (("compare", LAGGARD, "-o", "a.csv"), "a.csv"),
+    "calibrate, measuring": (("calibrate", "--launcher", "true", "-o", "a.toml"), "a.toml"),
+    "calibrate, a job": (("calibrate", "--job", "slurm", "job.sh", "-o", "a.toml"), "job.sh"),
+    "prove, a job": (("prove", LAGGARD, "--job", "pbs", "job.sh", "-o", "p"), "job.sh"),
+    "prove, its page": (("prove", LAGGARD, "--launcher", "true", "-o", "."), "index.html"),
+    "prove, a program": (("prove", LAGGARD, "--approach", "many:4", "--source", "c", "."), "Makefile"),
+    "sst config": (("sst", "config", LAGGARD, "-o", "a.py"), "a.py"),
+    "sst config, its arrivals": (("sst", "config", LAGGARD, "-o", "a.py"), "a.arrivals.npy"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", WRITES)
+def test_no_file_of_the_user_is_replaced(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, name = WRITES[case]
+    words = tuple(str(w.resolve()) if isinstance(w, Path) else w for w in words)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["pready", *words])  # what a job runs
+    Path(name).write_bytes(b"the user's\n")
+    assert main([*words]) == Status.WRONG_INPUT
+    said = capsys.readouterr()
+    assert said.err.splitlines(keepends=True)[-1] == f"pready: error: {name}: {THERE}"
+    assert Path(name).read_bytes() == b"the user's\n"
+    assert {p.name for p in tmp_path.iterdir()} <= {name, f"{name}.points"}, "others of the same command"
+    if not {"--launcher"} & {*words}:
+        assert main([*words, "--overwrite"]) == 0, capsys.readouterr().err
+        made = Path(name).read_bytes()
+        assert made != b"the user's\n"
+        times = Path(name).stat().st_mtime_ns
+        if "simulate" not in case:  # it takes long, and is refused before
+            assert main([*words]) == 0, "the same content is no difference"
+        assert (Path(name).read_bytes(), Path(name).stat().st_mtime_ns) == (made, times)
+
+
+def test_an_option_of_another_program_is_left_to_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "run"
+    done = refused(capsys, "capture", "-o", run, "no-such-program", "--overwrite")
+    assert "no command 'no-such-program' here" in done
+
+
+# ---- full disks and closed streams ------------------------------------------------------------------------------
+
+
+def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> tuple[int, str]:
+    """A command's status and standard error, with its streams as in the shell."""
+    line = " ".join(map(str, words))
+    command = ["sh", "-c", f"{sys.executable} -m pready {line} {streams}"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=folder)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", LAGGARD),
+        ("predict", LAGGARD, "--json"),
+        ("predict", "--help"),
+        ("--version",),
+        ("machines",),
+        ("libraries", "--json"),
+        ("gain", "threads=8", "bandwidth=25GB/s", "gamma=1us/MB"),
+        ("explain",),
+        ("compare", LAGGARD, "-o", "-"),
+        ("simulate", LAGGARD, "--set", "iterations=2"),
+        ("capture", "-o", "RUN", "--env"),
+    ],
+    ids=lambda words: " ".join(map(str, words)),
+)
+def test_a_full_disk_is_status_4_and_one_line(words: tuple[object, ...], tmp_path: Path) -> None:
+    words = tuple(tmp_path / "run" if w == "RUN" else w for w in words)
+    if "capture" in words and os.environ.get("PREADY_MPICH_PREFIX") is None:
+        pytest.skip("no MPI compiler")
+    if "capture" in words:
+        words += ("--mpicc", Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin/mpicc")
+    full = "pready: error: standard output: cannot be written: No space left on device\n"
+    assert shell(words, "> /dev/full") == (Status.UNWRITTEN, full)
+    closed = "pready: error: standard output: is closed; valid: a terminal, a pipe or a file\n"
+    assert shell(words, ">&-") == (Status.UNWRITTEN, closed)
+
+
+@pytest.mark.thorough
+def test_standard_input_and_error_may_be_closed() -> None:
+    assert shell(("predict", "-"), "<&-") == (
+        2,
+        "pready: error: standard input is closed; valid: a workload file, or one on standard input\n",
+    )
+    assert shell(("predict", LAGGARD), "2>&-") == (0, "")
+    assert shell(("predict", "absent.toml"), "2>/dev/full") == (2, "")
+
+
+@pytest.mark.thorough
+def test_points_of_a_sweep_on_a_full_disk_are_kept_as_far_as_they_came(tmp_path: Path) -> None:
+    sweep = ("sweep", LAGGARD.resolve(), "--set", "buffer=64KiB:4MiB:2x", "-o", "a.csv")
+    limit = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2**11, 2**11)); "
+    code = f"{limit}from pready.cli import main; sys.exit(main())"
+    command = [sys.executable, "-B", "-c", code, *map(str, sweep)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        Status.UNWRITTEN,
+        "pready: error: a.csv.points: cannot be written: File too large\n",
+    )
+    status, said = shell(sweep, "", tmp_path)
+    assert status == 0
+    assert re.fullmatch(r"wrote a\.csv: 7 points, [1-6] of them from earlier runs, seed 0\n", said)
+
+
+# ---- interrupts -------------------------------------------------------------------------------------------------
+
+
+def interrupted(words: Sequence[object], number: int, folder: Path, until: Callable[[], bool]) -> tuple[int, str, str]:
+    """Status, standard output and error of a command that gets a signal once something is so."""
+    command, pipe = [*PREADY, *map(str, words)], subprocess.PIPE
+
+    def heard() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
+
+    with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=heard) as process:  # noqa: PLW1509
+        while process.poll() is None and not until():
+            time.sleep(0.02)
+        process.send_signal(number)
+        said, noted = process.communicate(timeout=120)
+    return process.returncode, said, noted
+
+
+BY = {signal.SIGINT: (Status.INTERRUPTED, "interrupted"), signal.SIGTERM: (Status.TERMINATED, "terminated")}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", BY, ids=lambda n: n.name)
+def test_an_interrupted_sweep_says_what_is_kept_and_resumes(number: signal.Signals, tmp_path: Path) -> None:
+    sweep = ("sweep", HALO.resolve(), "--set", "seed=0:200:1", "-o", "a.csv")
+    kept = tmp_path / "a.csv.points"
+    status, said, noted = interrupted(sweep, number, tmp_path, lambda: kept.exists() and kept.stat().st_size > 0)
+    assert (status, said) == (BY[number][0], "")
+    points = kept.read_text().count("\n")
+    assert (
+        noted == f"pready: {BY[number][1]}; {points} of 201 points are kept in a.csv.points; the same command resumes\n"
+    )
+    assert not (tmp_path / "a.csv").exists()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", BY, ids=lambda n: n.name)
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
+def test_an_interrupted_simulation_compares_nothing(
+    number: signal.Signals, form: tuple[str, ...], tmp_path: Path
+) -> None:
+    simulate = ("simulate", HALO.resolve(), "--set", "iterations=100000", "--approach", "many:8", *form)
+    begun = time.monotonic()
+    status, said, noted = interrupted(simulate, number, tmp_path, lambda: time.monotonic() - begun > 4)
+    assert status == BY[number][0]
+    assert re.fullmatch(rf"pready: {BY[number][1]}; .*the same command starts again\n", noted)
+    assert "η" not in said
+    assert not re.search(r'"(eta|speedup_percent)": [^n]', said)
+
+
+def test_the_table_of_statuses_is_complete() -> None:
+    page = Path("docs/reference/exit-statuses.md").read_text(encoding="utf-8")
+    assert [int(n) for n in re.findall(r"^\| (\d+) \|", page, re.M)] == sorted(Status)
+
+
+def test_no_command_ends_with_a_status_of_its_own() -> None:
+    """Negative control: a number in a command would be found."""
+    own = re.compile(r"(?:exit|SystemExit)\((?!code)\d")
+    assert own.search("context.exit(3)")
+    assert not [p for p in Path("pready").rglob("*.py") if own.search(p.read_text(encoding="utf-8"))]
+
+
+def test_overwrite_is_said_in_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--overwrite" in out(capsys, "--help")
