@@ -128,7 +128,11 @@ def check(contents: Sequence[bytes], folder: Path) -> tuple[list[str], bool]:
         return [], True
     found += contradictions(step) + wrong(step_view(step))
     file = folder / "w.toml"
-    writer = Writer("w", lambda name, data: (folder / name).write_bytes(data) and None, "trace", 0)
+
+    def write(name: str, data: bytes) -> None:
+        (folder / name).write_bytes(data)
+
+    writer = Writer("w", write, "trace", 0)
     file.write_text(writer.text(step, "w", ""))
     w = load(file)
     if w.captured is not None and w.captured.exchanges > step.step_s * 1.001:

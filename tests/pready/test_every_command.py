@@ -118,7 +118,8 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
     }
     for name in draw(st.lists(one_of(*more), max_size=1)):
         fields[name] = draw(more[name])
-    if GRIDS[pattern] and draw(st.booleans()):
+    with_grid: bool = draw(st.booleans())
+    if GRIDS[pattern] and with_grid:
         fields["grid"] = draw(one_of(*GRIDS[pattern]))
     if draw(st.integers(0, 4)):
         return fields | draw(exchange_fields(pattern, threads))

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.
 EXAMPLE = Path("examples/sst/dragonfly_partitioned.py")
 
 
-def halo(buffer: str = "64 KiB", **options: object) -> Setup:
+def halo(buffer: str = "64 KiB", **options: Any) -> Setup:
     fields = {"threads": 4, "buffer": buffer, "pattern": "halo3d", "receiver": "computing", "grid": [2, 2, 2]}
     w = Workload.model_validate(fields | {"compute": {"time": "20 us"}, "ranks_per_node": options.pop("each", None)})
     network = str(options.pop("network", "single"))
@@ -123,7 +124,7 @@ def one_way(tmp_path: Path, firefly: Firefly, network: str) -> list[float]:
     s = setup(load("meluxina"), w, network, (16,), iterations=1, firefly=firefly)
     record = simulate_approach(s, Approach(SINGLE), tmp_path).record
     received = record.table(record.completion)[1, 1::2]
-    return (received - record.table(record.ready)[1, ::2]).tolist()
+    return [float(t) for t in received - record.table(record.ready)[1, ::2]]
 
 
 @pytest.mark.parametrize("network", ["fattree:2:4", "dragonfly", "hyperx:2x4", "torus"])

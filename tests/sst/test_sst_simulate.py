@@ -557,9 +557,9 @@ def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: pyte
     capsys.readouterr()
     text, alone = ((tmp_path / "k" / name).read_text() for name in ("many-8.py", "one-router/many-8.py"))
     assert '"algorithm": "adaptive-local"' in text.replace("'", '"')
-    for words in ("RANKS_PER_NODE = 2", "'packetSize': '4096B'", "['random', 0]"):
-        assert words in text
-        assert words in alone  # but for the network and the other job
+    for said in ("RANKS_PER_NODE = 2", "'packetSize': '4096B'", "['random', 0]"):
+        assert said in text
+        assert said in alone  # but for the network and the other job
     assert "pready.Traffic" in text
     assert "pready.Traffic" not in alone
     assert "topoSingle()" in alone

@@ -217,7 +217,7 @@ class Ranks:
     def allowed(self, kind: Any, issued: float, posted: float, enters: float) -> float:
         """When the payload of a message may go, whose receiver is in MPI to stay from `enters` on."""
         if self.interface.two_sided_rendezvous:  # whoever comes second starts the transfer
-            return max(issued, posted + kind.wire)
+            return max(issued, posted + float(kind.wire))
         if not kind.asks:
             return issued
         request = issued + kind.half
@@ -392,6 +392,10 @@ def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tu
     return out, sent
 
 
+def _listed(by_rank: Sequence[float]) -> Callable[[int, float], float]:
+    return lambda q, _: by_rank[q]
+
+
 def sweep(
     ranks: Ranks, times: Callable[[int, int], Sequence[float]], state: State
 ) -> tuple[list[Ended], list[dict[int, Sent]]]:
@@ -415,7 +419,7 @@ def sweep(
             begun = max(ranks.told(received, upstream) - ranks.meeting if upstream else received, free[r])
             here = State([*free], state.nic, state.adapters)
             here.start[r] = begun
-            out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), here, downstream, lambda q, _, f=free: f[q])
+            out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), here, downstream, _listed(free))
             state.start[r], state.nic[r] = max(out.join, out.done + ranks.meeting), out.nic
             causes = attributed(upstream, ranks, free[r], begun) | {"compute": out.last - begun}
             causes["issue"] += state.start[r] - out.last

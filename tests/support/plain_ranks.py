@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,10 @@ class Outcome(list[Ended]):
         self.tied = sum(abs(at - s.join) <= 1e-12 * s.join for s in sent for at in s.arrived)
 
 
+def _from(times: Sequence[Sequence[Sequence[float]]], first: int) -> Callable[[int, int], Sequence[float]]:
+    return lambda rank, step: times[rank][first + step]
+
+
 class Plain:
     """All ranks of a plan, or of a step's plans in order."""
 
@@ -52,7 +56,7 @@ class Plain:
         for k in range(iterations):
             for plan, ranks, times in zip(self.plans, self.ranks, drawn, strict=True):
                 if ranks.wavefront:
-                    ended, steps = sweep(ranks, lambda r, s, t=times, n=k * plan.steps: t[r][n + s], self.state)
+                    ended, steps = sweep(ranks, _from(times, k * plan.steps), self.state)
                     self.heard += steps
                     out.append(Outcome(ended, [s for step in steps for s in step.values()]))
                     continue

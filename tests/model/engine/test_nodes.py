@@ -125,8 +125,8 @@ def test_instructions_and_cores_change_no_bit(approach: Approach, where: dict[st
     w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal by thread", "spread": 0.1})
     run = partial(simulate, machine, w, approach, grid=(6, 4, 6), iterations=4, record=True, periodic=periodic, **where)
     whole = run()
-    for options in ({"cores": 7}, {"cores": 3}):
-        other = run(**options)
+    for cores in (7, 3):
+        other = run(cores=cores)
         np.testing.assert_array_equal(whole.ends_s, other.ends_s)
         np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
 

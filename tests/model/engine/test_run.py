@@ -98,8 +98,8 @@ def test_same_seed_same_bits(pattern: Any, key: str, size: str) -> None:
     grid = (24, 18) if pattern == "sweep3d" else (6, 7, 50)
     reference = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True)
     assert reference.ends_s is not None
-    for options in ({"cores": 2}, {"cores": 3}):
-        out = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True, **options)
+    for cores in (2, 3):
+        out = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True, cores=cores)
         assert out.ends_s is not None
         np.testing.assert_array_equal(out.ends_s, reference.ends_s)
         np.testing.assert_array_equal(out.mean_s, reference.mean_s)

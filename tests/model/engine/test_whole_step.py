@@ -141,7 +141,7 @@ def test_a_step_in_step_is_the_same_of_both_engines() -> None:
 
 @pytest.mark.thorough
 def test_sensitivity_moves_all_exchanges_of_a_step_of_timelines() -> None:
-    w = unequal_step().model_copy(update={"iterations": 2})  # so few that the set-up counts
+    w = unequal_step().model_copy(update={"iterations": 1})  # so few that the set-up counts
     made = predict(MELUXINA, w, draws=4, engine="timeline")
     best = made.advised
     assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
