@@ -33,6 +33,8 @@ from pready.calibrate.importers.text import ImportFormatError, Line, number, who
 from pready.model.common.errors import shown
 
 MOST_ROWS = 200_000
+LONGEST = 4000
+"""Characters of a line at most that may be a row, a title or a command."""
 AGREE = 0.08
 """A rate agrees with its time: 2^20 against 10^6 bytes (4.9 %), and two decimals of the time."""
 AGREE_RATES = 0.05
@@ -92,6 +94,9 @@ def _sections(all_lines: Iterator[Line], source: str, notes: list[str]) -> Itera
     rows = skipped = 0
     for line in all_lines:
         text = line.text
+        if len(text) > LONGEST:
+            skipped += 1
+            continue
         if not text:
             if section is not None:
                 section.over = bool(section.rows)

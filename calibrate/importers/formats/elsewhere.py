@@ -9,11 +9,11 @@ from pready.calibrate.importers.formats import WholeFile, register
 from pready.calibrate.importers.text import ImportFormatError
 
 _KNOWN = (
-    (re.compile(r"^\s*bytes\s+#sent\s+#ack\s+total\s+time", re.M), "fabtests (fi_pingpong, fi_rdm_pingpong)"),
+    (re.compile(r"^[ \t]*bytes[ \t]+#sent[ \t]+#ack[ \t]+total", re.M), "fabtests (fi_pingpong, fi_rdm_pingpong)"),
     (re.compile(r"overhead \(usec\)|latency \(usec\)\s*\|\s*bandwidth", re.M), "ucx_perftest"),
     (re.compile(r"#bytes\s+#iterations\s+(?:BW peak|t_min)|(?:RDMA_)?(?:Send|Write|Read) (?:\w+ )?(?:BW|Latency) Test"),
      "perftest (ib_write_bw, ib_send_lat)"),
-    (re.compile(r"^\s*\d+:\s+\d+ bytes\s+\d+ times -->", re.M), "NetPIPE"),
+    (re.compile(r"^[ \t]*\d+:[ \t]+\d+ bytes[ \t]+\d+ times -->", re.M), "NetPIPE"),
     (re.compile(r"nccl-tests|# nThread \d+ nGpus", re.I), "NCCL's tests"),
     (re.compile(r"iperf|^\[ *ID\] Interval", re.M), "iperf"),
 )  # fmt: skip

@@ -363,3 +363,14 @@ def test_one_size_is_refused_without_words_of_a_calibration(tmp_path: Path, caps
     assert "1 message size was timed" in said
     assert "running again" not in said
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * 50_000, "srun " * 50_000, "# " * 50_000, " 1" * 50_000],
+    ids=["blank", "command", "comment", "row"],
+)
+def test_text_without_tables_is_refused_in_time_that_grows_with_its_size(text: str) -> None:
+    """A pattern that looked over all blank lines from each of them took hours."""
+    with pytest.raises(ImportFormatError, match="no benchmark output"):
+        read(text.encode())
