@@ -4,5 +4,5 @@ Said here alone: the build reads `VERSION` from this file, `tests/project/test_v
 CHANGELOG.md with it.
 """
 
-VERSION = "0.1.0"
-RELEASED = "2026-11-20"
+VERSION = "0.2.0"
+RELEASED = "2026-11-26"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
 from pready.model.advice import predict as predicting
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import Engine
@@ -256,8 +258,9 @@ def gain(
         if arithmetic_intensity is None or communication_intensity is None or frequency is None:
             raise PreadyError("no gamma", valid="gamma, or arithmetic_intensity, communication_intensity and frequency")
         clock = _quantity(frequency, Unit.FREQUENCY, "frequency")
-        mu = gain_numpy.computation_rate(arithmetic_intensity, communication_intensity, clock, flops_per_cycle)
-        rate = float(gain_numpy.delay_rate(mu, theta, fraction(epsilon, "epsilon"), fraction(delta, "delta")))
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            mu = gain_numpy.computation_rate(arithmetic_intensity, communication_intensity, clock, flops_per_cycle)
+            rate = float(gain_numpy.delay_rate(mu, theta, fraction(epsilon, "epsilon"), fraction(delta, "delta")))
     return closed_form(threads, theta, rate, beta)
 
 

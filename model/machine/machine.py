@@ -105,7 +105,7 @@ class Network(Provenance):
 class Library(Strict):
     """The MPI library that the machine was described with."""
 
-    name: str
+    name: str = Field(max_length=255)
     early_send: Value[bool] | None = None
     """Measured: does MPI_Pready send before the last partition is ready?"""
     global_progress: Value[bool] | None = None
@@ -117,7 +117,7 @@ class Machine(Strict):
     """One cluster. See the fields' own types."""
 
     format: Literal[1]
-    name: str = Field(min_length=1)
+    name: str = Field(min_length=1, max_length=255)
     description: str = ""
     created: date
     created_by: str

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pready.model.common.errors import PreadyError, shown
-from pready.model.common.units import Unit
+from pready.model.common.units import Unit, format_exact
 
 T = TypeVar("T")
 
@@ -69,13 +69,18 @@ class Value(Provenance, Generic[T]):
         """The value's unit; None for a count, a choice, or true and false."""
         return unit_in([self.holds()])
 
+    def _said(self, value: object) -> str:
+        unit = self.unit
+        return shown(value) if unit is None or not isinstance(value, (int, float)) else format_exact(value, unit)
+
     @model_validator(mode="after")
     def _ordered(self) -> Value[T]:
         if self.interval is not None and isinstance(self.value, (int, float)):
             low, high = self.interval
             if not (low <= self.value <= high):  # type: ignore[operator]
                 raise PreadyError(
-                    f"interval = {shown(self.interval)} does not hold the value {shown(self.value)}",
+                    f"interval = {self._said(low)} to {self._said(high)} does not hold the value "
+                    f"{self._said(self.value)}",
                     valid="low ≤ value ≤ high",
                 )
         return self

@@ -182,6 +182,7 @@ def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:
 
 
 _PLAIN = (
+    ("String should have", "a text of"),
     ("a valid integer", "an integer"),
     ("a valid number", "a number"),
     ("a valid string", "a text"),

@@ -23,6 +23,8 @@ PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d":
 HALOS = ("halo3d", "halo3d26")
 
 Receiver = Literal["waiting", "computing", "consuming"]
+Name = Annotated[str, Field(max_length=255)]
+"""As a table and a picture can show it."""
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Rank = Annotated[int, Field(ge=0)]
 Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
@@ -134,7 +136,7 @@ class Consume(Strict):
 class Exchange(Strict):
     """One exchange of a step; pattern and partitions are by default those at the top of the file."""
 
-    name: str = ""
+    name: Name = ""
     """For tables and JSON; absent: its number."""
     pattern: Pattern | None = None
     partitions_per_thread: Count | None = None

@@ -25,6 +25,7 @@ from pready.model.workload.exchange import (
     Count,
     Exchange,
     Extent,
+    Name,
     NeighbourList,
     Pattern,
     Receiver,
@@ -47,7 +48,7 @@ class Fields(Strict):
 
     format: Literal[2] = FORMAT
     """Of the file."""
-    name: str = ""
+    name: Name = ""
     """For tables and pictures; absent: the file's name."""
     description: str = ""
     """For people; may have several lines."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.reading import LARGEST_DATA, decoded, read_bytes
 
+LARGEST_RANK = 2**32 - 1
 _NEIGHBOUR = re.compile(r"([0-9]{1,10})(?::([0-9]{1,15}))?", re.ASCII)
 
 
@@ -57,12 +58,14 @@ def _read(path: str, changed: int, size: int) -> Neighbours:
             continue
         words = line.partition("#")[0].replace(",", " ").split()
         found = [_NEIGHBOUR.fullmatch(word) for word in words]
-        if not all(m and (m[2] is None or int(m[2])) for m in found):
-            raise PreadyError(
-                f"line {number} is not a list of ranks",
-                valid="integers of at least 0, with bytes as in 1:65536 where they differ, # for comments",
-                source=path,
-            )
+        for word, m in zip(words, found, strict=True):
+            if m is None or int(m[1]) > LARGEST_RANK or m[2] == "0" * len(m[2] or "x"):
+                raise PreadyError(
+                    f"line {number}: {shown(word)} is no neighbour",
+                    valid=f"ranks from 0 to {LARGEST_RANK}, with bytes as in 1:65536 (at most 15 digits) where they "
+                    "differ, # for comments",
+                    source=path,
+                )
         ranks.append(tuple(int(m[1]) for m in found if m))
         sizes.append(tuple(float(m[2]) if m[2] else None for m in found if m))
     return Neighbours(tuple(ranks), tuple(sizes))

@@ -27,5 +27,9 @@ def need(package: str, what: str, extra: str = "plot") -> None:
         The package is not installed; the message has the command to install it.
     """
     if find_spec(package) is None:
-        install = f"{shlex.quote(sys.executable)} -m pip install 'pready[{extra}]'"  # another pip may be first in PATH
-        raise PreadyError(f"{what} needs {package}, which is not installed: {install}")
+        raise PreadyError(f"{what} needs {package}, which is not installed: {command(extra)}")
+
+
+def command(extra: str) -> str:
+    """How to install an extra for this interpreter: another pip may be first in PATH."""
+    return f"{shlex.quote(sys.executable)} -m pip install 'pready[{extra}]'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -219,3 +220,41 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_any_words_end_in_a_status(capsys: pytest.CaptureFixture[str], scratch: Path, words: list[str]) -> None:
     assert main([str(scratch / word) if word == HALO else word for word in words]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('threads = 2\nbuffer = "1 KiB"\nthreads = 4\n', "'threads' is there twice, again in line 3"),
+        ('threads = 2\nbuffer = "1 KiB"\n[compute]\n[compute]\n', "'compute' is there twice, again in line 4"),
+        ("threads = 2\ncompute = { time = '1 ms', time = '2 ms' }\n", "'time' is there twice, again in line 2"),
+        ("a.b.c = 1\na.b.c = 2", "'a.b.c' is there twice, again in line 2"),
+        (f'threads = 2\nbuffer = "1 KiB"\nname = "{"n" * 1000}"\n', "valid: a text of at most 255 characters"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "w.toml"
+    file.write_text(text)
+    line = refused(capsys, "predict", file)
+    assert said in line
+    assert len(line) < 400
+
+
+@pytest.mark.parametrize("word", [str(2**63), str(2**32), "1:0", "1:9999999999999999", "-1"])
+def test_a_neighbour_that_is_none_is_named(word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "n.txt").write_text(f"1\n0 {word}\n")
+    file = tmp_path / "w.toml"
+    file.write_text('threads = 2\nbuffer = "1 KiB"\npattern = "neighbours"\nneighbour_list = "n.txt"\n')
+    assert f"line 2: '{word}' is no neighbour; valid: ranks from 0 to 4294967295" in refused(capsys, "predict", file)
+
+
+def test_an_interval_without_its_value_has_units(capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "predict", HALO, "--set", "machine.inter.segments[0].L.value=-400 us")
+    assert re.search(r"interval = 1\.06 us to 1\.17 us does not hold the value -400 us", said)
+
+
+def test_gain_says_what_is_not_finite_without_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["arithmetic_intensity=1e308", "communication_intensity=1e-308", "frequency=3 GHz"]
+    assert "mu = inf; valid: finite" in refused(capsys, "gain", "threads=8", "bandwidth=25 GB/s", *words)

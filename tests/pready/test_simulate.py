@@ -48,7 +48,7 @@ def test_neighbour_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     assert simulated(capsys, workload, *words)["messages"] == 4 * 2 * (4 + 1) * 2
     (tmp_path / "other.txt").write_text("1\nzwei\n")
     said = refused(capsys, "simulate", workload, "--set", "neighbour_list=other.txt")
-    assert "line 2 is not a list of ranks" in said
+    assert "line 2: 'zwei' is no neighbour" in said
 
 
 def test_ranks_come_from_the_workload_unless_the_command_says(

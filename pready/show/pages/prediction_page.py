@@ -10,6 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 from rich.text import Text
 
+from pready.files.extra import command
 from pready.files.writing import check_same, make_folder, texts, write_all
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
@@ -71,7 +72,7 @@ def write(
     sections += [(title, drawn(svg)) for title, svg in pictures]
     beyond = supported_by.beyond(workload, "timeline")
     if not pictures:
-        sections.append(("", Text("No pictures: Matplotlib is not installed (pip install 'pready[plot]').")))
+        sections.append(("", Text(f"No pictures: Matplotlib is not installed ({command('plot')}).")))
     elif beyond:
         sections.append(("", Text(f"No picture of one exchange alone: it would leave out {beyond}.")))
     sections += [("The workload", Markup("<pre>{}</pre>\n").format(text)), ("The machine", machine_view(machine))]

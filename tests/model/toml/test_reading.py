@@ -201,7 +201,7 @@ def test_a_neighbour_list_in_a_file_beside_the_workload(tmp_path: Path) -> None:
     (tmp_path / "ring.txt").write_text("# a ring of four\n1 3\n0, 2\n\n0 2 # as it were\n")
     assert workload.load(path).neighbour_lists == ((1, 3), (0, 2), (), (0, 2))
     (tmp_path / "ring.txt").write_text("1\n0 -2\n")
-    assert "w.toml: neighbour_list = 'ring.txt': line 2 is not a list of ranks" in said(lambda: workload.load(path))
+    assert "w.toml: neighbour_list = 'ring.txt': line 2: '-2' is no neighbour" in said(lambda: workload.load(path))
 
 
 def test_unknown_machine_names_the_known_ones() -> None:

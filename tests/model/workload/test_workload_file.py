@@ -229,7 +229,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, expected: 
 def test_a_list_file_with_odd_sizes(tmp_path: Path, line: str) -> None:
     (tmp_path / "list.txt").write_text(f"1:8\n{line}\n")
     said = refused(tmp_path, LISTED + 'neighbour_list = "list.txt"\n')
-    assert "line 2 is not a list of ranks; valid: integers of at least 0, with bytes as in 1:65536" in said
+    assert f"line 2: '{line}' is no neighbour; valid: ranks from 0 to 4294967295, with bytes as in 1:65536" in said
 
 
 NEW = [

@@ -45,7 +45,7 @@ class Pready(Experiment):
         names = ["py-pready", "osu-micro-benchmarks"]
         return {
             "packages": {
-                "py-pready": {"pkg_spec": "py-pready@0.1.0", "compiler": "default-compiler"},
+                "py-pready": {"pkg_spec": "py-pready@0.2.0", "compiler": "default-compiler"},
                 "osu-micro-benchmarks": {"pkg_spec": "osu-micro-benchmarks@7:", "compiler": "default-compiler"},
             },
             "environments": {"pready": {"packages": ["default-mpi", *names]}},

@@ -18,7 +18,7 @@ class PyPready(PythonPackage):
     git = f"file://{CLONE}"
 
     version("main", branch="main", preferred=True)
-    version("0.1.0", url=f"file://{CLONE}/dist/pready-0.1.0.tar.gz")
+    version("0.2.0", url=f"file://{CLONE}/dist/pready-0.2.0.tar.gz")
 
     license("BSD-3-Clause")
 
