@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pready.model.common.errors import PreadyError, shown
 
 LARGEST_FILE = 64 << 20
-"""Bytes of one file at most, unpacked; reading one takes at most 100 times its size of memory."""
+"""Bytes of one file at most, unpacked; reading one takes at most 150 times its size of memory."""
 MOST_PREFIXES = 30
 """Shapes of what stands before titles; more are text."""
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
