@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pready.model.common.errors import PreadyError, did_you_mean, printable, shown
+from pready.model.common.memory import refuse_beyond
 from pready.model.toml.misspelt import called_here
 
 M = TypeVar("M", bound=BaseModel)
@@ -19,17 +20,24 @@ LARGEST_TOML = 4 * 2**20
 """Bytes. A machine or workload file is a few KiB; tomllib would take minutes over a gigabyte."""
 LARGEST_DATA = 256 * 2**20
 """Bytes of a file of thread timings."""
+TIMES = 8
+"""Bytes of memory for each byte of a file: text as objects of Python."""
 PROSE = ("description", "why")
 """Fields that may have several lines."""
 
 
-def read_bytes(path: Path, largest: int) -> bytes:
+def read_bytes(path: Path, largest: int, times: int = TIMES) -> bytes:
     """The file's content, refusing what cannot be a file of ours.
+
+    Parameters
+    ----------
+    times
+        Bytes of memory that reading takes for each byte of the file, at most.
 
     Raises
     ------
     PreadyError
-        Missing, a directory, unreadable, or larger than `largest` bytes.
+        Missing, a directory, unreadable, larger than `largest` bytes, or more than memory has room for.
     """
     name = str(path)
     try:
@@ -44,6 +52,10 @@ def read_bytes(path: Path, largest: int) -> bytes:
         raise PreadyError(f"cannot be read: {reason}", valid="a readable file", source=name) from None
     if len(data) > largest:
         raise PreadyError(f"is larger than {largest >> 20} MiB", valid=f"at most {largest >> 20} MiB", source=name)
+    try:
+        refuse_beyond(times * len(data), f"reading {len(data) >> 20} MiB", "a smaller file")
+    except PreadyError as error:
+        raise error.at(name) from None
     return data
 
 

@@ -11,6 +11,8 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.reading import LARGEST_DATA, decoded, read_bytes
 
 LARGEST_RANK = 2**32 - 1
+TIMES = 160
+"""Bytes of memory for each byte of a list: a rank of one digit is a word, a match and an entry."""
 _NEIGHBOUR = re.compile(r"([0-9]{1,10})(?::([0-9]{1,15}))?", re.ASCII)
 
 
@@ -53,7 +55,7 @@ def _read(path: str, changed: int, size: int) -> Neighbours:
     """`changed` and `size` make a file that was written anew a file of its own."""
     ranks: list[tuple[int, ...]] = []
     sizes: list[tuple[float | None, ...]] = []
-    for number, line in enumerate(decoded(read_bytes(Path(path), LARGEST_DATA), path).splitlines(), 1):
+    for number, line in enumerate(decoded(read_bytes(Path(path), LARGEST_DATA, TIMES), path).splitlines(), 1):
         if line.lstrip().startswith("#"):
             continue
         words = line.partition("#")[0].replace(",", " ").split()

@@ -292,3 +292,12 @@ def test_examples_are_valid() -> None:
     for path in Path("examples").glob("*.toml"):
         assert workload.load(path).name == path.stem
         tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_file_that_memory_has_no_room_for_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"0 " * 2**23)
+    monkeypatch.setattr("pready.model.common.memory.available", lambda: 2**30)
+    assert len(reading.read_bytes(file, 2**25)) == 2**24
+    with pytest.raises(PreadyError, match=r"a\.txt: reading 16 MiB needs 2\.5 GiB, 1 GiB are available"):
+        reading.read_bytes(file, 2**25, 160)
