@@ -281,6 +281,7 @@ def simulated(
 ) -> Simulated:
     """SST's times: from the folder, or from a run that is kept there. Of a run that fails everything is kept."""
     asked = [machine.model_dump_json(), scene.workload.model_dump_json(), firefly.to_dict(), version, seed]
+    asked += [path.read_text(encoding="utf-8") for path in sorted(Path(library.__file__).parent.glob("*.py"))]
     asked += [scene.approach.name, scene.approach.transport_partitions, "single", scene.ranks, scene.iterations]
     file = folder / f"{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:20]}.json"
     if file.exists():

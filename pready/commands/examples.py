@@ -87,10 +87,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "sst info": ("pready sst info",),
     "sst run": (
-        "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --approach part:8",
+        "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --packet 16KiB --approach part:8",
         "pready sst run examples/halo3d.toml --topology hyperx:adaptive --set ranks_per_node=2 "
-        "--set sst.allocation=random --set sst.background=64KiB --packet 4KiB --approach part:8",
-        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --keep runs/ --seed 1 --json",
+        "--set sst.allocation=random --set sst.background=64KiB --set iterations=3 --packet 16KiB --approach part:8",
+        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --set iterations=3 --packet 16KiB "
+        "--keep runs/ --seed 1 --json",
     ),
     "sweep": (
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:4x",

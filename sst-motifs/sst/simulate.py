@@ -29,7 +29,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
 from pready.model.equations import metrics
 from pready.model.equations.closed_form import closed_form
-from pready.model.machine.contention_by_library import contention
+from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest, verdict_of
@@ -200,7 +200,6 @@ def ready_times(s: Setup) -> Array:
 def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> dict[str, object]:
     """The motif's parameters for one approach."""
     m, w, transports = s.machine, s.workload, approach.messages
-    sharing = issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
     halo = w.pattern in HALOS
     # In a halo all ranks compute: a receiver that waits in MPI is one whose messages progress meanwhile.
     progress = m.progress.value != "on-call" or (halo and w.receiver == "waiting")
@@ -214,7 +213,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "iterations": s.iterations + 1,
         "arrivals": arrivals,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
-        "contention_ns": contention(m).at(sharing) * 1e9,
+        "contention_ns": contention(m).at(_sharing(s, approach)) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "record": record,
         "messages": int(
@@ -227,6 +226,24 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
     return values | s.extra
 
 
+def _sharing(s: Setup, approach: Approach) -> int:
+    """Threads that share the VCI."""
+    w, transports = s.workload, approach.messages
+    return issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
+
+
+def receiving(s: Setup, approach: Approach) -> Firefly:
+    """Firefly's parameters for an approach: where each thread waits for messages of its own, handing over costs time.
+
+    Of each message its share of all waits, as of `pready.model.timeline.rules.received`.
+    """
+    if approach.interface.completes != "threads":
+        return s.parameters
+    k = _sharing(s, approach)
+    more = 1e9 * waiting(s.machine).at(k) * k / (s.workload.peers * approach.messages)
+    return replace(s.parameters, bands=tuple(replace(b, rx_ns=b.rx_ns + more) for b in s.parameters.bands))
+
+
 def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "") -> config.Simulation:
     """The configuration of one approach."""
     w = s.workload
@@ -236,7 +253,7 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
     largest = max(int(w.buffer), *(int(str(size)) for name, size in s.extra.items() if name.endswith("_bytes")), 0)
     return config.Simulation(
         title=f"{w.name or w.pattern}: {approach.name}, {transports} message(s) per peer, on {s.machine.name}",
-        firefly=s.parameters,
+        firefly=receiving(s, approach),
         topology=s.topology,
         ranks=s.ranks,
         motifs=((f"pready.{s.motif}", arguments(s.motif, values)),),

@@ -183,6 +183,7 @@ def test_larger_packets_are_nearly_as_right(tmp_path: Path, firefly: Firefly) ->
 SST_EXAMPLES = [line for name, lines in EXAMPLES.items() for line in lines if "sst" in name.split() + line.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", SST_EXAMPLES)
 def test_every_example_runs_from_a_folder_with_a_blank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
