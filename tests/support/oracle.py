@@ -238,10 +238,8 @@ class Ranks:
             begun = min(goes for goes, *_ in order)
             long = max(peers * (self.kinds[0].busy * SAME_ROUND), 1e-12)
             order.sort(key=lambda each: (round((each[0] - begun) / long - 0.5), each[1]))
-        elif several and (gated or self.interface.opens):
-            order.sort(key=lambda each: (ticks(each[0]), each[1]))
         else:
-            order.sort(key=lambda each: each[:2])
+            order.sort(key=lambda each: (ticks(each[0]), each[1]))
         for _, _, m in order:
             m.left = max(m.goes, free)
             free = m.left + self.kind_of[rank][m.direction].busy

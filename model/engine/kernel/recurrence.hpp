@@ -644,8 +644,8 @@ class Steps {
         return (p.interface.granted ? std::min(first, last) : last) + c.team.control;
     }
 
-    // The order in which messages leave: as they may go. What may go in the same picosecond, where receivers decide, or
-    // in the same round of messages to all of them, leaves as it was issued.
+    // The order in which messages leave: as they may go. What may go in the same picosecond, or where receivers answer in
+    // the same round of messages to all of them, leaves as it was issued.
     void line_up() {
         constexpr double kSameRound = 1 + 1e-6;  // rounding must not decide
         if (gated_ && p.vcis() == 1 && directions_ > 1 && p.pattern.blocks == 0) {
@@ -653,10 +653,27 @@ class Steps {
             for (const Item& i : items_) begun = std::min(begun, i.key);
             const double round = std::max(static_cast<double>(ways_.size()) * (c.kinds[0].busy * kSameRound), 1e-12);
             for (Item& i : items_) i.key = (((i.key - begun) / round - 0.5) + 0x1.8p52) - 0x1.8p52;
-        } else if (directions_ > 1 && looks_) {
+        } else {
             for (Item& i : items_) i.key = ticks(i.key);
         }
+        if (looks_ && !p.messages.mapped) by_destination();
         merge_runs(items_, room_, ends_);
+    }
+
+    // Where receivers answer at different times, messages are in order that a VCI sends to one destination.
+    void by_destination() {
+        std::size_t runs = 1, first = 0;
+        for (std::size_t i = 1; i < items_.size(); ++i) runs += items_[i].key < items_[i - 1].key ? 1 : 0;
+        if (runs <= p.messages.vcis.size() * ways_.size()) return;
+        room_ = items_;
+        Item* item = items_.data();
+        for (const std::vector<Index>& jobs : p.messages.vcis) {
+            const std::size_t end = first + jobs.size() * ways_.size();
+            for (std::size_t w = 0; w < ways_.size(); ++w, ++first) {
+                for (std::size_t n = first; n < end; n += ways_.size()) *item++ = room_[n];
+            }
+            first = end;
+        }
     }
 
     // Who sends to a rank, and how far they are.
@@ -721,10 +738,8 @@ class Steps {
             before = std::exchange(all, 0);
             for (Source& s : sources_) {
                 const double* left = sent_.left.data() + s.first;
-                std::size_t i = transports_;
-                while (i > s.since && left[i - 1] > since) --i;
-                s.since = i;
-                all += each(s) * static_cast<double>(transports_ - i);
+                while (s.since < transports_ && left[s.since] <= since) ++s.since;
+                all += each(s) * static_cast<double>(transports_ - s.since);
             }
         }
         items_.clear();

@@ -367,7 +367,7 @@ def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
         # By VCI: VCI 1's two messages arrive at 0.3 and 0.4 us and take 0.5 us each to be received.
         (0.0, 1.3),
         # Each after the lock was held, however briefly: in turn. VCI 1's arrive at 0.2 and 0.4 us.
-        (2.0**-50, 1.2),
+        (4e-12, 1.2),
     ],
 )
 def test_messages_that_tie_leave_by_vci(hold: float, expected_us: float) -> None:
@@ -382,7 +382,7 @@ def test_messages_that_tie_leave_by_vci(hold: float, expected_us: float) -> None
     )
     approach, setting = Approach(MANY, 4, 2), Setting(4, 1, 1, 2, "hardware")
     got = float(ends(np.zeros((1, 4)), c, approach, setting)[0])
-    assert got == pytest.approx(expected_us * 1e-6, rel=1e-8)
+    assert got == pytest.approx(expected_us * 1e-6, rel=1e-5)
 
 
 def test_puts_that_are_active_messages_take_the_receiver_s_cpu() -> None:
