@@ -23,7 +23,7 @@ from pready.calibrate.importers.runs import widened
 from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
 from pready.calibrate.importers.unmeasured import with_unmeasured
 from pready.calibrate.importers.windows import without_answers
-from pready.calibrate.machine.describe import describe
+from pready.calibrate.machine.description import describe
 from pready.calibrate.machine.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.merge import Merged, merged
 from pready.calibrate.machine.observations_of import Probes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pready.calibrate.machine.calibrate import Calibration
+from pready.calibrate.machine.calibration import Calibration
 from pready.calibrate.machine.merge import Merged, merged
 from pready.calibrate.machine.observations_of import load
 from pready.model.common.errors import PreadyError

@@ -1,4 +1,4 @@
-"""``pready calibrate``: the command around `pready.calibrate.machine.calibrate`."""
+"""``pready calibrate``: the command around `pready.calibrate.machine.calibration`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pready.calibrate.fit import ThinDataError
 from pready.calibrate.importers.to_machine import from_files, merge_into
 from pready.calibrate.machine import intra as within_node
 from pready.calibrate.machine import shared_adapter
-from pready.calibrate.machine.calibrate import Calibration, provenance, run_measurements
-from pready.calibrate.machine.calibrate import calibrate as fit_file
+from pready.calibrate.machine.calibration import Calibration, provenance, run_measurements
+from pready.calibrate.machine.calibration import calibrate as fit_file
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.machine.merge import merged
 from pready.calibrate.measure.catalogue import MEASUREMENTS

@@ -1,7 +1,5 @@
 """Commands and options are few, each is in a page written by hand, and no document names one that is gone."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the documents say of SST is what the recorded run of one command and one seed said."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every notebook runs in a clean kernel, says what is committed, and is fit to be committed."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

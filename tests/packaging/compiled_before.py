@@ -4,8 +4,6 @@
 compiled.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

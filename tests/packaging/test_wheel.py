@@ -1,7 +1,5 @@
 """The wheel installs and predicts where there is no compiler; without it, a build says what is missing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import site
@@ -15,6 +13,7 @@ from importlib.metadata import distributions, files, requires, version
 from pathlib import Path
 
 import pytest
+from given import Capsys, Patch, Request
 from packaging.requirements import Requirement
 from programs import Mpi
 from real_mpi import kept, known_to_commands
@@ -35,7 +34,7 @@ def run(*command: str | Path, environment: dict[str, str] | None = None, cwd: Pa
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, request: Request) -> Path:
     """A folder with the source distribution, and the wheel that was made from it."""
     pytest.importorskip("build")
     folder = tmp_path_factory.mktemp("dist")
@@ -119,11 +118,7 @@ def installed(built: Path, without_compiler: dict[str, str], tmp_path_factory: p
 
 
 def test_it_predicts_without_a_compiler(
-    installed: Path,
-    without_compiler: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    installed: Path, without_compiler: dict[str, str], tmp_path: Path, monkeypatch: Patch, capsys: Capsys
 ) -> None:
     # Not in the clone, whose package would be found in place of the wheel's.
     monkeypatch.setenv("COLUMNS", "120")
@@ -136,9 +131,7 @@ def test_it_predicts_without_a_compiler(
     assert Path(found.strip()).is_relative_to(installed.parent)
 
 
-def test_with_mpich_it_calibrates_captures_and_predicts(
-    installed: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_with_mpich_it_calibrates_captures_and_predicts(installed: Path, tmp_path: Path, request: Request) -> None:
     mpich = Mpi("mpich", kept(request))
     prefix = Path(mpich.mpicc[0]).parent.parent
     known_to_commands(prefix, request)

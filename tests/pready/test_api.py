@@ -1,7 +1,5 @@
 """``import pready``: names or objects, results that show themselves, errors of one line."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
@@ -130,15 +128,6 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     assert pready.sweep("hpc3", LAGGARD, over, keep=tmp_path / "s") == table
     assert "<td>meluxina</td>" in table._repr_html_()
     assert pready.sweep("hpc3", LAGGARD, {"buffer": "1MiB:4MiB:2x"}).rows[2]["buffer"] == "4MiB"
-
-
-def test_a_comparison_has_the_break_even() -> None:
-    table = pready.compare(["meluxina", "niagara"], LAGGARD, libraries=["mpipcl", "emulated"])
-    assert table.varied == ("machine", "library")
-    assert len(table) == 4
-    advice = pready.predict("niagara", LAGGARD, library="emulated").advice
-    assert (table.rows[3]["eta"], table.rows[3]["break_even_bytes"]) == (advice.best.eta, advice.break_even_bytes)
-    assert len(pready.compare("hpc3", LAGGARD)) == 1
 
 
 def test_a_simulation_of_many_ranks() -> None:

@@ -1,7 +1,5 @@
 """The command line through `main`, on the real file system."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -12,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from command_line import data, out, refused
+from given import Capsys, Patch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,18 +18,18 @@ from pready.cli import COMMANDS, cli, main
 from pready.model.machine.machine import profiles
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
+NODE = ("calibrate", "--ranks-per-node", "2", "-o", "none.toml")
+REPORT = "tests/data/importers/mpip_3.5.mpiP"
 
 
 @pytest.mark.parametrize("group", [(), ("sst",)])
-def test_a_group_alone_says_its_commands_line_by_line(
-    capsys: pytest.CaptureFixture[str], group: tuple[str, ...]
-) -> None:
+def test_a_group_alone_says_its_commands_line_by_line(capsys: Capsys, group: tuple[str, ...]) -> None:
     said = out(capsys, *group)
     assert said == out(capsys, *group, "--help")
     assert "\nCommands:\n" in said
 
 
-def test_a_file_is_named_without_what_would_move_the_cursor(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_file_is_named_without_what_would_move_the_cursor(capsys: Capsys, tmp_path: Path) -> None:
     file = tmp_path / "a\x1b[31m.toml"
     file.write_bytes(Path("examples/laggard.toml").read_bytes().replace(b'name = "laggard"\n', b""))
     said = out(capsys, "explain", str(file))
@@ -64,20 +63,12 @@ def test_an_error_after_work_is_one_line(tmp_path: Path) -> None:
     assert "arrivals.file has 2 columns; valid: 4 (one per thread)\n" in done.stderr
 
 
-def test_gain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gain(capsys: Capsys) -> None:
     # gillis2023, A.2.1 (FFT)
     fft = ["theta=8", "arithmetic_intensity=5", "communication_intensity=1", "epsilon=4 %", "frequency=3.5 GHz"]
     said = out(capsys, "gain", "threads=8", "bandwidth=25 GB/s", *fft)
     assert said == "eta = 1.974810  gamma = 1263.672954 us/MB  N_part = 64  regime: bandwidth\n"
     assert out(capsys, "gain", "threads=4", "bandwidth=25 GB/s", "gamma=100 us/MB").startswith("eta = 2.666667 ")
-
-
-@pytest.mark.thorough
-def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    copy = tmp_path / "mine.toml"
-    copy.write_text(Path("model/machine/profiles/meluxina.toml").read_text(encoding="utf-8"), encoding="utf-8")
-    own, shipped = (data(capsys, "predict", LAGGARD, "--machine", m) for m in (copy, "MeluXina"))
-    assert own == shipped
 
 
 @pytest.mark.parametrize(
@@ -113,15 +104,60 @@ def test_predict_on_a_machine_file(capsys: pytest.CaptureFixture[str], tmp_path:
         (("gain", "threads=x", "bandwidth=25 GB/s"), "threads = 'x'; valid: an integer"),
         (("gain", "threads=8"), "bandwidth is missing"),
         (("machines", "nowhere"), "machine = 'nowhere' is unknown"),
+        (("simulate", HALO, "--set", "grid=0x1x1"), "grid[0] = 0; valid: at least 1"),
+        (("simulate", HALO, "--set", "grid=1"), "1 ranks"),
+        (("simulate", HALO, "--approach", "mny"), "KEY one of single, persistent"),
+        (("simulate", HALO, "--approach", "many:3"), "does not divide 32 user partitions"),
+        (("simulate", HALO, "--approach", "many:0"), "integers of at least 1"),
+        (("simulate", HALO, "--approach", "single:4"), "single sends one message"),
+        (("simulate", HALO, "--set", "edge=8 KiB"), "pattern"),
+        (("simulate", HALO, "--set", "iterations=0"), "iterations = 0; valid: at least 1"),
+        (("simulate", HALO, "--set", "grid=3000x3000x400", "--approach", "many"), "GiB are available"),
+        (("simulate", HALO, "--trace", "t.txt"), "suffix = '.txt'; valid: .json"),
+        (("simulate", HALO, "--trace", "no/t.json"), "folder 'no' does not exist"),
+        (("explain", "--machine", "niagara"), "error: --machine without a workload; valid: a workload file\n"),
+        (("compare", LAGGARD, LAGGARD), "two workloads are called 'laggard'; valid: a name of its own for each"),
+        (("prove", HALO), "-o is missing"),
+        (("prove", HALO, "-o", "proof"), "--launcher is missing"),
+        (("prove", HALO, "-o", "proof", "--launcher", "true", "--approach", "most"), "--approach = 'most'"),
+        (("prove", HALO, "-o", "proof", "--launcher", "true", "--rounds", "3"), "--rounds 3; valid: at least"),
+        (("calibrate",), "-o is missing"),
+        (("calibrate", "-o", "new.toml"), "--launcher is missing"),
+        (("calibrate", "-o", "new.toml", "--raw", "absent.jsonl"), "--launcher is missing"),
+        (("calibrate", "-o", "new.toml", "--launcher", "true", "--mpicc", "no-mpicc"), "'no-mpicc' (asked for) is not"),
+        (("calibrate", "-o", "new.toml", "--launcher", "no-such -n 2"), "no command 'no-such'"),
+        (("calibrate", "-o", "new.toml", "--budget", "10"), "--budget = '10' has no unit"),
+        (("calibrate", "-o", "machine.txt"), "suffix = '.txt'"),
+        ((*NODE, "--intra"), "--intra with --ranks-per-node"),
+        ((*NODE, "--measure", "pingpong"), "--measure with --ranks-per-node"),
+        ((*NODE, "--job", "slurm", "job.sh"), "--job with --ranks-per-node"),
+        (NODE, "--ranks-per-node adds to a machine file, and there is none"),
+        (("calibrate", "import", "README.md", "-o", "new.toml"), "is no benchmark output that can be read"),
+        (("workload", "-o", "app.toml"), "nothing to read; valid: RUN"),
+        (("workload", REPORT, "-o", "app.toml", "--set", "thread=4"), '--set thread (did you mean "threads"?)'),
+        (("workload", REPORT, "-o", "app.toml", "--set", "threads=x"), "threads = 'x'; valid: an integer"),
+        (
+            ("workload", REPORT, "-o", "app.toml", "--set", "pattern=halo2d"),
+            "'halo2d'; valid: pt2pt or halo3d or halo3d",
+        ),
+        (("libraries", "mpich"), 'did you mean "mpich-release"?'),
+        (("validate", "everything"), "everything"),
+        (("validate",), "Missing argument"),
+        (("validate", "papers", "--seed", "-1"), "--seed"),
+        (
+            ("predict", HALO, "--topology", "torus"),
+            "option '--topology' here; it is one of pready sst config, pready s",
+        ),
+        (("predict", HALO, "--seed", "x"), "Invalid value for '--seed': 'x' is no integer."),
+        (("prove", HALO, "--source"), "Option '--source' requires 2 arguments, as in: pready prove "),
+        (("predict", HALO, "--plot", "size"), "Option '--plot' requires 2 arguments, as in: pready predict "),
     ],
 )
-def test_bad_input_is_one_line_and_status_2(
-    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
-) -> None:
+def test_bad_input_is_one_line_and_status_2(capsys: Capsys, arguments: tuple[str, ...], said: str) -> None:
     assert said in refused(capsys, *arguments)
 
 
-def test_read_only_output_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_read_only_output_is_left_alone(capsys: Capsys, tmp_path: Path) -> None:
     # /proc/version is read-only for root as well, which a mode without write bits is not.
     assert "pready: error: /proc/" in refused(capsys, "sweep", HALO, "--set", "threads=1", "-o", "/proc/x.csv")
     existing = tmp_path / "kept.csv"
@@ -131,21 +167,17 @@ def test_read_only_output_is_left_alone(capsys: pytest.CaptureFixture[str], tmp_
     assert list(tmp_path.iterdir()) == [existing]
 
 
-def test_machines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_machines(capsys: Capsys) -> None:
     listed = out(capsys, "machines")
     rows = data(capsys, "machines")
     assert all(row["name"] in listed for row in rows)
     assert {row["name"] for row in rows} == {*profiles()}
     assert [row["fabric"] for row in rows] == sorted(row["fabric"] for row in rows)
-    for row in rows:
-        assert set(row["values"]) == {"measured", "literature", "assumed"}
-        assert sum(row["values"].values()) > 40
+    assert all(sum(row["values"].values()) > 40 for row in rows)
     meluxina = next(row for row in rows if row["name"] == "meluxina")
     assert meluxina["bandwidth_bytes_per_s"] == pytest.approx(25e9)  # gillis2023 4.1
     assert meluxina["latency_s"] == pytest.approx(1.22e-6)  # its footnote 1
-    shown = out(capsys, "machines", "meluxina")
-    assert "literature" in shown
-    assert "assumed" in shown
+    assert "literature" in out(capsys, "machines", "meluxina")
     first = data(capsys, "machines", "meluxina")["file"]["inter"]["segments"][0]
     assert first["from"] == 0
     assert first["L"]["source"] in ("measured", "literature", "assumed")
@@ -201,7 +233,7 @@ def test_every_command_is_found_and_listed() -> None:
 
 
 @pytest.fixture
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def scratch(tmp_path: Path, monkeypatch: Patch) -> Path:
     """A folder to write into, the current one, with the examples in it."""
     shutil.copytree("examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
@@ -217,7 +249,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_words_end_in_a_status(capsys: pytest.CaptureFixture[str], scratch: Path, words: list[str]) -> None:
+def test_any_words_end_in_a_status(capsys: Capsys, scratch: Path, words: list[str]) -> None:
     assert main([str(scratch / word) if word == HALO else word for word in words]) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
 

@@ -1,7 +1,5 @@
 """The map of verdicts: a cell says what the table says, in its place."""
 
-from __future__ import annotations
-
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle

@@ -1,7 +1,5 @@
 """Whatever workload somebody brings, all commands take it, or say what in the file they cannot simulate."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable
@@ -27,6 +25,21 @@ def one_of(*values: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from(values)
 
 
+COMPUTE = (
+    {"time": "100 us"},
+    {"time": "2 ms"},
+    {"arithmetic_intensity": 4.0, "communication_intensity": 0.5, "frequency": "3 GHz"},
+)
+ARRIVALS = (
+    {"model": "none"},
+    {"model": "laggard", "delay": "20 us"},
+    {"model": "normal by thread", "spread": "4 %"},
+    {"model": "uniform", "up_to": "10 %"},
+)
+SIZES: list[list[Any]] = [[{"to": 1, "size": "64 KiB"}], [{"to": 0, "size": "8 KiB"}]]
+LISTS = ([[1], [0]], [[1, 3], [2, 0], [3, 1], [0, 2]], [[1], [2], [0]], [[1], []], SIZES)
+
+
 @st.composite
 def exchange_fields(draw: st.DrawFn, pattern: str, threads: int) -> dict[str, Any]:
     """Fields of one exchange of a pattern; combinations that the file format refuses occur, and are drawn again."""
@@ -36,36 +49,10 @@ def exchange_fields(draw: st.DrawFn, pattern: str, threads: int) -> dict[str, An
     def size() -> str:
         return f"{unit * draw(one_of(8, 1000, 9000, 64000, 600000))} B"
 
-    fields: dict[str, Any] = {
-        "pattern": pattern,
-        "partitions_per_thread": theta,
-        "buffer": size(),
-        "compute": draw(
-            one_of(
-                {"time": "100 us"},
-                {"time": "2 ms"},
-                {"arithmetic_intensity": 4.0, "communication_intensity": 0.5, "frequency": "3 GHz"},
-            )
-        ),
-        "arrivals": draw(
-            one_of(
-                {"model": "none"},
-                {"model": "laggard", "delay": "20 us"},
-                {"model": "normal by thread", "spread": "4 %"},
-                {"model": "uniform", "up_to": "10 %"},
-            )
-        ),
-    }
+    fields: dict[str, Any] = {"pattern": pattern, "partitions_per_thread": theta, "buffer": size()}
+    fields |= {"compute": draw(one_of(*COMPUTE)), "arrivals": draw(one_of(*ARRIVALS))}
     if pattern == "neighbours":
-        fields["neighbour_list"] = draw(
-            one_of(
-                [[1], [0]],
-                [[1, 3], [2, 0], [3, 1], [0, 2]],
-                [[1], [2], [0]],
-                [[1], []],
-                [[{"to": 1, "size": "64 KiB"}], [{"to": 0, "size": "8 KiB"}]],
-            )
-        )
+        fields["neighbour_list"] = draw(one_of(*LISTS))
         if isinstance(fields["neighbour_list"][0][0], dict):
             del fields["buffer"]
     more: dict[str, st.SearchStrategy[Any]] = {
@@ -156,22 +143,18 @@ def called(function: Callable[..., object], *arguments: Any, **named: Any) -> st
 
 def answers(path: Path, machine: str, *, in_python: bool) -> dict[str, str]:
     """What every command, or function, says of a workload: nothing, or its error."""
-    if in_python:
-        return {
-            "predict": called(pready.predict, machine, path),
-            "explain": called(pready.explain, machine, path),
-            "compare": called(pready.compare, machine, path),
-            "sweep": called(pready.sweep, machine, path, {"seed": 1}),
-            "simulate": called(pready.simulate, machine, path, iterations=2),
-        }
-    on = ("--machine", machine)
-    return {
-        "predict": command("predict", path, *on),
-        "explain": command("explain", path, *on),
-        "compare": command("compare", path, *on),
-        "sweep": command("sweep", path, *on, "--set", "seed=1"),
-        "simulate": command("simulate", path, *on, "--set", "iterations=2"),
-    }
+    more: dict[str, dict[str, Any]] = {"sweep": {"seed": 1}, "simulate": {"iterations": 2}}
+    said = {}
+    for name in ("predict", "explain", "compare", "sweep", "simulate"):
+        given, function = more.get(name, {}), getattr(pready, name)
+        if not in_python:
+            words = [word for field, value in given.items() for word in ("--set", f"{field}={value}")]
+            said[name] = command(name, path, "--machine", machine, *words)
+        elif name == "sweep":
+            said[name] = called(function, machine, path, given)
+        else:
+            said[name] = called(function, machine, path, **given)
+    return said
 
 
 def true_of(error: str, workload: Workload, fields: dict[str, Any]) -> bool:

@@ -1,7 +1,5 @@
 """Sweeps on process pools, a Dask cluster and MPI ranks: the same tables, and nothing lost where a worker dies."""
 
-from __future__ import annotations
-
 import io
 import multiprocessing
 import os
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from given import Patch
 
 import pready
 from pready.cli import main
@@ -62,7 +61,7 @@ class Here(Executor):
 
 
 @pytest.mark.parametrize("name", machine.profiles())
-def test_a_task_holds_the_machine_and_the_workload_exactly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_holds_the_machine_and_the_workload_exactly(name: str, monkeypatch: Patch) -> None:
     found: list[Point] = []
     monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda point, *_: found.append(point))
     given = [
@@ -86,9 +85,7 @@ def test_points_per_task_grow_with_the_sweep() -> None:
     assert [points_per_task(n) for n in (1, 400, 1999, 2000, 10_000, 62_000, 100_000)] == [1, 1, 1, 2, 6, 32, 32]
 
 
-def test_an_error_in_a_task_names_its_point_and_keeps_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_in_a_task_names_its_point_and_keeps_the_others(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(computing, "points_per_task", lambda _: 3)
     some = points(MELUXINA, LAGGARD, [axis("threads", [2, 1024, 4, 8])])
     kept = Kept(tmp_path / "s.csv")
@@ -99,7 +96,7 @@ def test_an_error_in_a_task_names_its_point_and_keeps_the_others(
     assert (str(travelled), str(travelled.at("g"))) == ("f: x = 1; valid: 2", "g: x = 1; valid: 2")
 
 
-def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_of_another_version_is_refused(monkeypatch: Patch) -> None:
     task = Task.of(some_points(1), Options())
     monkeypatch.setattr("pready.whatif.tasks.VERSION", "9.9")
     with pytest.raises(PreadyError, match=r"a worker has pready 9\.9, this is"):
@@ -107,7 +104,7 @@ def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.thorough
-def test_a_process_that_dies_costs_only_its_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_process_that_dies_costs_only_its_points(monkeypatch: Patch, tmp_path: Path) -> None:
     monkeypatch.setattr(computing, "PROCESSES_FROM", 2)
     some = some_points(2)
     plain = compute(some, Options())

@@ -1,13 +1,11 @@
 """`pready explain`: steps sum up to the times of `predict`, equations to its closed form."""
 
-from __future__ import annotations
-
 import pytest
-from command_line import out, refused
+from command_line import out
 from matplotlib.mathtext import MathTextParser
 
 import pready
-from pready.model.advice.explanation import Explanation, explain
+from pready.model.advice.explanation import explain
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach, Interface
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations.gain import delay as eq_8
@@ -94,24 +92,13 @@ def test_a_number_is_put_in_for_every_symbol() -> None:
     assert shown.endswith("= 1.64103")
 
 
-@pytest.fixture(scope="module")
-def halo() -> Explanation:
-    return explain(
-        pready.load_machine("meluxina"), pready.load_workload(HALO), Approach(BY_KEY["rma-many-active"], 8, 4)
-    )
-
-
-def test_equations_are_latex(halo: Explanation) -> None:
-    parser = MathTextParser("path")
+def test_every_form_names_every_departure_and_equations_are_latex() -> None:
+    on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
+    halo = explain(on, what, Approach(BY_KEY["rma-many-active"], 8, 4))
     for filled in halo.equations:
-        parser.parse(f"${filled.latex}$")  # raises where it is malformed
-
-
-def test_every_form_names_every_departure(halo: Explanation) -> None:
-    forms = (" ".join(str(halo).split()), halo._repr_markdown_())
-    for form in forms:
-        for departure in halo.departures:
-            assert departure in form
+        MathTextParser("path").parse(f"${filled.latex}$")  # raises where it is malformed
+    for form in (" ".join(str(halo).split()), halo._repr_markdown_()):
+        assert all(departure in form for departure in halo.departures)
         assert f"{halo.eta:.4g}" in form
 
 
@@ -120,8 +107,3 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Pt2Pt many: 4 messages of 1 MiB (rendezvous), 4 VCIs" in shown
     assert "L = 1.11 us" in shown
     assert "large_message_gain" in out(capsys, "explain")
-
-
-def test_a_machine_without_a_workload_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(capsys, "explain", "--machine", "niagara")
-    assert said == "pready: error: --machine without a workload; valid: a workload file\n"

@@ -1,7 +1,5 @@
 """Without Matplotlib and PyArrow: what needs them says so in one line, all else runs."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Help and completion: every option has an example, and a tab offers commands and options."""
 
-from __future__ import annotations
-
 import io
 import shlex
 from contextlib import redirect_stdout
@@ -9,7 +7,8 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import data, every_command, out, parsed, refused
+from command_line import data, every_command, out, parsed
+from given import Capsys, Patch
 
 from pready.cli import main
 from pready.commands.examples import EXAMPLES
@@ -30,7 +29,7 @@ def test_every_option_has_an_example(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", EVERY)
-def test_help_shows_them_unwrapped(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_them_unwrapped(path: str, capsys: Capsys) -> None:
     assert main([*path.split(), "--help"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n  {line}\n" in f"{said}\n" or f"\n    {line}\n" in f"{said}\n" for line in EXAMPLES[path])
@@ -64,10 +63,7 @@ def test_a_tab() -> None:
     assert "plain,--min-gain" in offered("predict", HALO, "--min")
 
 
-# ---- libraries, standard input --------------------------------------------------------------------------------------
-
-
-def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+def test_libraries(capsys: Capsys) -> None:
     assert [row["name"] for row in data(capsys, "libraries")] == list(LIBRARIES)
     listed = out(capsys, "libraries")
     assert all(name in listed for name in LIBRARIES)
@@ -75,12 +71,9 @@ def test_libraries(capsys: pytest.CaptureFixture[str]) -> None:
         said = " ".join(out(capsys, "libraries", name).split())
         assert profile.why in said
         assert all(f.says in said and f.source in said for f in profile.facts)
-    assert 'did you mean "mpich-release"?' in refused(capsys, "libraries", "mpich")
 
 
-def test_a_workload_from_standard_input(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_workload_from_standard_input(capsys: Capsys, monkeypatch: Patch, tmp_path: Path) -> None:
     def said(text: bytes) -> tuple[int, str, str]:
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
         status = main(["predict", "-", "--json"])

@@ -1,7 +1,5 @@
 """One workload, one answer: all commands show the numbers of one engine."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

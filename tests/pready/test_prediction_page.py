@@ -1,7 +1,5 @@
 """The page of a prediction: it has the predicted numbers, and needs nothing else."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Lines of `pready prove --metrics`: their form is kept, since other tools' expressions read it."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from typing import Any

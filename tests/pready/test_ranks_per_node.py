@@ -1,7 +1,5 @@
 """``--set ranks_per_node``: a run that was captured with one layout, predicted for another."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -51,8 +49,5 @@ def test_another_layout_is_predicted_than_was_captured(captured: str, capsys: py
     assert bulk[16] != bulk[8]
     found = data(capsys, "predict", captured, "--set", "ranks_per_node=16")
     assert found["workload"]["ranks_per_node"] == 16
-
-
-def test_ranks_that_do_not_fill_nodes_are_refused(captured: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, "predict", captured, "--set", "ranks_per_node=3")
     assert "ranks_per_node = 3 does not divide 16 ranks" in said

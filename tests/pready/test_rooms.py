@@ -1,7 +1,5 @@
 """Doors open downward: `make lint` checks the contracts; here, that they see every file and every offence."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 
@@ -50,9 +48,9 @@ def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
         ("pready.show.figures.style", "pready.show.tables.prediction"),
         ("pready.show.pages.prediction_page", "pready.show.figures.files"),
         ("pready.commands.options", "pready.show.terminal.terminal"),
-        ("pready.validate.prove.session", "pready.calibrate.machine.calibrate"),
+        ("pready.validate.prove.session", "pready.calibrate.machine.calibration"),
         ("pready.files.writing", "pready.model.toml.reading"),
-        ("pready.sst.run", "pready.calibrate.machine.calibrate"),
+        ("pready.sst.run", "pready.calibrate.machine.calibration"),
     ],
 )
 def test_an_upward_import_would_be_seen(

@@ -1,24 +1,23 @@
 """``pready simulate``: the engine from the command line."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import data, out, refused
+from given import Capsys
 
 HALO = "examples/halo3d.toml"
 SMALL = ["--set", "grid=3x3x2", "--set", "iterations=5"]
 
 
-def simulated(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+def simulated(capsys: Capsys, *arguments: object) -> Any:
     return data(capsys, "simulate", *arguments)
 
 
 @pytest.mark.thorough
-def test_table_and_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_table_and_picture(capsys: Capsys, tmp_path: Path) -> None:
     picture = tmp_path / "waves.png"
     text = out(capsys, "simulate", HALO, *SMALL, "--plot", picture)
     for said in ("3 × 3 × 2 ranks, halo3d, 5 iterations", "late neighbour", "η = ", "seed 0"):
@@ -26,7 +25,7 @@ def test_table_and_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_json_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_adds_up(capsys: Capsys) -> None:
     made = simulated(capsys, HALO, *SMALL, "--approach", "many:8:8")
     assert (made["engine"], made["iterations"]) == ("engine", 5)
     # 18 ranks; an axis of two ranks has both neighbours, so six each: 8 partitions and one bulk message
@@ -40,7 +39,7 @@ def test_json_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert sum(means) / 5 == pytest.approx(fine["iteration_s"], rel=1e-9)
 
 
-def test_neighbour_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_neighbour_lists(capsys: Capsys, tmp_path: Path) -> None:
     workload, ring = tmp_path / "ring.toml", tmp_path / "ring.txt"
     ring.write_text("# a ring of four\n1 3\n0, 2\n1 3\n0 2\n")
     workload.write_text('threads = 4\nbuffer = "64 KiB"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
@@ -51,9 +50,7 @@ def test_neighbour_lists(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     assert "line 2: 'zwei' is no neighbour" in said
 
 
-def test_ranks_come_from_the_workload_unless_the_command_says(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_ranks_come_from_the_workload_unless_the_command_says(capsys: Capsys, tmp_path: Path) -> None:
     workload = tmp_path / "w.toml"
     workload.write_text(
         'threads = 8\nbuffer = "64 KiB"\npattern = "halo3d26"\ngrid = [3, 2, 2]\nboundaries = "open"\n'
@@ -75,21 +72,3 @@ def test_ranks_come_from_the_workload_unless_the_command_says(
     assert wrapped["workload"]["boundaries"] == "periodic"
     slower = simulated(capsys, workload, "--approach", "many:1", "--set", "edge=1 MiB")
     assert slower["approaches"][0]["time_s"] > 2 * own["approaches"][0]["time_s"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--set", "grid=0x1x1"), "grid[0] = 0; valid: at least 1"),
-        (("--set", "grid=1"), "1 ranks"),
-        (("--approach", "mny"), "KEY one of single, persistent"),
-        (("--approach", "many:3"), "does not divide 32 user partitions"),
-        (("--approach", "many:0"), "integers of at least 1"),
-        (("--approach", "single:4"), "single sends one message"),
-        (("--set", "edge=8 KiB"), "pattern"),
-        (("--set", "iterations=0"), "iterations = 0; valid: at least 1"),
-        (("--set", "grid=3000x3000x400", "--set", "iterations=1", "--approach", "many"), "GiB are available"),
-    ],
-)
-def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str) -> None:
-    assert said in refused(capsys, "simulate", HALO, *arguments)

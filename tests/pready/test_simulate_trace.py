@@ -1,14 +1,13 @@
 """``pready simulate --trace``: what is predicted, as a trace beside that of a captured run."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import out, refused
+from command_line import out
+from given import Capsys, Patch
 from plain_ranks import Plain
 
 from pready.calibrate.capture.files import kinds
@@ -82,7 +81,7 @@ def test_one_message_by_hand(tmp_path: Path) -> None:
 EXAMPLE = ["simulate", "examples/halo3d.toml", "--set", "grid=2x2x2", "--set", "iterations=3", "--approach", "many:4"]
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "t.json"
     assert main([*EXAMPLE, "--json", "--trace", str(path)]) == 0
     said = capsys.readouterr()
@@ -126,7 +125,7 @@ def test_a_sweep_waits_before_it_computes(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_each_exchange_of_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_exchange_of_a_step(tmp_path: Path, capsys: Capsys) -> None:
     path, step = tmp_path / "t.json", "examples/stencil-unequal.toml"
     out(capsys, "simulate", step, *EXAMPLE[2:4], "--set", "iterations=1", "--approach", "many:4", "--trace", path)
     names = {e["name"] for e in slices(path.read_text(encoding="utf-8")) if e["cat"] == "compute"}
@@ -139,13 +138,7 @@ def test_each_exchange_of_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [(1000, "2 of 3 iterations", 8, 1), (700, "2 of 3 iterations and 2 of 8 ranks", 6, 1)],
 )
 def test_what_has_no_room(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    most: int,
-    said: str,
-    ranks: int,
-    iterations: int,
+    tmp_path: Path, capsys: Capsys, monkeypatch: Patch, most: int, said: str, ranks: int, iterations: int
 ) -> None:
     monkeypatch.setattr(simulation_trace, "MOST_EVENTS", most)
     path = tmp_path / "t.json"
@@ -158,10 +151,3 @@ def test_what_has_no_room(
     # No arrow ends nowhere.
     ends = [[e["id"] for e in events if e["ph"] == p] for p in "sf"]
     assert ends[0] == ends[1]
-
-
-@pytest.mark.parametrize(
-    ("path", "said"), [("t.txt", "suffix = '.txt'; valid: .json"), ("no/t.json", "folder 'no' does not exist")]
-)
-def test_what_cannot_be_written(path: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said in refused(capsys, *EXAMPLE, "--trace", path)

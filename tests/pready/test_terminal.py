@@ -1,7 +1,5 @@
 """Output in terminals, pipes and 60 columns: whole numbers, no trailing blanks, every encoding."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -70,11 +68,7 @@ def terminal_of(encoding: str) -> Iterator[io.BytesIO]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "arguments",
-    [*COMMANDS, ("gain", "--help")],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("arguments", [*COMMANDS, ("gain", "--help")], ids=" ".join)
 def test_a_terminal_without_greek(arguments: tuple[str, ...]) -> None:
     with terminal_of("ascii") as written:
         assert main(list(arguments)) == 0
@@ -114,9 +108,6 @@ def test_no_color(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
     assert not colour.search(out(capsys, "predict", LAGGARD))
 
 
-# ---- spelling -------------------------------------------------------------------------------------------------------
-
-
 def test_spelt() -> None:
     assert plain("η = 8.17× → −3 ± 1 µs", "ascii") == "eta = 8.17x > -3 +- 1 us"
     assert plain("η = 8.17×", "cp1252") == "eta = 8.17×"
@@ -131,9 +122,6 @@ def test_spelt_text_can_be_written(text: str, encoding: str) -> None:
     spelt = plain(text, encoding)
     if encoding != "utf-8" or text.isprintable():
         spelt.encode(encoding)
-
-
-# ---- tables ---------------------------------------------------------------------------------------------------------
 
 
 def drawn(table: Readable, width: int) -> str:
@@ -159,9 +147,6 @@ def test_no_word_is_cut_whatever_the_width(rows: list[tuple[str, ...]], data: st
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     assert {w for row in rows for cell in row for w in cell.split()} <= set(text.split())
-
-
-# ---- numbers --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """`pready validate` as a user meets it; what it compares with is replaced by made-up findings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import refused
+from given import Capsys, Patch
 
 from pready.cli import main
 from pready.model.version import VERSION
@@ -25,7 +24,7 @@ OUT = replace(CLAIM, id="jammer2022/V", source="jammer2022", status="out of scop
 
 
 @pytest.fixture
-def claims(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def claims(monkeypatch: Patch) -> Callable[..., None]:
     """Puts claims in the place of the papers'."""
 
     def use(*found: ClaimResult) -> None:
@@ -39,7 +38,7 @@ def claims(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return use
 
 
-def test_one_line_per_claim_what_is_off_first(claims: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_per_claim_what_is_off_first(claims: Callable[..., None], capsys: Capsys) -> None:
     claims(CLAIM, OUT, OFF, replace(CLAIM, id="gillis2023/weak", weak=True))
     assert main(["validate", "papers"]) == 1
     shown = " ".join(capsys.readouterr().out.split())
@@ -60,7 +59,7 @@ def test_exit_status(found: tuple[ClaimResult, ...], status: int, claims: Callab
     assert main(["validate", "papers"]) == status
 
 
-def test_json_is_one_object(claims: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_one_object(claims: Callable[..., None], capsys: Capsys) -> None:
     claims(CLAIM, replace(OFF, got=float("inf")), OUT)
     assert main(["validate", "papers", "--json", "--seed", "9"]) == 1
     data = json.loads(capsys.readouterr().out)
@@ -71,21 +70,8 @@ def test_json_is_one_object(claims: Callable[..., None], capsys: pytest.CaptureF
     assert [c["got"] for c in data["claims"]] == [2.6, None, None]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [(("everything",), "everything"), ((), "Missing argument"), (("papers", "--seed", "-1"), "--seed")],
-)
-def test_bad_input_is_one_line(arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said in refused(capsys, "validate", *arguments)
-
-
-# ---- SST ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rejected", [True, False])
-def test_sst_with_the_users_machine(
-    rejected: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sst_with_the_users_machine(rejected: bool, monkeypatch: Patch, capsys: Capsys) -> None:
     seen: list[Any] = []
 
     def validate(machine: Any, folder: Path, *, seed: int, on_progress: Callable[..., None]) -> sst.Agreement:
@@ -110,7 +96,7 @@ def test_sst_with_the_users_machine(
     assert data["wrong_is_rejected"] == rejected
 
 
-def test_without_sst_it_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_sst_it_is_one_line(monkeypatch: Patch, capsys: Capsys) -> None:
     from pready.sst.library import MissingSST
 
     def missing(*_: Any, **__: Any) -> None:

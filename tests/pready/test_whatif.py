@@ -1,7 +1,5 @@
 """Sweeps: fields by dotted name, points kept by content, the answers of `predict`."""
 
-from __future__ import annotations
-
 import csv
 import json
 import threading
@@ -12,7 +10,8 @@ from typing import Any
 
 import pytest
 from command_line import data, out, refused
-from hypothesis import given, settings
+from given import Capsys, Patch
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -44,7 +43,6 @@ def test_a_workload_is_what_is_written_of_it(path: Path) -> None:
     assert whole.changed().model_fields_set == whole.model_fields_set
 
 
-@settings(deadline=None)
 @given(buffer=st.integers(1, 10**9), time=st.floats(1e-9, 10, allow_nan=False), noise=st.floats(0, 1))
 def test_no_digit_is_lost(buffer: int, time: float, noise: float) -> None:
     fields = {"threads": 1, "partitions_per_thread": 1, "buffer": f"{buffer} B", "compute": {"time": f"{time!r} s"}}
@@ -140,9 +138,7 @@ def test_thread_counts_say_what_stays() -> None:
     (each,) = points(MELUXINA, HALO, [axis("threads", 4)])
     (total,) = points(MELUXINA, HALO, [axis("threads", 4)], work="total")
     assert (each.workload.thread_time, total.workload.thread_time) == (2e-3, 4e-3)
-    rate = HALO.changed(
-        compute={"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"},
-    )
+    rate = HALO.changed(compute={"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"})
     with pytest.raises(PreadyError, match="where threads = 4: the same work in total"):
         points(MELUXINA, rate, [axis("threads", 4)], work="total")
 
@@ -192,7 +188,7 @@ def test_a_measured_file_is_part_of_the_point(tmp_path: Path) -> None:
     assert keys[0] != keys[1]
 
 
-def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Patch) -> None:
     out, axes = tmp_path / "s.csv", [axis("buffer", ["4 MiB", "8 MiB", "16 MiB"])]
     some, shared = points(MELUXINA, LAGGARD, axes), Options()
     first = compute(some[:2], shared, kept=Kept(out))
@@ -213,7 +209,7 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: pyt
     assert compute(some, shared, kept=Kept(out)) == rows
 
 
-def test_what_had_begun_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_had_begun_is_kept(tmp_path: Path, monkeypatch: Patch) -> None:
     # Two workers: the first point is told, which stops the sweep, while the second is under way.
     begun, go_on = threading.Event(), threading.Event()
 
@@ -242,7 +238,7 @@ def test_an_error_names_its_point() -> None:
         compute(some, Options(), cores=1)
 
 
-def test_of_several_errors_the_first_point_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_several_errors_the_first_point_is_named(monkeypatch: Patch) -> None:
     # Two workers: the second point's error has been taken before the first point ends.
     taken, take = threading.Event(), _Run._take
 
@@ -267,7 +263,7 @@ def sweep(*arguments: str) -> int:
     return main(["sweep", "examples/laggard.toml", *arguments])
 
 
-def test_files_are_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_are_written_once(tmp_path: Path, capsys: Capsys) -> None:
     out = str(tmp_path / "s.csv")
     small, large = ("--set", "buffer=4MiB,8MiB"), ("--set", "buffer=4MiB,8MiB,16MiB")
     assert sweep(*small, "-o", out) == 0
@@ -285,7 +281,7 @@ def test_files_are_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.thorough
-def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: Capsys) -> None:
     over = ("--set", "machine=meluxina,niagara", "--set", "buffer=4MiB", "--all")
     for name in ("s.csv", "s.parquet"):
         assert sweep(*over, "-o", str(tmp_path / name)) == 0
@@ -303,9 +299,7 @@ def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: pytest.Captu
     assert {r["machine"] for r in table} == {"meluxina", "niagara"}
 
 
-def test_ctrl_c_says_what_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_says_what_is_kept(tmp_path: Path, capsys: Capsys, monkeypatch: Patch) -> None:
     out = tmp_path / "s.csv"
 
     def interrupted(point: Point, *_: object) -> list[dict[str, int]]:
@@ -354,9 +348,7 @@ def test_fields_of_the_exchanges_of_a_step(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: Capsys, tmp_path: Path) -> None:
     path = str(tmp_path / "short.toml")
     text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
     Path(path).write_text(
@@ -380,20 +372,13 @@ def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(
     assert "Pt2Pt single" in out(capsys, "sweep", smaller, "--set", "threads=4", "--all")
 
 
-def test_faces_change_in_proportion_to_the_buffer() -> None:
-    w = HALO.changed(buffer=None, faces=["1 MiB", "512 KiB", "256 KiB"])
-    half = w.changed(buffer="512 KiB")
-    assert (half.buffer, half.faces) == (512 * 1024, (512 * 1024, 256 * 1024, 128 * 1024))
-    assert w.changed(**{"faces[0]": "256 KiB"}).buffer == 512 * 1024
-
-
-def compared(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
+def compared(capsys: Capsys, *arguments: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = data(capsys, "compare", *arguments)["rows"]
     return rows
 
 
 @pytest.mark.thorough
-def test_a_comparison_has_a_row_for_each_combination(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text(Path("examples/laggard.toml").read_text(encoding="utf-8").replace('"laggard"', '"b"', 1))
     both = ("--set", "machine=meluxina,niagara", "--set", "library=mpipcl,emulated")
@@ -430,16 +415,11 @@ def test_what_a_library_changes_is_named() -> None:
     )
 
 
-def test_comparing_one_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(capsys, "compare", "examples/laggard.toml", "examples/laggard.toml")
-    assert "two workloads are called 'laggard'; valid: a name of its own for each" in said
-
-
 def by_path(row: dict[str, Any]) -> tuple[str, ...]:
     return tuple(str(row[n]) for n in ("machine", "buffer", "seed", "name"))
 
 
-def test_lines_for_extra_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_for_extra_p(tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "s.jsonl"
     words = ["sweep", "examples/laggard.toml", "--set", "buffer=4MiB,8MiB", "--set", "seed=0,1"]
     words += ["--set", "machine=meluxina,niagara"]

@@ -1,7 +1,5 @@
 """What ARCHITECTURE.md and CONTRIBUTING.md name is there: files, names in files, targets of make."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

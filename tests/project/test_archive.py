@@ -1,7 +1,5 @@
 """Archive pages and decision records: one short page each, listed with its summary in the folder's README."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -17,11 +15,6 @@ def pages(folder: Path) -> list[Path]:
 
 def rows(folder: Path) -> list[str]:
     return (folder / "README.md").read_text(encoding="utf-8").splitlines()
-
-
-def test_there_are_pages() -> None:
-    assert len(pages(ARCHIVE)) >= 5
-    assert len(pages(DECISIONS)) >= 6
 
 
 @pytest.mark.parametrize("page", pages(ARCHIVE), ids=lambda p: p.stem)

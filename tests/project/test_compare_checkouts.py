@@ -1,7 +1,5 @@
 """`benchmarks/compare_checkouts.py`: a checkout agrees with itself, and no longer if a value of a machine changes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

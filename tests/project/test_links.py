@@ -1,7 +1,5 @@
 """Relative links of every Markdown file lead somewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

@@ -1,7 +1,5 @@
 """Version and date stand in `model/version.py`; what repeats them agrees."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from datetime import date

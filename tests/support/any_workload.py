@@ -1,7 +1,5 @@
 """Workloads of every kind, drawn for tests of whatever somebody brings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a command of the documents computes: nothing computes it twice."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from types import ModuleType

@@ -1,7 +1,5 @@
 """NumPy's own comparison takes longer than what some tests compare: it is asked only where values differ."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

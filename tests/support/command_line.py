@@ -1,7 +1,5 @@
 """The command line in this process: what a command prints, and how it refuses bad input."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

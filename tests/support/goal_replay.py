@@ -4,8 +4,6 @@ A rank has one CPU: what arrives takes its overhead o from it, after the operati
 and receives of a rank are g apart each.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections import defaultdict, deque
@@ -26,7 +24,7 @@ class Op:
     tag: int = 0
     left: int = 0
     """Requirements that are not done."""
-    needed_by: list[Op] = field(default_factory=list)
+    needed_by: list["Op"] = field(default_factory=list)
 
 
 def read(text: str) -> list[list[Op]]:

@@ -1,34 +1,20 @@
 """The same run as text for LogGOPSim: GOAL, a list of operations per rank and what each requires.
 
-LogGOPSim (Hoefler, Schneider, Lumsdaine, 2010, https://doi.org/10.1145/1851476.1851564) simulates LogGOPS
-with an event queue, in whole nanoseconds. It carries time along a dependency only within one CPU of a
-rank, so a rank's threads are one sequence here: compute until a transport partition is ready, send
-it to every neighbour, compute until the next one is. This is what one VCI does.
+LogGOPSim (Hoefler, Schneider, Lumsdaine, 2010, https://doi.org/10.1145/1851476.1851564) simulates LogGOPS with an event
+queue, in whole nanoseconds; a link above 1 GB/s is written in parts of one, as the first line of the file says. It
+carries time along a dependency only within one CPU of a rank, so a rank's threads are one sequence here: compute until
+a transport partition is ready, send it to every neighbour, compute until the next one is: what one VCI does. GOAL
+cannot express that
 
-What remains different, and cannot be expressed in GOAL:
-
-- A rank has one CPU: the overhead of a message that arrives delays the rank's next compute and send,
-  and no message is received while it computes. Here threads compute while the master receives, and
-  between two transport partitions that queue as many messages are received, whether or not they have come.
-  (GOAL's ``cpu`` labels do not help: no time passes from one to another, so threads could not join.)
-- A rank's receives are posted after its last send, as its threads are one sequence. Here threads that have
-  marked their last partition have joined, and the rank receives while their messages queue for the VCI.
-
-  Of 10 us of compute and 48 messages of o = 100 ns per iteration, LogGOPSim makes 20.3 us, the engine 20.1, of 6
-  messages both 12.1: tests/model/engine/test_export_goal.py replays the text rule by rule, with every
-  nanosecond of the critical path.
-- G is paid at both ends, and at the receiver's by the CPU: while a message comes in, nothing is sent and nothing
-  computed. Of ranks in step whose messages keep the link busy for longer than L + 2 o, each after the first takes
-  L + 2 o - g longer there, and partitions that come early gain nothing. With G = 0 both agree
-  (docs/archive/loggopsim.md).
-- A thread that works on what comes (``consume``) is the rank's CPU, too: no message is received while it works. Several
-  such threads cannot be said, as LogGOPSim's CPUs do not hand time on.
-
-LogGOPSim counts in whole numbers, by its manual nanoseconds. A link above 1 GB/s takes less than one of them per byte,
-so that everything is written in parts of a nanosecond, as the first line of the file says: G is right to a thousandth.
+- threads compute while the master receives: there, what arrives delays the rank's next compute and send. Of 10 us of
+  compute and 48 messages of o = 100 ns LogGOPSim makes 20.3 us, the engine 20.1, of 6 messages both 12.1
+  (tests/model/engine/test_export_goal.py replays the text rule by rule);
+- receives are posted while messages queue: there, after the rank's last send;
+- the adapter moves bytes: G is paid by the CPU at both ends. Of ranks in step whose messages keep the link busy for
+  longer than L + 2 o, each after the first takes L + 2 o - g longer there. With G = 0 both agree
+  (docs/archive/loggopsim.md);
+- several threads work on what comes (``consume``): there, the rank's CPU does.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass

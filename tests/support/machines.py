@@ -1,7 +1,5 @@
 """Machines for tests: every parameter as given, nothing else costs anything."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

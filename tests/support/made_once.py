@@ -1,7 +1,5 @@
 """Strategies that are made once: to make one in a draw takes Hypothesis ten times as long as to draw from it."""
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import TypeVar
 

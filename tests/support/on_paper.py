@@ -1,7 +1,5 @@
 """Records of a machine of known parameters, as a perfect clock with some noise would have measured it."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """A machine with one of its terms changed: what a reason for being off names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pready.model.machine.contention_by_library import contention

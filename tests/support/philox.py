@@ -1,7 +1,5 @@
 """Philox4x32-10 in NumPy, the oracle of what C++ draws (Salmon et al., https://doi.org/10.1145/2063384.2063405)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

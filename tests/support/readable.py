@@ -1,7 +1,5 @@
 """A figure that can be read: no text on another, on a curve or on a bar, none cut off, no legend within axes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 

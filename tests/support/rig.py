@@ -1,18 +1,10 @@
-"""Two nodes on one machine: network namespaces joined by a shaped link.
+"""Two nodes on one machine, `Rig(100)`: network namespaces joined by a link shaped to 100 Mbit/s each way.
 
-    with Rig(100) as rig:                       # Mbit/s, each way
-        measure(points, rig.mpich(prefix), ...)
-
-It shows that the pipeline works and what a library does, never what the link of a cluster costs.
-
-Needs Linux, root, `ip` and `tc`; skips the test where one is missing. The names of the namespaces carry this process's
-id. They are removed when the context ends; those of a killed process, when the next rig is set up.
-
-Each end is shaped by a token bucket (`tbf`) that holds one segment and `LATE_S` of tokens: after a pause a message is
-early by what the bucket holds, 67 us of data, or one frame and 20 us below 100 Mbit/s.
+It shows that the pipeline works and what a library does, never what the link of a cluster costs. Needs Linux, root,
+`ip` and `tc`; skips the test where one is missing. Names carry this process's id: those of a killed process are removed
+when the next rig is set up. Each end is a token bucket (`tbf`) that holds one segment and `LATE_S` of tokens: after a
+pause a message is early by what the bucket holds, 67 us of data, or one frame and 20 us below 100 Mbit/s.
 """
-
-from __future__ import annotations
 
 import contextlib
 import os
@@ -47,12 +39,7 @@ LATE_S = 20e-6
 """Timers are late by up to this; the bucket saves tokens for as long, or the link would lose them."""
 
 TCP = {"tcp_congestion_control": "reno", "tcp_slow_start_after_idle": "0", "tcp_no_metrics_save": "1"}
-"""Settings of the nodes: TCP remembers nothing of earlier exchanges.
-
-A namespace inherits its machine's congestion control. BBR, the default of some machines, estimates a rate and now and
-then pauses to probe: some exchanges take 1.7 times as long. Reno is in every kernel and never waits on a link without
-losses.
-"""
+"""TCP remembers nothing of earlier exchanges, and never pauses to probe as BBR does, which some machines have set."""
 
 
 class NoRig(Exception):
@@ -60,13 +47,7 @@ class NoRig(Exception):
 
 
 class Rig:
-    """Namespaces and a shaped link between them, as a context manager.
-
-    Parameters
-    ----------
-    mbit
-        10^6 bits on the wire per second, in both directions; up to 1000, which two cores can drive steadily.
-    """
+    """Namespaces and a link of `mbit` 10^6 bits a second each way: up to 1000, which two cores can drive steadily."""
 
     def __init__(self, mbit: float) -> None:
         self.mbit = mbit
@@ -153,11 +134,8 @@ class Rig:
         )
 
     def openmpi(self, prefix: Path, *, per_node: int = 1) -> Launcher:
-        """Ranks of an Open MPI over TCP; those of a node reach each other over TCP, too.
-
-        Its runtime runs on the first node and listens on the link instead of the loopback, so that ranks on the other
-        reach it (`ptl_base_if_include`). Ranks yield while they wait in MPI.
-        """
+        """Ranks of an Open MPI over TCP, those of a node, too. Its runtime is on the first node and listens on the link
+        instead of the loopback, so that ranks on the other reach it. Ranks yield while they wait in MPI."""
         options = (
             *("--allow-run-as-root", "--bind-to", "none", *(["--oversubscribe"] if per_node > 1 else [])),
             *("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", DEVICE),
@@ -166,7 +144,7 @@ class Rig:
         return Launcher(
             prefix=("ip", "netns", "exec", self.namespaces[0], str(prefix / "bin" / "mpiexec"), *options),
             parts=(
-                ("-n", "1", *_preferred()),
+                ("-n", "1"),
                 *(("-n", "1", *self._inside(rank // per_node)) for rank in range(1, 2 * per_node)),
             ),
             environment={"OMP_WAIT_POLICY": "passive"},
@@ -175,28 +153,7 @@ class Rig:
         )
 
     def _inside(self, node: int) -> tuple[str, ...]:
-        return (*_preferred(), "ip", "netns", "exec", self.namespaces[node])
-
-
-_RAISE = 'read -r group rest </proc/self/autogroup && [ "$group" != "$0" ] && echo -20 >/proc/self/autogroup'
-PREFER = f'{{ {_RAISE}; }} 2>/dev/null; exec "$@"'
-"""Gives the session that runs it precedence over others, unless it is the session named by $0."""
-
-
-def _preferred() -> tuple[str, ...]:
-    """A command's prefix that makes a rank less sensitive to a busy machine.
-
-    The kernel shares the cores among sessions first (sched_autogroup), so a rank's own nice value has no effect. This
-    process's own session would keep the value, and is left alone.
-    """
-    try:
-        own = Path("/proc/self/autogroup").read_text().split()[0]
-    except (OSError, IndexError):
-        return ()
-    return ("sh", "-c", PREFER, own)
-
-
-# ---- namespaces -----------------------------------------------------------------------------------------------------
+        return ("ip", "netns", "exec", self.namespaces[node])
 
 
 def _call(command: Sequence[str]) -> str:

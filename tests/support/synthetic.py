@@ -1,18 +1,10 @@
-"""Machines whose parameters are known, and the times that benchmarks would measure on them.
+"""Machines whose parameters are known, and the times that benchmarks would measure there: `random_machine`, `observe`.
 
-Used to test the fit and to judge a design: which sizes and how many repeats identify a machine like
-mine? `random_machine` draws machines, `observe` measures one.
-
-A machine is honest, that is, identifiable by round trips at all (measured, see
-tests/calibrate/test_fit_acceptance.py), where copying a message of the threshold's size costs about
-as much as a handshake, as library authors choose it. G·s there is comparable to L (BALANCE: a tenth to
-six times), not a hundredth or a hundred times of it. Else G (if it is a hundredth) or o_s, o_r, g and
-L (if it is a hundred times) of a segment are below the noise of the round trips behind them. And no
-overhead is below an eighth of L. Nothing is asked of how visible a switch of protocol is: L may
-grow by 5 %, G fall by 10 %.
+A machine is honest, that is, identifiable by round trips at all, where copying a message of the threshold's size costs
+about as much as a handshake, as library authors choose it: G·s there is a tenth to six times L (BALANCE). Else G, or
+o_s, o_r, g and L of a segment are below the noise of the round trips behind them. No overhead is below an eighth of L.
+Nothing is asked of how visible a switch of protocol is: L may grow by 5 %, G fall by 10 %.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -123,19 +115,9 @@ def observe(
 ) -> Observations:
     """The times that benchmarks would measure.
 
-    Parameters
-    ----------
-    sizes, train_sizes
-        Of the ping-pong and of the PRTT trains; `default_sizes` and `TRAIN_SIZES` if not given.
-    repeats
-        At each size.
-    noise
-        Relative standard deviation of each measured interval, whole trains included: also of the
-        part of a train that is a delay, which a real clock would keep more exactly.
-    outliers
-        Share of intervals that take 2 to 20 times as long.
-    delay_over_gap
-        d as a multiple of the gap; Netgauge's d = PRTT(1, 0, s) if not given.
+    `sizes` of the ping-pong, `train_sizes` of the PRTT trains, `repeats` at each; `noise`: relative standard deviation
+    of each interval, delays included; `outliers`: share of intervals that take 2 to 20 times as long;
+    `delay_over_gap`: d as a multiple of the gap, d = PRTT(1, 0, s) (Netgauge's) if not given.
     """
     s = np.array(default_sizes(), dtype=np.float64) if sizes is None else sizes
     ts = TRAIN_SIZES if train_sizes is None else train_sizes

@@ -1,7 +1,5 @@
 """A cluster that stands for `pready.calibrate.measure.session.measure`: its ranks take what a test says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Workloads for tests, by the fields of a file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pready.model.toml.reading import validated

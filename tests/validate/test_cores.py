@@ -1,7 +1,5 @@
 """Ranks and threads that share cores: said, not judged."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pready.validate.prove.performed import of_records

@@ -1,7 +1,5 @@
 """Measurements on real machines: how a point becomes a claim, and what is computed on a made-up machine."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache
@@ -81,8 +79,6 @@ def test_only_names_machines_or_claims() -> None:
     with pytest.raises(PreadyError, match="machine = 'nirvana' is unknown"):
         load("nirvana")
 
-
-# ---- what is computed, on a machine of round numbers ----------------------------------------------------------------
 
 CPU, WIRE, BYTE = 1e-6, 5e-6, 1e-9
 """o_s = o_r, L and G of a machine that has nothing else."""
@@ -199,9 +195,6 @@ def test_an_interval_is_of_the_machines_own_uncertainty() -> None:
     assert low == pytest.approx(high)  # nothing of it has an interval
 
 
-# ---- the model's own error ------------------------------------------------------------------------------------------
-
-
 def test_the_models_error_is_what_intervals_lack() -> None:
     # off by 30 % with an interval of 40 %, and with one of 0: the first lacks nothing
     assert Miss("a", math.log(1.3), math.log(1.4)).lacks == 0
@@ -242,9 +235,6 @@ def test_figures_count_claims_and_their_errors() -> None:
     assert found["inside_percent"] == 67
     assert "model_error_percent" not in found  # of one machine
     assert found["by_quantity"]["time one way"]["measurements"] == 3
-
-
-# ---- the shipped figures --------------------------------------------------------------------------------------------
 
 
 @cache

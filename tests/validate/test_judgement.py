@@ -1,7 +1,5 @@
 """A decision from noisy rounds: known answers, and no contradiction that a rerun would take back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

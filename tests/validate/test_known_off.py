@@ -1,7 +1,5 @@
 """A reason for being off, in a paper or on a real machine, names a term: with this term alone changed, it agrees."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,14 +3,12 @@
 The limits say that nothing is grossly wrong; no constant of the model is tuned to what is measured here.
 """
 
-from __future__ import annotations
-
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from mpi_home import home_of
 from real_mpi import benchmark
 from rig import Rig
 
@@ -46,9 +44,7 @@ def clear(case: Case) -> bool:
 @pytest.mark.alone
 @pytest.mark.slow
 def test_pairs_keep_the_limits(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    if not os.environ.get("PREADY_MPICH_PREFIX"):
-        pytest.skip("PREADY_MPICH_PREFIX is not set: no MPICH to test with")
-    prefix = Path(os.environ["PREADY_MPICH_PREFIX"])
+    prefix = home_of("mpich")
     found: list[Case] = []
     with Rig(100) as rig:
         site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request))

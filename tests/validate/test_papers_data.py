@@ -1,7 +1,5 @@
 """The form of the claims' files: what is refused, and how a value is held against what is expected."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The program that `pready prove --source` writes compiles without a warning, and every byte it receives is right."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mpi_home import home_of
 from real_mpi import LIBRARIES
 
 from pready.calibrate.measure.exchange_plan import step_plan
@@ -127,13 +126,6 @@ def written(folder: Path, kind: str, key: str, messages: int, language: str = "c
     for name, text in written_for(kind, key, messages, language).items():
         (folder / name).write_text(text)
     return folder
-
-
-def home_of(library: str) -> Path:
-    variable, _ = LIBRARIES[library]
-    if not os.environ.get(variable):
-        pytest.skip(f"{variable} is not set: no {library} to test with")
-    return Path(os.environ[variable])
 
 
 def ran(command: list[str], folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:

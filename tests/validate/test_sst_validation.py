@@ -1,7 +1,5 @@
 """The comparison with SST, with a stand-in whose times are the model's, more or less."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from functools import cache
@@ -71,15 +69,13 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: Callable[[Scene], Simulated], on_progress: sst.OnRun | None = None) -> Agreement:
+    def run(folder: Path, stand_in: Callable[[Scene], Simulated]) -> Agreement:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
-            if how.on_wait is not None:
-                how.on_wait(42.0)
             return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
 
         monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
         monkeypatch.setattr(sst, "seconds", lambda workload, record: record.said)
-        return validate(load("meluxina"), folder, scenes=FEW, on_progress=on_progress)
+        return validate(load("meluxina"), folder, scenes=FEW)
 
     return run
 
@@ -94,17 +90,6 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
     assert [c.slack for c in found.checks[:2]] == pytest.approx([1 - (1 - 1 / 1.03) / limit for limit in (0.05, 0.10)])
     assert all(r.off == pytest.approx(-1 + 1 / 1.03) for r in found.rows)
     assert {r.cause for r in found.rows} == {""}
-
-
-def test_it_says_what_runs_and_for_how_long(answered: Any, tmp_path: Path) -> None:
-    told: list[tuple[float, float | None, str]] = []
-    answered(tmp_path, StandIn(), lambda *now: told.append(now))
-    assert [name for *_, name in told[:2]] == ["builds the element library", "is fitted to MeluXina"]
-    assert told[2:4] == [(0, len(FEW), "two-0, single"), (0, len(FEW), "two-0, single, for 42 s")]
-    assert len(told) == 2 + 2 * len(FEW)
-    told.clear()
-    answered(tmp_path, StandIn(), lambda *now: told.append(now))
-    assert len(told) == 2 + len(FEW)  # from the folder
 
 
 def test_known_differences_have_a_cause(answered: Any, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pready.calibrate.machine.calibrate import calibrate, provenance, run_measurements
+from pready.calibrate.machine.calibration import calibrate, provenance, run_measurements
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.raw_file import Content, read
 from pready.calibrate.measure.session import Progress, environment_of, measure

@@ -4,8 +4,6 @@ The two ranks run side by side on this machine. What they measure here says noth
 at all, what they write, and that they notice damage is what is tested.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -17,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mpi_home import home_of
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
 
-from pready.calibrate.measure.catalogue import APPROACHES, MEASUREMENTS, PAIRS
+from pready.calibrate.measure.catalogue import MEASUREMENTS, PAIRS
 from pready.calibrate.measure.compile import SOURCE, BuildError, Built, build, find_mpicc
 from pready.calibrate.measure.schedule import plan
 
@@ -58,13 +57,9 @@ class Library:
     """An MPI library and the benchmark built with it."""
 
     def __init__(self, name: str, cache: Path) -> None:
-        variable, self.options = LIBRARIES[name]
-        if not os.environ.get(variable):
-            pytest.skip(f"{variable} is not set: no {name} to test with")
-        self.name = name
-        self.prefix = Path(os.environ[variable])
+        self.name, self.cache, self.options = name, cache, LIBRARIES[name][1]
+        self.prefix = home_of(name)
         self.mpicc = find_mpicc(str(self.prefix / "bin" / "mpicc"))
-        self.cache = cache
 
     def build(self, **flags: str) -> Built:
         return build(self.mpicc, flags=STRICT | flags, cache=self.cache)
@@ -75,15 +70,8 @@ class Library:
         mpiexec = str(self.prefix / "bin" / "mpiexec")
         command = [mpiexec, *self.options, "-n", str(ranks), str(built.program), "seed=7", "tool=test"]
         environ = {**os.environ, "OMP_WAIT_POLICY": "passive", **(settings or {})}
-        done = subprocess.run(
-            command,
-            input="\n".join([*lines, "end\n"]),
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        how: dict[str, Any] = {"env": environ, "capture_output": True, "text": True, "timeout": 240}
+        done = subprocess.run(command, input="\n".join([*lines, "end\n"]), check=False, **how)
         records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return records, done
 
@@ -100,9 +88,6 @@ def built(library: Library, request: pytest.FixtureRequest) -> Built:
 
 def quick(lines: list[str], settings: str = QUICK) -> list[str]:
     return [f"{line} {settings} id=p{number}" for number, line in enumerate(lines)]
-
-
-# ---- every measurement ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +125,7 @@ def near(value: float) -> Any:
 
 def test_summaries_agree_with_their_samples(records: list[dict[str, Any]]) -> None:
     for record in records[1:]:
-        quantities = [record, *record["also"].values()]
-        for quantity in quantities:
+        for quantity in (record, *record["also"].values()):
             samples = sorted(sample * 1e-9 for sample in quantity["samples_ns"])
             assert len(samples) == record["repeats"] <= 64
             assert len(quantity["warmup_ns"]) == 3
@@ -192,9 +176,6 @@ def test_who_sends_early(library: Library, built: Built) -> None:
     assert early == {"mpich": [0, 0], "openmpi": [1, 1]}[library.name]
 
 
-# ---- what makes no sense --------------------------------------------------------------------------------------------
-
-
 NONSENSE = [
     ("pingpong bytes=-1", "bytes = '-1' is not valid: 0 to"),
     ("pingpong bytes=1.5", "bytes = '1.5' is not valid"),
@@ -212,10 +193,7 @@ NONSENSE = [
     ("approach threads=4 ready_s=0,1", "ready_s has 2 times: one per user partition, 4"),
     ("approach threads=2 ready_s=0,-1", "ready_s = '0,-1' is not valid"),
     ("approach threads=2 ready_s=0,1 delay_s=1", "exclude each other"),
-    (
-        "approach approach=rma-many-active threads=4 theta=128",
-        "= 512 is not valid: at most 256 windows",
-    ),
+    ("approach approach=rma-many-active threads=4 theta=128", "= 512 is not valid: at most 256 windows"),
 ]
 
 
@@ -241,7 +219,6 @@ def test_needs_two_ranks(library: Library, built: Built) -> None:
 
 def test_measurements_are_what_is_read_from_the_sources() -> None:
     assert {line.split()[0] for line in LINES} == {*MEASUREMENTS, PAIRS}
-    assert len(APPROACHES) == 7
 
 
 def test_the_plan_asks_for_what_the_program_takes(library: Library, built: Built) -> None:
@@ -253,8 +230,6 @@ def test_the_plan_asks_for_what_the_program_takes(library: Library, built: Built
     assert len(found) == len(points)
     assert {r["error"].partition(" ")[2] for r in found} == {"has no parameter 'nonsense'"}
 
-
-# ---- damage ---------------------------------------------------------------------------------------------------------
 
 # Between the benchmark and the library: one bit of every leaving message of 4321 or 4323 bytes is turned over.
 DAMAGE = """
@@ -281,9 +256,6 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
     assert done.returncode == 1
 
 
-# ---- building -------------------------------------------------------------------------------------------------------
-
-
 def test_a_library_without_partitions_says_so(request: pytest.FixtureRequest) -> None:
     library = Library("mpich", kept(request))  # without these calls all libraries are alike
     old = library.build(CFLAGS="-O0 -DPREADY_HAS_PARTITIONED=0")
@@ -296,14 +268,8 @@ def test_a_library_without_partitions_says_so(request: pytest.FixtureRequest) ->
 def test_clang_builds_without_a_warning(library: Library) -> None:
     if shutil.which("clang") is None:
         pytest.skip("no clang")
-    probe = subprocess.run(
-        ["clang", "-fopenmp", "-x", "c", "-", "-o", os.devnull],
-        input="int main(void){}",
-        text=True,
-        check=False,
-        capture_output=True,
-    )
-    if probe.returncode != 0:
+    words = ["clang", "-fopenmp", "-x", "c", "-", "-o", os.devnull]
+    if subprocess.run(words, input=b"int main(void){}", check=False, capture_output=True).returncode != 0:
         pytest.skip("clang has no OpenMP (libomp-dev)")
     wrapper = {"mpich": "MPICH_CC", "openmpi": "OMPI_CC"}[library.name]
     with pytest.MonkeyPatch.context() as patch:

@@ -4,8 +4,6 @@ Two ranks of this machine share its cores. With a host name each (a UTS namespac
 apart, and both have all of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

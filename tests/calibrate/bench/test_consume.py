@@ -1,16 +1,12 @@
 """Threads that work on what comes, performed by real MPI: a partition's bytes are looked at as soon as it is there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from test_exchange import RANKS, exchange_plan, performed, started, ways_in, workload
+from test_exchange import RANKS, Started, exchange_plan, performed, started, ways_in, workload
 
-from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import read
 
 _ = started  # a fixture
@@ -21,9 +17,7 @@ WORK = 0.25e-3
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("threads", [1, 3])
-def test_every_way_performs_it_and_every_byte_is_right(
-    started: tuple[Launcher, Built], tmp_path: Path, threads: int
-) -> None:
+def test_every_way_performs_it_and_every_byte_is_right(started: Started, tmp_path: Path, threads: int) -> None:
     what = workload(pattern="halo3d", grid=[2, 2], consume={"time": f"{WORK} s", "threads": threads})
     plan = exchange_plan(what, 2, seed=0)
     ways = ways_in(2) if threads == 1 else ways_in(1, 2, 4)
@@ -37,16 +31,11 @@ def test_every_way_performs_it_and_every_byte_is_right(
 
 @pytest.mark.thorough
 @pytest.mark.alone
-def test_what_waits_for_nothing_starts_early(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+def test_what_waits_for_nothing_starts_early(started: Started, tmp_path: Path) -> None:
     # Rank 0's last thread is late by 200 ms. The others' 4 partitions of 25 ms each: two have come long before.
     late, work = 0.2, 0.025
-    what = workload(
-        pattern="neighbours",
-        neighbour_list=[[1], [], [], []],
-        buffer="256 B",
-        consume={"time": f"{work} s", "threads": 1},
-        arrivals={"model": "none"},
-    )
+    small = {"buffer": "256 B", "arrivals": {"model": "none"}, "consume": {"time": f"{work} s", "threads": 1}}
+    what = workload(pattern="neighbours", neighbour_list=[[1], [], [], []], **small)
     plan = exchange_plan(what, 1, 0)
     ready = np.zeros(plan.ready.shape)
     ready[0, 0, 0, 2:] = late

@@ -1,8 +1,5 @@
 """A whole exchange among many ranks: its plan, and real MPI that performs it and says which rank went wrong."""
 
-from __future__ import annotations
-
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from mpi_home import home_of
 from real_mpi import LIBRARIES, benchmark
 
 from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
@@ -41,9 +39,6 @@ def workload(**fields: Any) -> Workload:
 def halo(**fields: Any) -> Workload:
     """Two ranks by two that wrap around."""
     return workload(pattern="halo3d", grid=[2, 2], **fields)
-
-
-# ---- plans ----------------------------------------------------------------------------------------------------------
 
 
 def exchange_plan(what: Workload, iterations: int, seed: int) -> ExchangePlan:
@@ -238,35 +233,28 @@ def test_what_an_exchange_of_a_step_cannot_is_said_of_it() -> None:
         step_plan(odd, 1, 0)
 
 
-# ---- real MPI -------------------------------------------------------------------------------------------------------
-
 RANKS = 4
+Started = tuple[Launcher, Built]
 
 
 @pytest.fixture(scope="module", params=sorted(LIBRARIES))
-def started(request: pytest.FixtureRequest) -> tuple[Launcher, Built]:
-    variable, options = LIBRARIES[request.param]
-    if not os.environ.get(variable):
-        pytest.skip(f"{variable} is not set: no {request.param} to test with")
-    prefix = Path(os.environ[variable])
+def started(request: pytest.FixtureRequest) -> Started:
+    prefix = home_of(request.param)
     built = benchmark(prefix, request)
-    words = (str(prefix / "bin" / "mpiexec"), *options, "-n", str(RANKS))
+    words = (str(prefix / "bin" / "mpiexec"), *LIBRARIES[request.param][1], "-n", str(RANKS))
     return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}, ranks=RANKS), built
 
 
-def performed(
-    started: tuple[Launcher, Built],
-    plan: ExchangePlan | StepPlan,
-    out: Path,
-    points: list[dict[str, Any]],
-    patience_s: float = 60.0,
-) -> Outcome:
-    return all_performed(started, [(plan, points)], out, patience_s)
+Points = list[dict[str, Any]]
+
+
+def performed(started: Started, plan: ExchangePlan | StepPlan, out: Path, points: Points) -> Outcome:
+    return all_performed(started, [(plan, points)], out)
 
 
 def all_performed(
-    started: tuple[Launcher, Built],
-    plans: Sequence[tuple[ExchangePlan | StepPlan, list[dict[str, Any]]]],
+    started: Started,
+    plans: Sequence[tuple[ExchangePlan | StepPlan, Points]],
     out: Path,
     patience_s: float = 60.0,
 ) -> Outcome:
@@ -292,7 +280,7 @@ def ways_in(*transports: int) -> list[dict[str, Any]]:
 @pytest.mark.thorough
 @pytest.mark.parametrize(("pattern", "transports"), [("halo3d", (1, 4)), ("sweep3d", (4,))])
 def test_every_way_performs_it_and_every_byte_is_right(
-    started: tuple[Launcher, Built], tmp_path: Path, pattern: str, transports: tuple[int, ...]
+    started: Started, tmp_path: Path, pattern: str, transports: tuple[int, ...]
 ) -> None:
     iterations = 2
     plan = exchange_plan(workload(pattern=pattern, grid=[2, 2]), iterations, seed=0)
@@ -318,7 +306,7 @@ def test_every_way_performs_it_and_every_byte_is_right(
 
 
 @pytest.mark.thorough
-def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+def test_every_way_performs_a_thread_grid(started: Started, tmp_path: Path) -> None:
     what = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
     plan = exchange_plan(what, 2, seed=0)
     ways = ways_in(1, 2)
@@ -331,7 +319,7 @@ def test_every_way_performs_a_thread_grid(started: tuple[Launcher, Built], tmp_p
 @pytest.mark.thorough
 @pytest.mark.alone
 @pytest.mark.parametrize("late", [0, 1])
-def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_path: Path, late: int) -> None:
+def test_a_side_leaves_with_its_threads(started: Started, tmp_path: Path, late: int) -> None:
     # Four ranks in a row, two threads along it. All of rank 1 is there at once, but for one thread that is late by
     # 200 ms: only the neighbour at that thread's side waits for it. Small and not persistent, so that no message waits
     # for a progress that sleeping threads do not make (Open MPI leaves some small persistent ones to it).
@@ -352,7 +340,7 @@ def test_a_side_leaves_with_its_threads(started: tuple[Launcher, Built], tmp_pat
 
 
 @pytest.mark.thorough
-def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+def test_a_step_is_performed_each_exchange_in_its_way(started: Started, tmp_path: Path) -> None:
     iterations = 2
     plan = step_plan(step(), iterations, seed=0)
     mixed = ["many.4_single.1_part.2", "rma-many-active.2_persistent.1_rma-single-passive.2", "part.4_part.1_part.2"]
@@ -380,7 +368,7 @@ def test_a_step_is_performed_each_exchange_in_its_way(started: tuple[Launcher, B
 
 @pytest.mark.thorough
 @pytest.mark.alone
-def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+def test_a_delay_travels_as_the_engine_says(started: Started, tmp_path: Path) -> None:
     # A chain of four ranks. Rank 0 is late by 0.1 s in iteration 0, and nobody else ever: a trace is replayed from the
     # row iteration + rank on, so that the first row is rank 0's first iteration alone. The wave reaches rank 1 in
     # iteration 0, which waits for rank 0, and one rank more in each iteration that follows.
@@ -391,9 +379,8 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
     trace = {"model": "trace", "file": str(tmp_path / "times.txt"), "unit": "s"}
     chain = [[1], [0, 2], [1, 3], [2]]
     what = workload(pattern="neighbours", partitions_per_thread=1, neighbour_list=chain, arrivals=trace)
-    out = simulate(
-        ideal(), what, BULK, grid=(RANKS,), neighbours=what.neighbour_lists, iterations=iterations, record=True
-    )
+    run = {"grid": (RANKS,), "neighbours": what.neighbour_lists, "iterations": iterations, "record": True}
+    out = simulate(ideal(), what, BULK, **run)  # type: ignore[arg-type]
     assert out.ends_s is not None
     simulated = np.diff(out.ends_s, axis=0, prepend=0.0).argmax(axis=0)
     assert simulated.tolist() == [0, 0, 1, 2]
@@ -407,7 +394,7 @@ def test_a_delay_travels_as_the_engine_says(started: tuple[Launcher, Built], tmp
 
 
 @pytest.mark.thorough
-def test_wrong_bytes_are_noticed_and_the_rest_still_measured(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+def test_wrong_bytes_are_noticed_and_the_rest_still_measured(started: Started, tmp_path: Path) -> None:
     cases: list[tuple[Workload, list[dict[str, Any]]]] = [
         (halo(), [{"approach": "single"}]),
         (halo(thread_shares=[7, 1]), [{"approach": "many", "transport": 4}]),
@@ -423,7 +410,7 @@ def test_wrong_bytes_are_noticed_and_the_rest_still_measured(started: tuple[Laun
 
 
 @pytest.mark.thorough
-def test_a_plan_for_other_ranks_is_refused(started: tuple[Launcher, Built], tmp_path: Path) -> None:
+def test_a_plan_for_other_ranks_is_refused(started: Started, tmp_path: Path) -> None:
     plan = exchange_plan(workload(pattern="halo3d", grid=[2, 1]), 2, seed=0)
     outcome = performed(started, plan, tmp_path, [{"approach": "single"}])
     (reason,) = outcome.failures.values()

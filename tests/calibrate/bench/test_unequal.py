@@ -1,15 +1,12 @@
 """Buffers of which threads own parts that differ, performed by real MPI."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 
 import pytest
-from test_exchange import all_performed, exchange_plan, performed, started, ways_in, workload
+from given import Request
+from test_exchange import Started, all_performed, exchange_plan, performed, started, ways_in, workload
 
-from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.launcher import Launcher
 from pready.model.common.errors import PreadyError
 from pready.validate.prove.as_performed import as_performed
 
@@ -28,9 +25,7 @@ def test_sizes_become_whole_units() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("consuming", [False, True])
-def test_every_way_performs_it_and_every_byte_is_right(
-    started: tuple[Launcher, Built], tmp_path: Path, consuming: bool
-) -> None:
+def test_every_way_performs_it_and_every_byte_is_right(started: Started, tmp_path: Path, consuming: bool) -> None:
     fields = {"consume": {"per_byte": "1 ns/B"}} if consuming else {}
     what = workload(pattern="halo3d", grid=[2, 2], thread_shares=[7, 1], buffer="64 KiB", **fields)
     plan = exchange_plan(what, 2, seed=0)
@@ -41,9 +36,7 @@ def test_every_way_performs_it_and_every_byte_is_right(
 
 
 @pytest.mark.thorough
-def test_other_partitions_at_the_receiver(
-    request: pytest.FixtureRequest, started: tuple[Launcher, Built], tmp_path: Path
-) -> None:
+def test_other_partitions_at_the_receiver(request: Request, started: Started, tmp_path: Path) -> None:
     plans = []
     for received, consuming in product((2, 8), (False, True)):
         # Open MPI's MPI_Parrived looks at the wrong partitions where counts differ (library_facts): not polled there.

@@ -1,7 +1,5 @@
 """What probes answered, in a line, and what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A job that crashes, hangs or leaves processes behind: what is said of it, and that nothing of it is left."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,12 +1,11 @@
 """`pready doctor` on real MPI libraries: the bugs that they are known to have, and no process left."""
 
-from __future__ import annotations
-
 import json
-import os
 from pathlib import Path
 
 import pytest
+from given import Capsys, Patch
+from mpi_home import home_of
 from real_mpi import LIBRARIES
 
 from pready.calibrate.doctor.diagnosis import BUDGET_S
@@ -19,7 +18,7 @@ KNOWN = {"mpich-release@5.0.2": {"MPI_PROC_NULL"}, "openmpi-persist@5.0.11": {"M
 DEBIAN = Path("/usr/bin/mpicc.openmpi"), "/usr/bin/mpiexec.openmpi --allow-run-as-root --oversubscribe -n 2"
 
 
-def diagnosed(words: list[str], home: Path, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> dict:  # type: ignore[type-arg]
+def diagnosed(words: list[str], home: Path, patch: Patch, capsys: Capsys) -> dict:  # type: ignore[type-arg]
     patch.setenv("XDG_CACHE_HOME", str(home))
     assert main(["doctor", "--json", *words]) == 0
     found: dict[str, object] = json.loads(capsys.readouterr().out)
@@ -35,13 +34,8 @@ def read(link: Path) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(LIBRARIES))
-def test_known_bugs_are_found(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    variable, options = LIBRARIES[name]
-    if not os.environ.get(variable):
-        pytest.skip(f"{variable} is not set: no {name} to test with")
-    words = " ".join([str(Path(os.environ[variable]) / "bin" / "mpiexec"), *options, "-n", "2"])
+def test_known_bugs_are_found(name: str, tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
+    words = " ".join([str(home_of(name) / "bin" / "mpiexec"), *LIBRARIES[name][1], "-n", "2"])
     found = diagnosed(["--launcher", words], tmp_path, monkeypatch, capsys)
     if found["profile"] not in KNOWN:
         pytest.skip(f"{found['profile']}: nobody has noted what its bugs are")
@@ -52,9 +46,7 @@ def test_known_bugs_are_found(
     assert found["seconds"] <= BUDGET_S
 
 
-def test_a_library_without_partitioned_calls(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_library_without_partitioned_calls(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     compiler, launcher = DEBIAN
     if not compiler.exists():
         pytest.skip(f"{compiler} is not there: no Open MPI of the distribution to test with")

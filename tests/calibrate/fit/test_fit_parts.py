@@ -1,7 +1,5 @@
 """The fit's parts, each against an answer derived by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from synthetic import TRAIN_SIZES, observe, random_machine
@@ -17,9 +15,6 @@ from pready.model.common.errors import PreadyError
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
-
-
-# --- location ---------------------------------------------------------------------------------
 
 
 def test_centre_is_not_moved_by_late_repeats(rng: np.random.Generator) -> None:
@@ -39,9 +34,6 @@ def test_centre_of_few_or_equal_repeats() -> None:
     assert location.tolist() == [2.0, 4.0]
     assert np.isnan(error[0])
     assert error[1] == 0
-
-
-# --- curves -----------------------------------------------------------------------------------
 
 
 def test_curves_are_those_of_loggp() -> None:
@@ -82,9 +74,6 @@ def test_overheads_that_grow_with_size(rng: np.random.Generator) -> None:
     assert segment.o_r.value == pytest.approx(3e-7, rel=0.05)
 
 
-# --- what is not measured is said to be assumed -------------------------------------------------
-
-
 def test_latency_alone_leaves_overheads_assumed(rng: np.random.Generator) -> None:
     s = np.array([size for size in default_sizes() if size <= 8192], dtype=float)
     times = (1e-6 + 1e-10 * s)[:, None] * (1 + 0.01 * rng.standard_normal((len(s), 20)))
@@ -98,9 +87,6 @@ def test_latency_alone_leaves_overheads_assumed(rng: np.random.Generator) -> Non
     assert segment.L.high - segment.L.low > 0.9e-6
     assert segment.protocol is None
     assert any("assumed" in note for note in found.notes)
-
-
-# --- thin data ----------------------------------------------------------------------------------
 
 
 def test_two_sizes_are_refused(rng: np.random.Generator) -> None:
@@ -153,9 +139,6 @@ def test_enough_data_are_not_thin(rng: np.random.Generator) -> None:
     assert fit(observe(random_machine(rng, 2), rng, delay_over_gap=1.5), rng).thin is None
 
 
-# --- input --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("sizes", "times", "names"),
     [
@@ -181,9 +164,6 @@ def test_curves_merge_and_sort() -> None:
 def test_nothing_timed_is_an_error(rng: np.random.Generator) -> None:
     with pytest.raises(PreadyError, match="how long one message takes"):
         fit(Observations(), rng)
-
-
-# --- sizes --------------------------------------------------------------------------------------
 
 
 def test_default_sizes_are_dense_where_thresholds_are() -> None:

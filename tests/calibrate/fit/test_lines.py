@@ -1,7 +1,5 @@
 """Straight lines: answers derived by hand, and the kernel's against the same in NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -24,9 +22,6 @@ def test_leverage_sums_to_the_parameters() -> None:
     x, sigma = np.geomspace(1, 1e6, 12), np.geomspace(1, 9, 12)
     assert leverage(x, sigma).sum() == pytest.approx(2)
     assert leverage(x, sigma, sloped=False).sum() == pytest.approx(1)
-
-
-# --- robust lines -------------------------------------------------------------------------------
 
 
 def oracle(x: Array, y: Array, sigma: Array, sloped: bool, rounds: int) -> tuple[float, float, float]:

@@ -1,7 +1,5 @@
 """The cost of a taken lock: known answers, and records of two MPI libraries on two cores."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

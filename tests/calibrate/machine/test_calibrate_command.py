@@ -1,7 +1,5 @@
 """``pready calibrate``: fits, reports, adds to machine files, and says what a calibration lacks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ from on_paper import records, written_to
 from readable import check_readable
 
 from pready.calibrate.importers.to_machine import from_files
-from pready.calibrate.machine.calibrate import calibrate, provenance
+from pready.calibrate.machine.calibration import calibrate, provenance
 from pready.calibrate.measure.schedule import plan
 from pready.cli import main
 from pready.model.machine import machine
@@ -37,24 +35,8 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert picture.read_bytes().startswith(b"<?xml")
     fitted = calibrate(raw, name="x").fit
     check_readable(calibration("title", fitted))
-    for arguments, said in (
-        ([], "-o is missing"),
-        (["-o", str(tmp_path / "new.toml")], "--launcher is missing"),
-        (
-            ["-o", str(tmp_path / "new.toml"), "--launcher", "true", "--mpicc", "no-such-mpicc"],
-            "'no-such-mpicc' (asked for) is not an",
-        ),
-        (["-o", str(tmp_path / "new.toml"), "--raw", "absent.jsonl"], "--launcher is missing"),
-        (["-o", str(tmp_path / "new.toml"), "--launcher", "no-such-launcher -n 2"], "no command 'no-such-launcher'"),
-        (["-o", str(out), "--launcher", "true"], "paper.toml: is there already; valid: another name, or --overwrite"),
-        (["-o", str(out), "--budget", "10"], "--budget = '10' has no unit"),
-        (["-o", "machine.txt"], "suffix = '.txt'"),
-    ):
-        assert main(["calibrate", *arguments]) == 2
-        error = capsys.readouterr().err
-        assert error.startswith("pready: error: ")
-        assert said in error
-        assert error.count("\n") == 1
+    assert main(["calibrate", "-o", str(out), "--launcher", "true"]) == 2
+    assert "paper.toml: is there already; valid: another name, or --overwrite" in capsys.readouterr().err
     assert machine.load(out).name == "paper"  # untouched
     fit = ["calibrate", "--raw", str(raw), "-o", str(out)]
     assert main(fit) == 0  # the same content
@@ -77,10 +59,9 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
     before = machine.load(out)
     assert before.intra == machine.unmeasured().intra
     assert "[intra]" not in out.read_text()
-    for words, said in ((["--raw", str(between)], "--intra with ranks on a and b; valid: two ranks on one node"),):
-        assert main([*fit, "--intra", *words]) == 2
-        assert said in capsys.readouterr().err
-        assert machine.load(out) == before
+    assert main([*fit, "--intra", "--raw", str(between)]) == 2
+    assert "--intra with ranks on a and b; valid: two ranks on one node" in capsys.readouterr().err
+    assert machine.load(out) == before
     for _ in range(2):  # the second time it is what it was
         assert main([*fit, "--intra", "--raw", str(within)]) == 0
         after = machine.load(out)
@@ -106,8 +87,6 @@ def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "contention by the library" in capsys.readouterr().err
     m = machine.load(out)
     assert m.threads.contention is None
-    assert main(["calibrate", "import", "README.md", "-o", str(out)]) == 2
-    assert "is no benchmark output that can be read" in capsys.readouterr().err
     made = from_files([Path(f) for f in files], name="osu")
     assert made.text.startswith("# Written by pready")
     assert made.machine.created == m.created

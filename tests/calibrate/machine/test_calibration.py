@@ -1,7 +1,5 @@
 """From raw records to a machine: a machine of known parameters, measured on paper, comes back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -9,25 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from on_paper import (
-    O_R,
-    O_S,
-    RATE,
-    TAKEN,
-    THRESHOLD,
-    WIRE,
-    contention_records,
-    gap,
-    one_way,
-    records,
-    written_to,
-)
+from on_paper import O_R, O_S, RATE, TAKEN, THRESHOLD, WIRE, contention_records, gap, one_way, records, written_to
 
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.machine import observations_of
-from pready.calibrate.machine.calibrate import Calibration, calibrate, provenance
+from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
-from pready.calibrate.measure.raw_file import Records
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
@@ -153,19 +138,6 @@ def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
     shuffled.write_text("\n".join([lines[0], *rest]) + "\n")
     one, other = (calibrate(p, name="paper") for p in (raw, shuffled))
     assert dumps(one.described.machine) == dumps(other.described.machine)
-
-
-@pytest.mark.thorough
-def test_a_killed_run_fits_like_an_uninterrupted_one(raw: Path, tmp_path: Path) -> None:
-    whole = raw.read_bytes()
-    cut = tmp_path / "cut.jsonl"
-    cut.write_bytes(whole[: len(whole) * 2 // 3])  # in the middle of a line
-    known = {str(p): (p, r) for p, r in records()}
-    with Records(cut) as out:
-        assert out.content.damaged_tail
-        for point in out.missing([p for p, _ in known.values()], "e"):
-            out.add_point(point, "e", known[str(point)][1])
-    assert dumps(calibrate(cut, name="x").described.machine) == dumps(calibrate(raw, name="x").described.machine)
 
 
 def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:

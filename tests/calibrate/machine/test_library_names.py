@@ -1,7 +1,5 @@
 """Version strings, as the libraries print them, and what they stand for."""
 
-from __future__ import annotations
-
 import pytest
 from machines import ideal
 

@@ -1,11 +1,10 @@
 """Adding to a machine file: assumptions give way, measurements and a hand's edits do not, and each part is told."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from given import Capsys
 
 from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
@@ -29,7 +28,7 @@ def merge(base: Path, files: Sequence[str], *options: str) -> Path:
     return out
 
 
-def test_assumptions_give_way(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_assumptions_give_way(base: Path, capsys: Capsys) -> None:
     before = base.read_text()
     out = merge(base, PUTS)
     told = capsys.readouterr().err
@@ -42,7 +41,7 @@ def test_assumptions_give_way(base: Path, capsys: pytest.CaptureFixture[str]) ->
     assert base.read_text() == before
 
 
-def test_measurements_stay_unless_named(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_measurements_stay_unless_named(base: Path, capsys: Capsys) -> None:
     out = merge(base, [str(DATA / "osu_latency_v5.txt")])
     told = capsys.readouterr().err
     assert f"kept inter of {base}, which is measured; --replace inter takes the files' " in told
@@ -53,7 +52,7 @@ def test_measurements_stay_unless_named(base: Path, capsys: pytest.CaptureFixtur
     assert load(out).inter == load(base).inter
 
 
-def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: Capsys) -> None:
     """Comments stay, too."""
     text = base.read_text()
     old = next(line for line in text.splitlines() if line.startswith("epoch = "))
@@ -88,9 +87,7 @@ def test_a_library_that_is_named_is_meant(base: Path) -> None:
         (["--library", "mpich"], "library = 'mpich' is unknown"),
     ],
 )
-def test_one_clear_line(
-    base: Path, capsys: pytest.CaptureFixture[str], options: list[str], says: str, tmp_path: Path
-) -> None:
+def test_one_clear_line(base: Path, capsys: Capsys, options: list[str], says: str, tmp_path: Path) -> None:
     words = [str(base) if word == "BASE" else word for word in options]
     assert main(["calibrate", "import", *PUTS, "-o", str(tmp_path / "o.toml"), *words]) == 2
     error = capsys.readouterr().err

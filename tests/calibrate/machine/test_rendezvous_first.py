@@ -1,7 +1,5 @@
 """A calibration finds from where on messages wait for progress before it measures anything finer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from pready.calibrate.machine import calibrate
+from pready.calibrate.machine import calibration
 from pready.calibrate.measure.raw_file import Point
 from pready.calibrate.measure.schedule import plan
 from pready.calibrate.measure.session import Outcome
@@ -43,16 +41,16 @@ class Benchmark:
 @pytest.fixture
 def benchmark(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
     made = Benchmark()
-    monkeypatch.setattr(calibrate, "measure", made.measure)
-    monkeypatch.setattr(calibrate, "stall_bracket", made.bracket)
-    monkeypatch.setattr(calibrate, "observations_of", SimpleNamespace(load=lambda _: None, probes=lambda *_: None))
-    monkeypatch.setattr(calibrate, "_asked_for", lambda *_: ([], True))
+    monkeypatch.setattr(calibration, "measure", made.measure)
+    monkeypatch.setattr(calibration, "stall_bracket", made.bracket)
+    monkeypatch.setattr(calibration, "observations_of", SimpleNamespace(load=lambda _: None, probes=lambda *_: None))
+    monkeypatch.setattr(calibration, "_asked_for", lambda *_: ([], True))
     return made
 
 
 def run(only: tuple[str, ...] | None = None) -> Outcome:
     nothing = cast(Any, None)
-    return calibrate.run_measurements(nothing, nothing, Path("raw"), threads=2, budget_s=1.0, only=only)
+    return calibration.run_measurements(nothing, nothing, Path("raw"), threads=2, budget_s=1.0, only=only)
 
 
 def test_the_limit_is_bracketed_before_the_second_pass(benchmark: Benchmark) -> None:

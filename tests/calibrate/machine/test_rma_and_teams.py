@@ -1,7 +1,5 @@
 """Costs that whole exchanges show: exchanges of a machine whose costs are known, and the costs read off them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +24,7 @@ TEAMS = (1, 2, 4)
 def known(puts: Puts = "adapter") -> Machine:
     """A machine that has all the costs."""
     m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, MEETING, MEETING], put=PUT, epoch=EPOCH)
-    one_sided = with_fields(
-        m.one_sided,
-        puts=Value[Puts](value=puts, source="assumed", why="test"),
-    )
+    one_sided = with_fields(m.one_sided, puts=Value[Puts](value=puts, source="assumed", why="test"))
     return with_fields(m, one_sided=one_sided)
 
 

@@ -1,7 +1,5 @@
 """A machine's segments and protocols from fits that are made up in part: valid, and no more than is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date
 
@@ -12,7 +10,7 @@ from synthetic import TrueMachine, TrueSegment, observe, random_machine
 from pready.calibrate.fit import Estimate, Fit, fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.describe import describe
+from pready.calibrate.machine.description import describe
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.segments import UNSEEN, segment, without_dips
@@ -110,8 +108,6 @@ def test_thin_data_end_in_a_machine(seed: int) -> None:
     assert first.L.interval is not None
     assert first.L.interval[1] > first.L.interval[0]
 
-
-# --- protocol -------------------------------------------------------------------------------------
 
 MOVES, WAITS = 0.05, 0.95
 

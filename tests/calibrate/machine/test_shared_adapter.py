@@ -1,16 +1,15 @@
 """How one adapter serves several ranks of a node: known adapters come back, and what is not known is said."""
 
-from __future__ import annotations
-
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from given import Capsys, Request
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
+from mpi_home import home_of
 from real_mpi import LIBRARIES, benchmark
 from rig import Rig
 
@@ -103,9 +102,6 @@ def test_ranks_that_lie_otherwise_are_refused(hosts: list[str]) -> None:
     check_places(["a", "a", "b", "b"], 2)
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------
-
-
 def written_to(path: Path, most: int, cores: int, **truth: float) -> Path:
     """A raw file of ranks that are served as told."""
     with Records(path) as out:
@@ -119,7 +115,7 @@ def written_to(path: Path, most: int, cores: int, **truth: float) -> Path:
     return path
 
 
-def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: Capsys) -> None:
     raw, file = written_to(tmp_path / "m.ranks.jsonl", 8, 8, own=4 * US, gap=1.5 * US), tmp_path / "m.toml"
     file.write_text(dumps(ideal(g=4 * US)))
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0
@@ -137,33 +133,11 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no picture" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--intra"], "--intra with --ranks-per-node"),
-        (["--measure", "pingpong"], "--measure with --ranks-per-node"),
-        (["--job", "slurm", "job.sh"], "--job with --ranks-per-node"),
-        ([], "--ranks-per-node adds to a machine file, and there is none"),
-    ],
-)
-def test_what_does_not_fit_is_one_line(
-    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["calibrate", "--ranks-per-node", "2", "-o", str(tmp_path / "none.toml"), *words]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-
-
-# ---- real MPI -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.thorough
 @pytest.mark.alone
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
-def test_two_ranks_of_a_node_share_its_port(library: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    if not os.environ.get(LIBRARIES[library][0]):
-        pytest.skip(f"{LIBRARIES[library][0]} is not set: no {library} to test with")
-    home = Path(os.environ[LIBRARIES[library][0]])
+def test_two_ranks_of_a_node_share_its_port(library: str, tmp_path: Path, request: Request) -> None:
+    home = home_of(library)
     built = benchmark(home, request)
     few = {"min_repeats": 6, "max_repeats": 6, "budget_s": 1.0}
     wanted = [

@@ -1,7 +1,5 @@
 """Job scripts of four schedulers, by their printed form."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,13 +1,7 @@
 """The raw result file and the run that fills it: nothing lost, nothing twice, whatever dies when."""
 
-from __future__ import annotations
-
 import json
-import random
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -46,21 +40,6 @@ for line in sys.stdin:
     print(json.dumps({"measurement": words[0], "id": given["id"], "median_s": size * 1e-9}), flush=True)
 """
 
-DRIVER = """
-import sys
-from pathlib import Path
-from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.raw_file import Point
-from pready.calibrate.measure.session import measure
-
-fake, out, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-points = [Point.of("pingpong", bytes=size) for size in range(count)]
-built = Built(Path("fake"), ("cc",), "cc 1", "source")
-print("ready", flush=True)
-measure(points, Launcher((sys.executable, fake), label="fake"), out, 60.0, built=built)
-"""
-
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
@@ -88,9 +67,6 @@ def filled(path: Path, count: int) -> None:
             records.add_point(point, ENVIRONMENT, {"measurement": "pingpong", "median_s": 1.0})
 
 
-# ---- points and keys ------------------------------------------------------------------------------------------------
-
-
 def test_point_is_a_line_whatever_the_order_of_its_parameters() -> None:
     point = Point.of("approach", bytes=8, ready_s=(0.0, 0.5), approach="many")
     assert point == Point.of("approach", approach="many", bytes=8, ready_s=(0.0, 0.5))
@@ -112,9 +88,6 @@ def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
     assert key != environment_key(record, "mpiexec", tcp, "p")
     assert key != environment_key(record, "srun", {}, "p")
     assert key != environment_key(record, "srun", tcp, "q")
-
-
-# ---- the file -------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_added_is_read_back_in_order(tmp_path: Path) -> None:
@@ -202,9 +175,6 @@ def test_unsupported_is_a_result(tmp_path: Path) -> None:
     assert read(path).select("early") == []
 
 
-# ---- measuring ------------------------------------------------------------------------------------------------------
-
-
 def values(content: Content) -> dict[str, float]:
     return {line["point"]: line["record"]["median_s"] for line in content.points.values()}
 
@@ -276,34 +246,6 @@ def test_a_callback_that_raises_loses_nothing(tmp_path: Path, launcher: Launcher
     with pytest.raises(KeyboardInterrupt):
         measure(pingpongs(1, 2), launcher, out, 60.0, stop, built=BUILT)
     assert list(values(read(out))) == ["pingpong bytes=1"]
-
-
-@pytest.mark.thorough
-def test_killed_at_ten_random_moments_nothing_is_lost_or_twice(tmp_path: Path, fake: Path) -> None:
-    count = 60
-    out, straight = tmp_path / "killed.jsonl", tmp_path / "straight.jsonl"
-    command = [sys.executable, "-c", DRIVER, str(fake)]
-    subprocess.run([*command, str(straight), str(count)], check=True, capture_output=True)
-    generator = random.Random(20230821)
-    known: list[str] = []
-    for _ in range(10):
-        with subprocess.Popen([*command, str(out), str(count)], stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(generator.uniform(0.0, 0.25))
-            process.send_signal(signal.SIGKILL)
-        if out.exists():
-            now = list(read(out).points)
-            assert now[: len(known)] == known  # nothing that was there has gone
-            known = now
-    done = subprocess.run([*command, str(out), str(count)], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert values(read(out)) == values(read(straight))  # reading refuses duplicates
-    assert len(read(out).points) == count
-    assert list(read(out).points) == list(read(straight).points)
-
-
-# ---- launchers ------------------------------------------------------------------------------------------------------
 
 
 def test_launchers_from_a_string_and_of_several_parts() -> None:

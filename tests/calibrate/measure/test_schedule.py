@@ -1,7 +1,5 @@
 """What a calibration measures: sizes, passes, and names that the benchmark knows."""
 
-from __future__ import annotations
-
 import pytest
 
 from pready.calibrate.measure.catalogue import MEASUREMENTS
@@ -34,10 +32,7 @@ def test_plan_can_be_limited() -> None:
 def test_buffers_divide_by_any_number_of_threads() -> None:
     for threads in (1, 3, 7, 64):
         for point in (p for p in plan(threads=threads) if p.measurement == "approach"):
-            size, own, theta = point.get("bytes"), point.get("threads"), point.get("theta")
-            assert isinstance(size, int)
-            assert isinstance(own, int)
-            assert isinstance(theta, int)
+            size, own, theta = (int(str(point.get(name))) for name in ("bytes", "threads", "theta"))
             assert own <= threads
             assert size % (own * theta) == 0
 

@@ -1,7 +1,5 @@
 """``pready workload traces.otf2``: the trace of a program is the workload that made it."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given import Capsys, Patch
 
 pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is not installed")
 
@@ -51,7 +50,7 @@ def halo(tmp_path: Path) -> Workload:
     return workload.load(path)
 
 
-def test_a_region_without_a_definition(tmp_path: Path, halo: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_region_without_a_definition(tmp_path: Path, halo: Workload, monkeypatch: Patch) -> None:
     enter = _Reader.enter
     undefined = SimpleNamespace(region=None)  # what the reader makes of it
     monkeypatch.setattr(_Reader, "enter", lambda self, thread, at, event: enter(self, thread, at, undefined))
@@ -77,9 +76,7 @@ def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
     return write(folder, 4, w.threads if threads else 1, rank_s)
 
 
-def test_the_trace_of_a_halo_is_its_workload(
-    tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_trace_of_a_halo_is_its_workload(tmp_path: Path, halo: Workload, capsys: Capsys) -> None:
     anchor, out = traced(tmp_path / "scorep", halo), tmp_path / "app.toml"
     words = ["workload", str(anchor), "-o", str(out), "--set", "arrivals.model=trace"]
     assert main([*words, "--trace", str(tmp_path / "t.json")]) == 0
@@ -108,9 +105,7 @@ def test_the_trace_of_a_halo_is_its_workload(
     assert model.spread == pytest.approx(0.08, rel=0.2)  # of 11 × 4 × 4 draws
 
 
-def test_what_a_trace_without_threads_does_not_say_is_asked_for(
-    tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_trace_without_threads_does_not_say_is_asked_for(tmp_path: Path, halo: Workload, capsys: Capsys) -> None:
     anchor, out = traced(tmp_path / "scorep", halo, threads=False), tmp_path / "app.toml"
     words = ["workload", str(anchor), "-o", str(out)]
     given = {"threads": "4", "iterations": "12", "arrivals.spread": "8 %"}
@@ -129,7 +124,7 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(
     assert w.thread_time == pytest.approx(longest.mean(), rel=1e-6)
 
 
-def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys: Capsys) -> None:
     out = tmp_path / "app.toml"
     anchor = traced(tmp_path / "scorep", halo)
     for words, said in (
@@ -229,9 +224,7 @@ def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:
     assert stretch_name(process, found[True]).startswith("!$omp parallel (halo.c:17) until !$omp barrier")
 
 
-def test_without_the_reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_reader(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
     assert main(["workload", "traces.otf2", "-o", str(tmp_path / "app.toml")]) == 2
     said = capsys.readouterr().err
@@ -239,7 +232,7 @@ def test_without_the_reader(
     assert said == f"pready: error: an OTF2 trace needs otf2, which is not installed: {install}\n"
 
 
-def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: Capsys) -> None:
     anchor = traced(tmp_path / "scorep", halo)
     empty, cut = tmp_path / "empty.otf2", tmp_path / "cut"
     empty.write_bytes(b"")
@@ -258,9 +251,7 @@ def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: pytest.CaptureF
     ("ticks", "late", "why"),
     [(0, 0, "its clock has 0 ticks per second"), (1, 10**11, "Python int too large to convert")],
 )
-def test_a_damaged_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ticks: int, late: int, why: str
-) -> None:
+def test_a_damaged_clock(tmp_path: Path, monkeypatch: Patch, capsys: Capsys, ticks: int, late: int, why: str) -> None:
     """10^11 s are 10^20 ns, more than 63 bits."""
     monkeypatch.setattr(otf2_trace, "TICKS", ticks)
     anchor = write(tmp_path / "scorep", 1, 1, lambda trace, rank: trace.call(rank, "MPI_Init", 0, late))

@@ -1,7 +1,5 @@
 """Profiles as workloads: mpiP reports, and Caliper's communication regions; what is missing is asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -24,13 +22,7 @@ RECORDS = [
     {"path": "main", "time (inc)": 9.5},
     {"path": "main/sum", "Sends (max)": 0, "Sends (total)": 0, "Coll (max)": 50},
 ]  # fmt: skip
-GIVEN = {
-    "threads": "4",
-    "pattern": "halo3d",
-    "iterations": "50",
-    "arrivals.spread": "4 %",
-    "compute.time": "2 ms",
-}
+GIVEN = {"threads": "4", "pattern": "halo3d", "iterations": "50", "arrivals.spread": "4 %", "compute.time": "2 ms"}
 
 REPORT = str(Path(__file__).parents[2] / "data" / "importers" / "mpip_3.5.mpiP")
 GIVEN_REPORT = {"threads": "8", "pattern": "halo3d", "iterations": "400", "arrivals.spread": "4 %"}
@@ -196,17 +188,3 @@ def test_columns_and_rows_of_caliper(tmp_path: Path) -> None:
 def test_what_is_missing_of_caliper_is_named(tmp_path: Path, data: Any, said: str) -> None:
     with pytest.raises(PreadyError, match=re.escape(said)):
         read_caliper(written(tmp_path, data))
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ([], "nothing to read; valid: RUN"),
-        ([REPORT, "--set", "thread=4"], '--set thread (did you mean "threads"?)'),
-        ([REPORT, "--set", "threads=x"], "threads = 'x'; valid: an integer"),
-        ([REPORT, "--set", "pattern=halo2d"], "pattern = 'halo2d'; valid: pt2pt or halo3d or halo3d26"),
-    ],
-)
-def test_what_cannot_be_set(given: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["workload", *given, "-o", str(tmp_path / "app.toml")]) == 2
-    assert said in capsys.readouterr().err

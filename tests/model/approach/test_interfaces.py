@@ -1,7 +1,5 @@
 """Approaches as data: mapping to VCIs, bins, and the counts of zambre2021."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

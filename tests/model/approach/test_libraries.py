@@ -1,10 +1,7 @@
 """What an MPI library is told to do."""
 
-from __future__ import annotations
-
 import pytest
 
-from pready.cli import main
 from pready.model.approach.interfaces import MANY, PART_AM, Approach
 from pready.model.approach.libraries import LIBRARIES, Fact, library
 from pready.model.approach.vcis import vci_members
@@ -71,12 +68,6 @@ def test_a_library_is_named_with_its_version() -> None:
         library("openmpi-perzist@5.0.11")
     with pytest.raises(PreadyError, match="a version follows an @"):
         library("openmpi-5.0.6")
-
-
-def test_the_help_says_how_a_version_is_given(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("predict", "libraries"):
-        assert main([command, "--help"]) == 0
-        assert "NAME[@VERSION]" in capsys.readouterr().out
 
 
 def test_every_library_says_where_it_was_read() -> None:

@@ -1,7 +1,5 @@
 """The draws of C++ against a plain Philox with its known answers, and SciPy's quantiles."""
 
-from __future__ import annotations
-
 import numpy as np
 import philox
 import pytest

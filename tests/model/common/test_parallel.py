@@ -1,7 +1,5 @@
 """Calls beside each other: their order, and their errors."""
 
-from __future__ import annotations
-
 from threading import Event
 
 import pytest

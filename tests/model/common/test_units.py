@@ -1,9 +1,7 @@
 """What users write, and what is refused."""
 
-from __future__ import annotations
-
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pready.model.common import units
@@ -71,7 +69,6 @@ def test_what_is_no_share(text: object) -> None:
     assert "\n" not in str(caught.value)
 
 
-@settings(deadline=None)  # a first call may import
 @given(st.text(max_size=20), st.sampled_from(Unit))
 def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
     try:
@@ -80,13 +77,11 @@ def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
         assert "\n" not in str(error)
 
 
-@settings(deadline=None)  # a first call may import
 @given(st.floats(1e-12, 1e6))
 def test_times_survive_printing(seconds: float) -> None:
     assert parse(format_time(seconds), Unit.TIME) == pytest.approx(seconds, rel=6e-3)
 
 
-@settings(deadline=None)  # a first call may import
 @given(st.floats(1, 1e14))
 def test_sizes_and_rates_survive_printing(value: float) -> None:
     assert parse(format_size(value), Unit.SIZE) == pytest.approx(value, rel=6e-3)

@@ -1,7 +1,5 @@
 """The closed forms against the numbers that gillis2023 prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -31,13 +29,6 @@ GB = 1e9
 )
 def test_eq4_gives_the_numbers_of_the_text(n: int, theta: int, gamma: float, expected: float) -> None:
     assert closed_form(n, theta, gamma * US_PER_MB, 25 * GB).eta == pytest.approx(expected, abs=5e-7)
-
-
-def test_printed_eq4_contradicts_its_own_text() -> None:
-    n, theta, gamma, beta = 8, 8, 1000e-12, 25e9
-    printed = n * theta / max(n * theta - gamma * theta * beta, 1)
-    assert printed == 64
-    assert closed_form(n, theta, gamma, beta).eta == pytest.approx(1.641, abs=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -71,13 +62,7 @@ def test_eq5_and_eq1() -> None:
     assert float(gain.eta(3.0, 2.0)) == 1.5
 
 
-@given(
-    st.integers(1, 256),
-    st.integers(1, 64),
-    st.floats(1, 1e9),
-    st.floats(1e6, 1e12),
-    st.floats(0, 1),
-)
+@given(st.integers(1, 256), st.integers(1, 64), st.floats(1, 1e9), st.floats(1e6, 1e12), st.floats(0, 1))
 def test_eq4_is_eq2_over_eq3(n: int, theta: int, size: float, beta: float, delay: float) -> None:
     ratio = gain.bulk_time(n, theta, size, beta) / gain.pipelined_time(n, theta, size, beta, delay)
     assert float(ratio) == pytest.approx(float(gain.large_message_gain(n, theta, delay / size, beta)), rel=1e-9)

@@ -3,8 +3,6 @@
 Each within 15 %: the paper gives its factors as "about".
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The papers' metrics, with the arithmetic beside the number."""
 
-from __future__ import annotations
-
 import pytest
 
 from pready.model.common.errors import PreadyError

@@ -1,7 +1,5 @@
 """Contention belongs to the library: which curve a prediction takes, and that it scales with the machine's o_s."""
 
-from __future__ import annotations
-
 import pytest
 from machines import ideal
 
@@ -10,7 +8,7 @@ from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, PART
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.engine.evaluate import Evaluation
-from pready.model.machine.contention_by_library import BY_LIBRARY, contention, waiting, with_contention
+from pready.model.machine.contention_by_library import contention, waiting, with_contention
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
@@ -78,9 +76,3 @@ def test_threads_that_wait_hand_over() -> None:
         one, all_wait = (e.mean_time(BY_KEY[key].into(8)) for key in ("many-joined", "many"))
         assert one == pytest.approx(9e-6, rel=1e-4)
         assert all_wait == pytest.approx(1e-6 + 8 * (1e-6 + each), rel=1e-4)
-
-
-def test_the_table_names_its_source() -> None:
-    for row in BY_LIBRARY.values():
-        assert "@" in row.why
-        assert "@" in row.waiting_why or "gillis2023" in row.waiting_why

@@ -1,7 +1,5 @@
 """Shipped profiles hold together: no message gets faster by being larger."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A machine written and read again is the same machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +28,3 @@ def test_round_trip(name: str, tmp_path: Path) -> None:
     assert again.model_dump(mode="json") == approximately(original.model_dump(mode="json"))
     path.write_text(dumps(again), encoding="utf-8")
     assert dumps(machine.load(path)) == dumps(again)
-
-
-def test_one_line_per_value() -> None:
-    lines = dumps(machine.load("meluxina")).splitlines()
-    assert sum(line.startswith("o_s = {value = ") for line in lines) == 3  # segments between nodes
-    assert any(line.startswith("barrier") or line == "[threads.barrier]" for line in lines)

@@ -1,7 +1,5 @@
 """What a receiver does with what comes: read, written, refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ import pytest
 
 from pready.model.advice.explanation import explain
 from pready.model.advice.predict import predict
-from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load as machine
 from pready.model.toml.dotted import written
 from pready.model.workload.workload import Workload, load
@@ -44,47 +41,6 @@ def test_work_by_byte_and_by_partition() -> None:
     assert by_time is not None
     np.testing.assert_allclose(by_byte.of_partition(size), [2e-6, 4e-6])
     np.testing.assert_allclose(by_time.of_partition(size), [7e-6, 7e-6])
-
-
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        ({"receiver": "consuming"}, "receiver = 'consuming' without consume"),
-        ({"receiver": "waiting", "consume": {"time": "1 us"}}, "receiver = 'waiting' beside consume"),
-        ({"consume": {}}, "consume: neither time nor per_byte"),
-        ({"consume": {"threads": 2}}, "consume: neither time nor per_byte"),
-        ({"consume": {"time": "1 us", "per_byte": "1 ns/B"}}, "consume: time beside per_byte"),
-        ({"consume": {"time": 3}}, "consume.time = 3 has no unit"),
-        ({"consume": {"time": "-1 us"}}, "consume.time"),
-        ({"consume": {"time": "1 us", "threads": 0}}, "consume.threads"),
-        ({"consume": {"time": "1 us"}, "pattern": "sweep3d"}, "receiver = 'consuming' with pattern = 'sweep3d'"),
-        (
-            {"consume": {"time": "1 us"}, "pattern": "halo3d", "thread_grid": [2, 2, 1]},
-            "receiver = 'consuming' with thread_grid = [2, 2, 1]",
-        ),
-        ({"consume": {"time": "1 us"}, "pattern": "bcast"}, "receiver = 'consuming' with pattern = 'bcast'"),
-        (
-            {"consume": {"time": "1 us"}, "compute": {"time": "1 ms", "device": "gpu", "waves": 8}},
-            "receiver = 'consuming' with compute.device = 'gpu'",
-        ),
-        ({"parrived": True}, "parrived is not a field (did you mean consume?)"),
-    ],
-)
-def test_misuse_is_one_line(fields: dict[str, Any], says: str, tmp_path: Path) -> None:
-    path = tmp_path / "w.toml"
-
-    def text(value: object) -> str:
-        if isinstance(value, dict):
-            return "{ " + ", ".join(f"{k} = {text(v)}" for k, v in value.items()) + " }"
-        return f'"{value}"' if isinstance(value, str) else str(value).lower()
-
-    lines = {"format": 2, **PLAIN, **fields}
-    path.write_text("\n".join(f"{k} = {text(v)}" for k, v in lines.items()))
-    with pytest.raises(PreadyError) as caught:
-        load(path)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert str(path) in str(caught.value)
 
 
 def test_an_exchange_of_a_step_may_do_otherwise() -> None:

@@ -1,7 +1,5 @@
 """Workload files: sizes per neighbour, exchanges of a step, nodes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -24,6 +22,8 @@ format = 2
 threads = 2
 pattern = "neighbours"
 """
+PLAIN = 'format = 2\nthreads = 4\nbuffer = "64 KiB"\n'
+WORK = 'consume = { time = "1 us" }\n'
 FACES = 'faces = ["2 MiB", "512 KiB", "8 B"]\n'
 STEP = """
 format = 2
@@ -68,6 +68,7 @@ def test_faces(tmp_path: Path) -> None:
     assert [w.sizes.towards(s) for s in ((-1, 0, 0), (0, 1, 0), (0, 0, 1))] == [2 * 2**20, 2**19, 8]
     half = w.changed(buffer="1 MiB")
     assert half.faces == (2**20, 2**18, 4)
+    assert w.changed(**{"faces[0]": "256 KiB"}).buffer == 2**19
     assert w.at_buffer(3.0 * 2**20).faces == (3 * 2**20, 0.75 * 2**20, 12)
     assert loaded(tmp_path, HALO + 'buffer = "1 MiB"\n').sizes is None
 
@@ -202,10 +203,7 @@ def test_nodes(tmp_path: Path) -> None:
         (STEP.replace("[{ to", "[{ top"), "exchanges[1].neighbour_list[0][0].top is not a field"),
         (STEP.replace('"8 B"]', "8]"), "exchanges[0].faces[2] = 8 has no unit"),
         (STEP.replace('buffer = "8 KiB"', "thread = 3"), 'exchanges[1].thread is not a field (did you mean "'),
-        (
-            STEP.replace("2], [0]", "3], [-1]"),
-            "exchanges[1].neighbour_list[1][0] = -1; valid: at least 0",
-        ),
+        (STEP.replace("2], [0]", "3], [-1]"), "exchanges[1].neighbour_list[1][0] = -1; valid: at least 0"),
         (
             STEP.replace('buffer = "8 KiB"', 'faces = ["8 B", "8 B", "8 B"]'),
             "exchanges[1].faces = (8.0, 8.0, 8.0) with",
@@ -216,6 +214,19 @@ def test_nodes(tmp_path: Path) -> None:
         ),
         (STEP.replace("share", "blocks = 2\nshare"), "blocks beside exchanges; valid: blocks in each of [[exchanges]]"),
         (STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
+        (PLAIN + 'receiver = "consuming"', "receiver = 'consuming' without consume"),
+        (PLAIN + 'receiver = "waiting"\nconsume = { time = "1 us" }', "receiver = 'waiting' beside consume"),
+        (PLAIN + "consume = {}", "consume: neither time nor per_byte"),
+        (PLAIN + "consume = { threads = 2 }", "consume: neither time nor per_byte"),
+        (PLAIN + 'consume = { time = "1 us", per_byte = "1 ns/B" }', "consume: time beside per_byte"),
+        (PLAIN + "consume = { time = 3 }", "consume.time = 3 has no unit"),
+        (PLAIN + 'consume = { time = "-1 us" }', "consume.time"),
+        (PLAIN + 'consume = { time = "1 us", threads = 0 }', "consume.threads"),
+        (PLAIN + WORK + 'pattern = "sweep3d"', "receiver = 'consuming' with pattern = 'sweep3d'"),
+        (PLAIN + WORK + 'pattern = "halo3d"\nthread_grid = [2, 2, 1]', "'consuming' with thread_grid = [2, 2, 1]"),
+        (PLAIN + WORK + 'pattern = "bcast"', "receiver = 'consuming' with pattern = 'bcast'"),
+        (PLAIN + WORK + 'compute = { time = "1 ms", device = "gpu", waves = 8 }', "with compute.device = 'gpu'"),
+        (PLAIN + "parrived = true", "parrived is not a field (did you mean consume?)"),
         (HALO + "exchanges = []", "exchanges = []; valid: at least 1 value, not 0"),
         (HALO + "exchanges = 3", "exchanges = 3"),
         (HALO + "exchanges = [3]", "exchanges[0] = 3 is not a table"),
