@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from pready.commands.exit_status import Status
+from pready.exit_status import Status
 from pready.files.writing import UnwrittenError, replacing
 from pready.model.common.errors import PreadyError, did_you_mean, printable, shown
 from pready.model.version import VERSION

@@ -344,7 +344,7 @@ def _tree(size: tuple[int, int, int], radix: int) -> Pattern:
 def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbours: Sequence[Iterable[int]]) -> Pattern:
     ranks = math.prod(size)
     if len(neighbours) != ranks:
-        raise PreadyError(f"neighbour list of {len(neighbours)} ranks", valid=f"one entry for each of {ranks} ranks")
+        raise PreadyError(f"neighbour_list of {len(neighbours)} ranks", valid=f"one entry for each of {ranks} ranks")
     lists = [np.fromiter(n, np.int64) for n in neighbours]
     counts = np.array([len(n) for n in lists], np.int64)
     target = np.concatenate(lists)

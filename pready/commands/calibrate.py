@@ -86,6 +86,9 @@ def calibrate(
     if output is None:
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
+    unfit = {"--intra": intra, "--job": job, "--measure": only} if per_node is not None else {}
+    for option in (option for option, given in unfit.items() if given):
+        raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
     adds = False
     if intra or per_node is not None:
         text = within_node.base(output, "--intra" if intra else "--ranks-per-node")
@@ -94,9 +97,6 @@ def calibrate(
         check_new(output)
     budget_s = parse(budget, Unit.TIME, "--budget")
     if per_node is not None:
-        unfit = {"--intra": intra, "--job": job, "--measure": only}
-        for option in (option for option, given in unfit.items() if given):
-            raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
         key = None
         raw = raw or output.with_suffix(".ranks.jsonl")
         if launcher is not None or not raw.exists():

@@ -80,18 +80,21 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate examples/halo3d.toml --set grid=2x2x2 --approach many:8 --trace predicted.json",
     ),
     "sst": ("pready sst --headers sst-elements/src info",),
-    "sst calibrate": ("pready sst calibrate --machine meluxina",),
+    "sst calibrate": ("pready sst calibrate meluxina",),
     "sst config": (
         "pready sst config examples/halo3d.toml --topology dragonfly:adaptive --approach part:8 -o run.py",
-        "pready sst config examples/halo3d.toml --machine bebop --set iterations=3 --packet 4KiB --seed 1 -o run.py",
+        "pready sst config examples/halo3d.toml --machine bebop --set iterations=3 --set sst.packet=4KiB "
+        "--seed 1 -o run.py",
     ),
     "sst info": ("pready sst info",),
     "sst run": (
-        "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --packet 16KiB --approach part:8",
+        "pready sst run examples/halo3d.toml --topology fattree:4 --set grid=4x4x4 --set sst.packet=16KiB "
+        "--approach part:8",
         "pready sst run examples/halo3d.toml --topology hyperx:adaptive --set ranks_per_node=2 "
-        "--set sst.allocation=random --set sst.background=64KiB --set iterations=3 --packet 16KiB --approach part:8",
-        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --set iterations=3 --packet 16KiB "
-        "--keep runs/ --seed 1 --json",
+        "--set sst.allocation=random --set sst.background=64KiB --set iterations=3 --set sst.packet=16KiB "
+        "--approach part:8",
+        "pready sst run halo.toml --machine bebop --library emulated --processes 2 --set iterations=3 "
+        "--set sst.packet=16KiB --keep runs/ --seed 1 --json",
     ),
     "sweep": (
         "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:4x",

@@ -15,7 +15,7 @@ from pready.calibrate.measure.compile import build, find_mpicc
 from pready.calibrate.measure.job_script import Job
 from pready.commands import options
 from pready.commands.doctor import tried_first
-from pready.commands.exit_status import Status
+from pready.exit_status import Status
 from pready.files.writing import check_new, make_folder, texts, write_all
 from pready.model.advice.predict import chosen_ways, effective_library, predict
 from pready.model.approach.interfaces import INTERFACES, Approach

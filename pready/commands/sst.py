@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from pready.commands import options
-from pready.commands.exit_status import Status
+from pready.exit_status import Status
 from pready.files.writing import check_writable
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError, shown
@@ -28,7 +28,7 @@ from pready.sst.congestion import simulate_beside
 from pready.sst.library import MissingSST
 from pready.sst.parameters import GROUPS, parameters
 from pready.sst.run import How, stopped_in_order
-from pready.sst.set_by_name import NETWORK, set_by_name, size
+from pready.sst.set_by_name import NETWORK, set_by_name
 from pready.sst.simulate import SIMULATED, Setup, setup, write_config
 from pready.sst.simulate import calibrate as calibrated
 from pready.sst.topology import ROUTINGS, VALID, Topology
@@ -37,7 +37,6 @@ MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 BUILDING = "building the element library, once: it is kept"
 DEFAULT_ITERATIONS = 10
-SMALLEST_PACKET = 64
 
 
 @click.group(invoke_without_command=True)
@@ -79,9 +78,6 @@ _OPTIONS = (
         metavar="NAME",
         help=f"{VALID}; the first ROUTING unless said: {ROUTINGS}.  [default: the machine's [network], else single]",
     ),
-    click.option(
-        "--packet", metavar="SIZE", help="Larger packets: faster and coarser.  [default: at most 2.5 % of the latency]"
-    ),
     options.seed(),
 )
 
@@ -102,14 +98,13 @@ def config(
     machine: str,
     fields: Sequence[str],
     topology: str | None,
-    packet: str | None,
     seed: int,
     approach: str | None,
     output: Path,
 ) -> None:
     """Write an SST configuration for WORKLOAD, with its arrivals beside it, to edit and keep."""
     check_writable(output, (".py",))
-    made = _setup(workload, machine, fields, topology, packet, seed)
+    made = _setup(workload, machine, fields, topology, seed)
     chosen = _approach(approach or "many", made.workload)
     if installed.available():
         installed.build()
@@ -144,7 +139,6 @@ def run(
     machine: str,
     fields: Sequence[str],
     topology: str | None,
-    packet: str | None,
     seed: int,
     names: Sequence[str],
     library: str | None,
@@ -156,7 +150,7 @@ def run(
 
     Ten iterations of the workload's grid (8 ranks, or a pair, if it has none) unless --set iterations says otherwise.
     """
-    made = _setup(workload, machine, fields, topology, packet, seed)
+    made = _setup(workload, machine, fields, topology, seed)
     chosen = [_approach(text, made.workload) for text in names]
     installed.find()
     with status("SST") as said:
@@ -181,7 +175,7 @@ def run(
 
 
 @sst.command()
-@options.machine()
+@click.argument("machine")
 @needs_sst()
 def calibrate(machine: str) -> None:
     """Fit Firefly's and merlin's parameters to the machine's ping-pong times, and show how well."""
@@ -215,9 +209,7 @@ def info() -> None:
             click.echo(f"  {p.name:18} {p.default or '(none)':8} {p.meaning}")
 
 
-def _setup(
-    workload: str, machine: str, fields: Sequence[str], network: str | None, packet: str | None, seed: int
-) -> Setup:
+def _setup(workload: str, machine: str, fields: Sequence[str], network: str | None, seed: int) -> Setup:
     """A run of the workload; ten iterations unless ``--set`` says how many."""
     fields, of_network = set_by_name(fields)
     on, what = options.read(workload, machine, fields)
@@ -225,7 +217,6 @@ def _setup(
         raise PreadyError(f"grid = {shown(what.grid)} has {ranks} ranks", valid=f"at most {MOST_RANKS} for SST")
     iterations = what.iterations if options.sets(fields, "iterations") else DEFAULT_ITERATIONS
     network = network or ("single" if on.network is None else on.network.sst_name)
-    of_network["packet"] = 0 if packet is None else size(packet, "--packet", SMALLEST_PACKET)
     return setup(on, what, network, (), iterations=iterations, seed=seed, **of_network)
 
 

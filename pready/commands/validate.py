@@ -12,7 +12,7 @@ from platformdirs import user_cache_path
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.commands import options
-from pready.commands.exit_status import Status
+from pready.exit_status import Status
 from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.show.tables.validation import agreement_data, agreement_view, claims_data, claims_view

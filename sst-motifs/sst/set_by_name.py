@@ -10,10 +10,12 @@ from pready.model.common.units import Unit, parse
 from pready.sst.firefly import LARGEST_MESSAGE
 
 OF_SST = "sst."
+LEAST_PACKET = 64
 ALLOCATIONS = ("linear", "random")
 NETWORK = {
     "sst.allocation": "linear or random, of the seed: which host runs which ranks",
     "sst.background": "bytes of a message of another job, on as many hosts again (pready.Traffic)",
+    "sst.packet": "bytes of a packet: larger ones are faster and coarser; without, at most 2.5 % of the latency",
 }
 
 
@@ -37,6 +39,8 @@ def set_by_name(given: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
             options["allocation"] = value
         elif name == "sst.background":
             options["background"] = size(value, f"--set {name}")
+        elif name == "sst.packet":
+            options["packet"] = size(value, f"--set {name}", LEAST_PACKET)
         else:
             raise PreadyError(f"--set {shown(name)} is unknown", valid=", ".join(NETWORK))
     return others, options

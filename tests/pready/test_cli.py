@@ -221,7 +221,7 @@ def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str 
 
 
 def test_every_command_is_found_and_listed() -> None:
-    no_commands = {"__init__", "examples", "exit_status", "options", "sweep_and_compare"}
+    no_commands = {"__init__", "examples", "options", "sweep_and_compare"}
     files = {p.stem for p in Path("pready/commands").glob("*.py")} - no_commands
     assert files == set(COMMANDS)
     context = click.Context(cli)

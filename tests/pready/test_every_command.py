@@ -163,6 +163,7 @@ def true_of(error: str, workload: Workload, fields: dict[str, Any]) -> bool:
     tables = [fields, *fields.get("exchanges", ())]
     given = [f"{name} = {shown(value)}" for table in tables for name, value in table.items()]
     given += [f"exchanges[{i}] has" for i in range(len(workload.parts))]
+    given += [f"neighbour_list of {len(t['neighbour_list'])} ranks" for t in tables if "neighbour_list" in t]
     return any(words in error for words in (*needs, *given))
 
 

@@ -16,7 +16,7 @@ import pytest
 from command_line import out, refused
 
 from pready.cli import main
-from pready.commands.exit_status import Status
+from pready.exit_status import Status
 from pready.files.writing import UnwrittenError, check_writable, replacing, texts, write_all, write_text, write_with
 from pready.model.common.errors import PreadyError
 

@@ -269,8 +269,8 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixt
         (("--set", "grid=1000x1000x10"), "has 10000000 ranks; valid: at most 1000000 for SST"),
         (("--approach", "many:5"), "transport_partitions = 5 does not divide 32"),
         (("--topology", "dragonfly:fast"), "routing 'fast'; valid: minimal, valiant, adaptive, ugal"),
-        (("--packet", "4"), "--packet = '4' has no unit"),
-        (("--packet", "1 B"), "--packet = '1 B'; valid: whole bytes, 64 B to 2 GiB"),
+        (("--set", "sst.packet=4"), "--set sst.packet = '4' has no unit"),
+        (("--set", "sst.packet=1 B"), "--set sst.packet = '1 B'; valid: whole bytes, 64 B to 2 GiB"),
         (("--approach", "rma"), "--approach = 'rma' (did you mean"),
         (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
         (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
@@ -552,7 +552,7 @@ def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.Captu
 def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changed = ("ranks_per_node=2", "iterations=1", "sst.allocation=random", "sst.background=64 KiB")
     words = [word for change in changed for word in ("--set", change)]
-    words += ["--topology", "dragonfly:adaptive", "--packet", "4 KiB", "--keep", str(tmp_path / "k")]
+    words += ["--topology", "dragonfly:adaptive", "--set", "sst.packet=4 KiB", "--keep", str(tmp_path / "k")]
     assert command("run", HALO, "--approach", "many:8", *words, "--json") == 0
     capsys.readouterr()
     text, alone = ((tmp_path / "k" / name).read_text() for name in ("many-8.py", "one-router/many-8.py"))

@@ -308,7 +308,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {p.name for p in out.iterdir()} == {"exchange.c", "Makefile"}
     assert "Pt2Pt many in 2 messages" in capsys.readouterr().err
     advised = predict(load_machine("meluxina"), load_workload(str(file))).advised
-    assert main(["prove", str(file), "--machine", "meluxina", "--source", "c", str(out)]) == 0
+    assert main(["prove", str(file), "--machine", "meluxina", "--source", "c", str(out), "--overwrite"]) == 0
     assert f"({advised.name} in" in capsys.readouterr().err
     assert main(["prove", str(file), "--approach", "part:2", "--source", "python", str(out)]) == 0
     assert (out / "exchange.py").exists()

@@ -24,7 +24,7 @@ def base(tmp_path: Path) -> Path:
 
 def merge(base: Path, files: Sequence[str], *options: str) -> Path:
     out = base.with_name("out.toml")
-    assert main(["calibrate", "import", *files, "--merge", str(base), "-o", str(out), *options]) == 0
+    assert main(["calibrate", "import", *files, "--merge", str(base), "-o", str(out), "--overwrite", *options]) == 0
     return out
 
 

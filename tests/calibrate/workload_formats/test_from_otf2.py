@@ -99,7 +99,7 @@ def test_the_trace_of_a_halo_is_its_workload(tmp_path: Path, halo: Workload, cap
     assert {e["name"] for e in shares} == {"!$omp parallel (halo.c:17)"}
     assert main(["predict", str(out), "--json"]) in (0, 2)
     # A named distribution comes back, too.
-    assert main(words[:4]) == 0
+    assert main([*words[:4], "--overwrite"]) == 0
     model: Any = workload.load(out).arrivals
     assert model.model == "normal by thread"
     assert model.spread == pytest.approx(0.08, rel=0.2)  # of 11 × 4 × 4 draws

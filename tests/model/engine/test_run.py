@@ -137,7 +137,7 @@ THREE = {"grid": (3,), "pattern": "neighbours"}
         ({"grid": (4,), "pattern": "pt2pt", "sizes": Sizes.alike(1.0)}, "valid: 'halo3d' or 'halo3d26'"),
         ({"grid": (4, 4), "pattern": "halo3d26", "sizes": Sizes.alike(1.0, 0.0)}, "a size of 0 B for a neighbour"),
         ({"grid": (4, 4), "neighbours": [[1]]}, "with a neighbour list"),
-        ({**THREE, "neighbours": [[1], [0]]}, "neighbour list of 2 ranks; valid: one entry for each of 3 ranks"),
+        ({**THREE, "neighbours": [[1], [0]]}, "neighbour_list of 2 ranks; valid: one entry for each of 3 ranks"),
         ({**THREE, "neighbours": [[], [], []]}, "neighbour list is empty"),
         ({**THREE, "neighbours": [[1], [3], []]}, "neighbour list names rank 3; valid: 0 to 2"),
         ({**THREE, "neighbours": [[1], [1], []]}, "neighbour list: rank 1 sends to itself"),

@@ -90,11 +90,11 @@ def test_simulating_a_step_says_what_predicting_it_says() -> None:
 
 def test_exchanges_of_other_ranks_are_refused() -> None:
     ring = {"pattern": "neighbours", "buffer": "8 B", "neighbour_list": [[1], [2], [0]]}
-    with pytest.raises(PreadyError, match="neighbour list of 3 ranks; valid: one entry for each of 8 ranks"):
+    with pytest.raises(PreadyError, match="neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"):
         predict(MELUXINA, step(one(), ring))
     with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
         predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]))
-    with pytest.raises(PreadyError, match="neighbour list of 3 ranks; valid: one entry for each of 8 ranks"):
+    with pytest.raises(PreadyError, match="neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"):
         predict(MELUXINA, step(one(), ring), engine="timeline")
     with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
         predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]), engine="timeline")
