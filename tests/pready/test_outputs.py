@@ -31,7 +31,11 @@ PREADY = (sys.executable, "-m", "pready")
 @pytest.fixture
 def umask() -> Iterator[Callable[[int], None]]:
     before = os.umask(0o022)
-    yield lambda mask: [os.umask(mask)][:0] and None
+
+    def set_to(mask: int) -> None:
+        os.umask(mask)
+
+    yield set_to
     os.umask(before)
 
 
@@ -121,8 +125,8 @@ WRITES = {
 def test_no_file_of_the_user_is_replaced(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, name = WRITES[case]
-    words = tuple(str(w.resolve()) if isinstance(w, Path) else w for w in words)
+    given, name = WRITES[case]
+    words = [str(w.resolve()) if isinstance(w, Path) else w for w in given]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["pready", *words])  # what a job runs
     Path(name).write_bytes(b"the user's\n")
