@@ -47,10 +47,10 @@ def with_numbers(text: str, numbers: dict[str, str]) -> str:
 
 if __name__ == "__main__":
     as_in_a_terminal = os.environ | {"COLUMNS": "80"}
-    drawing = [sys.executable, "-m", "pready", *WAVES, "--plot", "docs/waves.png"]
+    drawing = [sys.executable, "-m", "pready", *WAVES, "--plot", "docs/waves.png", "--overwrite"]
     subprocess.run(drawing, check=True, capture_output=True)
-    subprocess.run([*PREDICT, "--plot", "paper/gain.png"], check=True, capture_output=True)
-    command = [*PREDICT, "--plot", "docs/halo3d.svg"]
+    subprocess.run([*PREDICT, "--plot", "size", "paper/gain.png", "--overwrite"], check=True, capture_output=True)
+    command = [*PREDICT, "--plot", "size", "docs/halo3d.svg", "--overwrite"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env=as_in_a_terminal).stdout.strip(
         "\n"
     )
