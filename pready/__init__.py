@@ -32,6 +32,7 @@ _HOME = {
     "approach": "model.advice.approach_by_name",
     "communicators_27_point": "model.approach.vcis",
     "compare": "api",
+    "contention": "model.machine.contention_by_library",
     "costs_that_matter": "model.advice.advise",
     "draw_arrivals": "model.workload.draws:draw",
     "equations": "model.equations.gain:",

@@ -11,6 +11,7 @@ from pready.model.engine import simulate as simulate_ranks
 from pready.model.engine.evaluate import Evaluation, gain_over_sizes
 from pready.model.equations import gain as equations
 from pready.model.equations.metrics import projected_speedup, speedup_percent
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
 from pready.model.result.prediction import Prediction
@@ -35,6 +36,7 @@ __all__ = [
     "approach",
     "communicators_27_point",
     "compare",
+    "contention",
     "costs_that_matter",
     "draw_arrivals",
     "equations",

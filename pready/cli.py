@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import Any
 
@@ -110,11 +110,15 @@ def cli(context: click.Context, overwrite: bool) -> None:
         context.with_resource(replacing())
 
 
+COMPLETION = "_PREADY_COMPLETE"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; whatever goes wrong is one line on standard error and a `Status`."""
     _quick_start()
     try:
-        with streams(), _signals() as by:
+        # A shell's completion is bytes, which Click writes to the stream itself.
+        with nullcontext() if COMPLETION in os.environ else streams(), _signals() as by:
             status = _run(arguments, by)
             sys.stdout.flush()
             return status

@@ -175,7 +175,7 @@ def run(
 
 
 @sst.command()
-@click.argument("machine")
+@click.argument("machine", default=options.DEFAULT_MACHINE)
 @needs_sst()
 def calibrate(machine: str) -> None:
     """Fit Firefly's and merlin's parameters to the machine's ping-pong times, and show how well."""

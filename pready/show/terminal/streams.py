@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from pready.files.writing import UnwrittenError
 from pready.show.terminal.plain_text import plain
@@ -38,11 +38,6 @@ class _Stream(io.TextIOBase):
         with self._failing():
             self._below.write(plain(text, self.encoding))
         return len(text)
-
-    @property
-    def buffer(self) -> BinaryIO:
-        """For bytes, which a shell's completion is written in."""
-        return self._below.buffer
 
     def flush(self) -> None:
         with self._failing():
