@@ -4,7 +4,7 @@
 
 #include <unwind.h>
 
-enum { DEEPEST = 16, KEPT = 32 };
+enum { DEEPEST = 16, KEPT = 64, NEAR = 4 }; // a chain is within so many places of its home
 
 struct chain {
     const void *at, *frame; // the call of MPI, and the wrapper's frame
@@ -46,9 +46,16 @@ uint16_t callers_site(const void *at, const void *frame)
 {
     static _Thread_local struct chain kept[KEPT];
     const uintptr_t mixed = ((uintptr_t)at ^ (uintptr_t)frame << 8) * (uintptr_t)0x9e3779b97f4a7c15u;
-    struct chain *const c = &kept[(mixed >> 40) % KEPT];
-    if (same(c, at, frame))
-        return c->site;
+    const unsigned home = (unsigned)(mixed >> 40);
+    static _Thread_local unsigned replaced;
+    struct chain *c = &kept[(home + replaced++ % NEAR) % KEPT];
+    for (unsigned i = 0; i < NEAR; i++) {
+        struct chain *const there = &kept[(home + i) % KEPT];
+        if (same(there, at, frame))
+            return there->site;
+        if (there->at == at && there->frame == frame)
+            c = there;
+    }
     *c = (struct chain){.at = at, .frame = frame};
     _Unwind_Backtrace(take, c);
     for (int i = c->calls - 1; i >= 0; i--)
