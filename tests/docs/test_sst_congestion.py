@@ -1,7 +1,5 @@
 """The tables of congestion in SST are those of the recorded runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

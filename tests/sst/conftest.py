@@ -1,7 +1,5 @@
 """What the tests of ``pready sst`` share: the plan's test program, and SST where there is one."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The configuration that is written: run against stand-ins for SST's Python modules."""
 
-from __future__ import annotations
-
 import sys
 import types
 from typing import Any
@@ -136,9 +134,7 @@ def test_a_background_job_has_the_other_hosts_and_hosts_may_be_random(monkeypatc
     ]
 
 
-def test_an_odd_title_ends_no_docstring_and_without_counts_nothing_is_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_odd_title_ends_no_docstring_and_without_counts_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     made = setup(load("meluxina"), workload(name='""" + open("/x").read() + """'), "single", (8,))
     found = executed(monkeypatch, config.text(simulation(made, Approach(SINGLE), "a.npy", "r.csv")))
     assert not found["Sst"][0].calls

@@ -1,7 +1,5 @@
 """What congestion does to a gain, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

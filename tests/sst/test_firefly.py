@@ -1,7 +1,5 @@
 """A Machine in Firefly's terms, by formula and by fit against a response that the formula does not know."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

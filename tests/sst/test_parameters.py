@@ -1,7 +1,5 @@
 """One header, two languages: the parameters that Python reads are those that C++ compiles."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What SST's users do with the library: plain Ember files, files of ours from anywhere, statistics, the commands."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re
@@ -12,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given import Patch
 
 from pready.cli import main
 from pready.commands.examples import EXAMPLES
@@ -185,9 +184,7 @@ SST_EXAMPLES = [line for name, lines in EXAMPLES.items() for line in lines if "s
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", SST_EXAMPLES)
-def test_every_example_runs_from_a_folder_with_a_blank(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
+def test_every_example_runs_from_a_folder_with_a_blank(tmp_path: Path, monkeypatch: Patch, line: str) -> None:
     if "validate" in line:
         pytest.skip("takes minutes: tests/validate runs a part of it")
     (folder := tmp_path / "my runs").mkdir()
@@ -203,7 +200,7 @@ def test_every_example_runs_from_a_folder_with_a_blank(
 
 
 @pytest.mark.slow
-def test_without_the_folder_that_sst_was_built_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_folder_that_sst_was_built_in(tmp_path: Path, monkeypatch: Patch) -> None:
     # Spack removes it: sst-config still names it.
     found = library.find()
     sources = library.source_folder(found.config)

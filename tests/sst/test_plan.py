@@ -1,7 +1,5 @@
 """What a rank does, decided by plain C++: against the model's timeline and against counting."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import subprocess

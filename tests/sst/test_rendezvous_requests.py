@@ -1,7 +1,5 @@
 """Requests for a rendezvous are answered between a rank's sends: SST beside what CPU and cable allow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reading what a run left behind: recorded files, damaged files, and every way in which SST fails."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The motifs inside SST. Skipped, with the reason counted, where there is none."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -76,12 +74,7 @@ def test_calibrated_ping_pong_is_the_machines(fit: Fit) -> None:
 
 def test_two_ranks_agree_with_predict_and_the_engine(tmp_path: Path, firefly: Firefly) -> None:
     machine = load("meluxina")
-    w = workload(
-        pattern="pt2pt",
-        receiver="waiting",
-        buffer="4 MiB",
-        arrivals={"model": "laggard", "delay": "50 us"},
-    )
+    w = workload(pattern="pt2pt", receiver="waiting", buffer="4 MiB", arrivals={"model": "laggard", "delay": "50 us"})
     s = setup(machine, w, "single", (2,), iterations=2, firefly=firefly)
     model = {(a.key, a.transport_partitions, a.vcis): a.time_s for a in predict(machine, w, draws=0).approaches}
     for approach in (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, 4)):
@@ -93,11 +86,7 @@ def test_two_ranks_agree_with_predict_and_the_engine(tmp_path: Path, firefly: Fi
 
 UNEQUAL: dict[str, dict[str, object]] = {
     "halo3d": {"faces": ["256 KiB", "64 KiB", "1 MiB"]},
-    "halo3d26": {
-        "faces": ["256 KiB", "64 KiB", "1 MiB"],
-        "edges": ["32 KiB", "8 KiB", "128 KiB"],
-        "corner": "4 KiB",
-    },
+    "halo3d26": {"faces": ["256 KiB", "64 KiB", "1 MiB"], "edges": ["32 KiB", "8 KiB", "128 KiB"], "corner": "4 KiB"},
 }
 
 

@@ -1,7 +1,5 @@
 """From a workload to a Prediction, with a stand-in for SST that obeys a formula; and the command line over it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -16,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given import Capsys, Patch
 
 from pready.commands.sst import sst as commands
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
@@ -73,7 +72,7 @@ print("Simulation is complete, simulated time: 1 ms")
 
 
 @pytest.fixture
-def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def stand_in(tmp_path: Path, monkeypatch: Patch) -> Iterator[Path]:
     """A PATH on which SST is the stand-in, with a library that needs no building."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -231,7 +230,7 @@ def command(*arguments: str) -> int:
 
 
 @pytest.fixture
-def no_sst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sst(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     library.find.cache_clear()
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
@@ -239,7 +238,7 @@ def no_sst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_sst")
 @pytest.mark.parametrize("arguments", [("run", HALO), ("calibrate",), ("info",)])
-def test_without_sst_one_line_and_status_3(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+def test_without_sst_one_line_and_status_3(capsys: Capsys, arguments: tuple[str, ...]) -> None:
     assert command(*arguments) == 3
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -250,7 +249,7 @@ def test_without_sst_one_line_and_status_3(capsys: pytest.CaptureFixture[str], a
 
 
 @pytest.mark.usefixtures("no_sst")
-def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "halo.py"
     assert (
         command("config", HALO, "--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o", str(path))
@@ -312,9 +311,7 @@ SHORT = ("--set", "iterations=1", "--approach", "many:8", "--approach", "many:16
 
 
 @pytest.mark.thorough
-def test_relative_folders_with_a_blank(
-    stand_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_relative_folders_with_a_blank(stand_in: Path, tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     halo = str(Path(HALO).absolute())
     monkeypatch.chdir(tmp_path)
     Path("my runs").mkdir()
@@ -339,11 +336,7 @@ def ended(pid: int) -> bool:
 @pytest.mark.thorough
 @pytest.mark.parametrize("keep", [(), ("--keep", "kept")])
 def test_sigterm_ends_sst_and_the_same_command_goes_on(
-    stand_in: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    keep: tuple[str, ...],
+    stand_in: Path, tmp_path: Path, monkeypatch: Patch, capsys: Capsys, keep: tuple[str, ...]
 ) -> None:
     halo = str(Path(HALO).absolute())
     (temporary := tmp_path / "tmp").mkdir()
@@ -384,9 +377,7 @@ def test_two_processes_do_not_share_a_folder(stand_in: Path, tmp_path: Path) -> 
         simulate(s, folder=tmp_path / "k")
 
 
-def test_headers_that_are_gone_are_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_headers_that_are_gone_are_asked_for(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     # An SST as packages install it: Ember's library is registered, the folder that it was built in is removed.
     (folder := tmp_path / "bin").mkdir()
     for name in ("sst", "sst-config", "sst-info"):
@@ -413,7 +404,7 @@ def test_headers_that_are_gone_are_asked_for(
 
 
 @pytest.mark.thorough
-def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_a_prediction(stand_in: Path, capsys: Capsys) -> None:
     assert command("run", HALO, "--set", "iterations=2", "--approach", "many:8", "--json") == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["engine"], data["ranks"], data["network"]) == ("sst", [8], "single of 8 hosts")
@@ -428,9 +419,7 @@ def test_run_prints_a_prediction(stand_in: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.thorough
-def test_a_long_run_says_that_it_goes_on(
-    stand_in: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_run_says_that_it_goes_on(stand_in: Path, capsys: Capsys, monkeypatch: Patch) -> None:
     slow = (stand_in / "sst").read_text().replace("text =", "import time; time.sleep(0.3)\ntext =")
     (stand_in / "sst").write_text(slow)
     monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.1)
@@ -507,7 +496,7 @@ def test_only_what_can_send_the_parts_is_tried() -> None:
 
 
 @pytest.mark.thorough
-def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_machine_is_calibrated_once(stand_in: Path, capsys: Capsys) -> None:
     run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8", "--json")
     said = "calibrating SST to MeluXina, once: the parameters are kept"
     assert command(*run) == 0
@@ -522,7 +511,7 @@ def test_a_machine_is_calibrated_once(stand_in: Path, capsys: pytest.CaptureFixt
     assert said in capsys.readouterr().err
 
 
-def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: Patch) -> None:
     m = load("meluxina")
     first = kept_parameters.kept_at(m, "inter", "hot")
     other = m.model_copy(update={"matching": m.matching.model_copy(update={"base": m.matching.per_entry})})
@@ -535,7 +524,7 @@ def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch
 
 
 @pytest.mark.thorough
-def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: Capsys) -> None:
     run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8")
     assert command(*run, "--topology", "fattree:4", "--json") == 0
     bulk, many = json.loads(capsys.readouterr().out)["congestion"]
@@ -549,7 +538,7 @@ def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: pytest.Captu
 
 
 @pytest.mark.thorough
-def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: Capsys) -> None:
     changed = ("ranks_per_node=2", "iterations=1", "sst.allocation=random", "sst.background=64 KiB")
     words = [word for change in changed for word in ("--set", change)]
     words += ["--topology", "dragonfly:adaptive", "--set", "sst.packet=4 KiB", "--keep", str(tmp_path / "k")]

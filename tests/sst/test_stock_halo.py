@@ -1,7 +1,5 @@
 """Ember's own Halo3D beside ours: what differs is the order of the sends, term by term."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

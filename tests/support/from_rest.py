@@ -1,7 +1,5 @@
 """One exchange from rest by the engine, of given costs and times: for known answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pready.model.approach.interfaces import Approach

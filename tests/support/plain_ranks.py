@@ -1,7 +1,5 @@
 """The engine's plans, run by the oracle as well."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -143,10 +143,7 @@ class Rig:
         )
         return Launcher(
             prefix=("ip", "netns", "exec", self.namespaces[0], str(prefix / "bin" / "mpiexec"), *options),
-            parts=(
-                ("-n", "1"),
-                *(("-n", "1", *self._inside(rank // per_node)) for rank in range(1, 2 * per_node)),
-            ),
+            parts=(("-n", "1"), *(("-n", "1", *self._inside(rank // per_node)) for rank in range(1, 2 * per_node))),
             environment={"OMP_WAIT_POLICY": "passive"},
             label="Open MPI over tcp in namespaces",
             ranks=2 * per_node,

@@ -74,11 +74,7 @@ TERMS: tuple[tuple[str, Change, tuple[str, ...]], ...] = (
     ("o_r", every_segment("o_r", 3), ("jammer2022/eager",)),
     ("G", alone(3), ("marts2024/mutrino-rma-27-lag-large",)),
     ("g", every_segment("g", 0.1), ("gillis2023/advice-many-threads",)),
-    (
-        "g",
-        gap_from(2.0**16, "2.5 us"),
-        tuple(f"marts2024/mutrino-p2p-{which}-large" for which in ("7-lag", "27-lag")),
-    ),
+    ("g", gap_from(2.0**16, "2.5 us"), tuple(f"marts2024/mutrino-p2p-{which}-large" for which in ("7-lag", "27-lag"))),
     (
         "contention",
         scaled_curve("contention", 10),

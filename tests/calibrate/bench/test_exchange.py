@@ -253,10 +253,7 @@ def performed(started: Started, plan: ExchangePlan | StepPlan, out: Path, points
 
 
 def all_performed(
-    started: Started,
-    plans: Sequence[tuple[ExchangePlan | StepPlan, Points]],
-    out: Path,
-    patience_s: float = 60.0,
+    started: Started, plans: Sequence[tuple[ExchangePlan | StepPlan, Points]], out: Path, patience_s: float = 60.0
 ) -> Outcome:
     """Points of several plans, in one start of the ranks."""
     launcher, built = started

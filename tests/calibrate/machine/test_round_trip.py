@@ -1,7 +1,5 @@
 """A machine is asked for the data that it was made from; what it misses is named, worst first."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
