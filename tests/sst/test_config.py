@@ -17,7 +17,7 @@ from pready.sst.simulate import setup, simulation
 class Recorder:
     """Takes any attribute, remembers what was set and called."""
 
-    made: list[Recorder]
+    made: "list[Recorder]"
 
     def __init__(self, *arguments: object) -> None:
         self.__dict__["arguments"], self.__dict__["calls"], self.__dict__["set"] = arguments, [], {}
