@@ -7,14 +7,17 @@ in the first case and from the scatter between neighbouring sizes in the second.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError, shown
+
+DEFAULT_WINDOW = 64
+"""Messages of a window unless `-W` was given, which osu_bw's output does not say."""
 
 
 def positive(values: ArrayLike, field: str, *, zero: bool = False) -> Array:
@@ -176,3 +179,26 @@ class Observations:
     stream: Curve | None = None
     receive: Train | None = None
     receive_overhead: Curve | None = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Measurements that LogGP has no curve for: times of messages or calls by size, unless it says otherwise.
+
+    Attributes
+    ----------
+    pair_rates
+        Messages per second of so many pairs of processes (not threads: no contention curve).
+    threaded
+        Half round trips between threads that all wait in MPI, by how many send and how many receive.
+    puts, put_streams
+        One MPI_Put with its synchronisation, and each of a window of puts, by the synchronisation's name.
+    both_ways
+        Per pair of messages, one each way, of windows of them (osu_bibw).
+    """
+
+    pair_rates: Mapping[int, Curve] = field(default_factory=dict)
+    threaded: Mapping[tuple[int, int], Curve] = field(default_factory=dict)
+    puts: Mapping[str, Curve] = field(default_factory=dict)
+    put_streams: Mapping[str, Curve] = field(default_factory=dict)
+    both_ways: Curve | None = None

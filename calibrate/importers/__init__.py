@@ -3,8 +3,8 @@
     text.py          bytes to lines, tokens to numbers       benchmarks.py   the benchmarks that are read; runs as one
     columns.py       what a column is, by its name           formats/        titles of suites, and files of other shapes
     tables.py        any table of sizes and figures          collect.py      files and folders
-    command.py       what a run was, by its command          one_node.py     whether two ranks shared a node
-    plausible.py     figures that contradict each other      to_machine.py   from runs to a machine
+    command.py       what a run was, by its command          to_machine.py   from runs to a machine
+    plausible.py     figures that contradict each other
 
 Every fault of a file is an ImportFormatError, one line.
 """
@@ -14,23 +14,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from pready.calibrate.importers import formats, tables
-from pready.calibrate.importers.benchmarks import Beside, Imported, Measured, combine, together
+from pready.calibrate.importers.benchmarks import Imported, Measured, together
 from pready.calibrate.importers.columns import WOULD_DO
-from pready.calibrate.importers.text import LARGEST_FILE, ImportFormatError, Provenance, text_of
+from pready.calibrate.importers.text import LARGEST_FILE, ImportFormatError, text_of
 from pready.model.toml.reading import read_bytes
 
-__all__ = [
-    "Beside",
-    "ImportFormatError",
-    "Imported",
-    "Provenance",
-    "combine",
-    "import_benchmark",
-    "read",
-    "runs_of",
-]
+__all__ = ["ImportFormatError", "Imported", "import_benchmark", "read", "runs_of"]
 
-FORMATS = tuple(formats.load())
+formats.load()
 
 
 def runs_of(data: bytes, source: str = "input") -> tuple[list[Measured], list[str]]:
@@ -61,11 +52,5 @@ def read(data: bytes, source: str = "input") -> Imported:
 
 
 def import_benchmark(path: str | Path) -> Imported:
-    """Reads a file of results; see `read`.
-
-    Raises
-    ------
-    PreadyError
-        It cannot be read, or has an error.
-    """
+    """The runs in the file at `path` as one machine's."""
     return read(read_bytes(Path(path), LARGEST_FILE), str(path))

@@ -75,64 +75,56 @@ class Column:
     """Whether its unit may be bits or bytes."""
 
 
+def words(name: str) -> str:
+    """A name as `LABELS` has it."""
+    return re.sub(r"[\s_]+", " ", name.lower())
+
+
 def column(at: int, name: str) -> Column:
     """The column of that name."""
     text = name.strip().strip("#*`\"'").strip()
+    spoken = words(text)
     if match := _SIZE.fullmatch(text):
         unit = (match["unit"] or "").lower().rstrip("s").replace("byte", "").rstrip("b").rstrip("i")
         return Column(at, text, "size", _BINARY[unit])
-    plain = re.sub(r"[\s_]+", " ", text.lower())
-    if plain in LABELS:
-        return Column(at, LABELS[plain], "label")
-    if plain in ("value", "unit", "units"):
-        return Column(at, text, "unit" if plain.startswith("unit") else "value")
-    if not plain or HARMLESS.fullmatch(plain) or plain.startswith("unnamed"):
+    if spoken in LABELS:
+        return Column(at, text, "label")
+    if spoken in ("value", "unit", "units"):
+        return Column(at, text, "unit" if spoken.startswith("unit") else "value")
+    if not spoken or HARMLESS.fullmatch(spoken) or spoken.startswith("unnamed"):
         return Column(at, text, "harmless")
-    spread = any(_SPREAD.fullmatch(word) for word in re.findall(r"[a-z0-9.]+", plain.replace(".", "")))
+    quantity: Quantity
+    factor, unclear = 1.0, False
     if match := _MESSAGES.search(text):
-        around = re.findall(r"[a-z0-9]{2,}", (text[: match.start()] + " " + text[match.end() :]).lower())
-        rank = None if spread or not all(map(_SPOKEN.fullmatch, around)) else 0
         # IMB's Msg/sec has no prefix; Mmsg/s, and a message rate in (M/s), have one.
         several = re.search(r"\(([KMG])/s\)", text)
-        prefix = match["prefix"] or (several[1] if several else "")
-        return Column(at, text, "messages", _PREFIX[prefix.lower()], rank)
-    quantity: Quantity = "other"
-    factor, unclear = 1.0, False
-    if match := _RATE.search(text):
+        quantity, factor = "messages", _PREFIX[(match["prefix"] or (several[1] if several else "")).lower()]
+    elif match := _RATE.search(text):
         quantity, factor, unclear = "rate", *_of_rate(match)
     elif match := _TIME.search(text.replace("_", " ")):
         quantity, factor = "time", _SECONDS[next(unit for unit in _SECONDS if match[unit])]
-    if match is None:
-        return Column(at, text, quantity)
-    words = set(re.findall(r"[a-z0-9]+", (plain[: match.start()] + " " + plain[match.end() :])))
-    if "rtt" in words or ("round" in words and "half" not in words):
+    else:
+        return Column(at, text, "other")
+    around = set(re.findall(r"[a-z0-9]+", (text[: match.start()] + " " + text[match.end() :]).lower()))
+    if "rtt" in around or ("round" in around and "half" not in around):
         factor /= 2
-    known = all(map(_SPOKEN.fullmatch, words))
-    rank = (
-        None
-        if spread or not known
-        else 0
-        if words & {"median", "p50"}
-        else 1
-        if words & {"avg", "average", "mean"}
-        else 2
-    )
-    both = bool(re.search(r"bi-?\s?dir", plain)) or "bi" in words
-    return Column(at, text, quantity, factor, rank, both, unclear)
+    known = all(_SPOKEN.fullmatch(word) or (quantity == "messages" and len(word) == 1) for word in around)
+    spread = any(map(_SPREAD.fullmatch, re.findall(r"[a-z0-9]+", spoken.replace(".", ""))))
+    middle = 0 if around & {"median", "p50"} else 1 if around & {"avg", "average", "mean"} else 2
+    both = "bi" in around or bool(re.search(r"bi-?\s?dir", spoken))
+    return Column(at, text, quantity, factor, middle if known and not spread else None, both, unclear)
 
 
 def _of_rate(match: re.Match[str]) -> tuple[float, bool]:
     """Bytes per second, and whether it may be bits."""
-    prefix, what, text = match["prefix"] or "", match["what"], match.group()
-    scale = _PREFIX[prefix[:1].lower()]
-    if prefix.lower().endswith("i"):
-        scale = float({"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}[prefix[0].lower()])
+    prefix, what = match["prefix"] or "", match["what"]
+    power = " kmgt".index((prefix or " ")[0].lower())
+    scale = float((1024 if prefix[1:] in ("i", "I") else 1000) ** power)
     if len(what) > 1:
         return scale / (8 if what.lower().startswith("bit") else 1), False
-    spoken = text.lower().endswith("ps")  # Mbps is a word
-    bits = what == "b"
-    unclear = bits and not spoken and prefix.islower() and prefix != "k"
-    return scale / (8 if bits else 1), unclear
+    # Mbps is a word.
+    unclear = what == "b" and prefix.islower() and prefix != "k" and not match.group().lower().endswith("ps")
+    return scale / (8 if what == "b" else 1), unclear
 
 
 def of_unit(text: str) -> Column | None:
@@ -144,10 +136,7 @@ def of_unit(text: str) -> Column | None:
 def chosen(columns: Sequence[Column], quantity: Quantity, line: Line) -> Column | None:
     """The column of that quantity to read: its median, else its mean, else the only one.
 
-    Raises
-    ------
-    ImportFormatError
-        Several that nothing tells apart, or one whose unit may be bits or bytes.
+    An ImportFormatError for several that nothing tells apart, or one whose unit may be bits or bytes.
     """
     some = [c for c in columns if c.quantity == quantity and (c.rank is not None or quantity == "size")]
     best = [c for c in some if c.rank == min(x.rank or 0 for x in some)]
@@ -181,13 +170,8 @@ def plain(cell: str, *, comma: bool) -> str:
 
 
 def size_of(cell: str, column: Column, line: Line, *, comma: bool) -> float:
-    """The bytes that a cell of sizes says: 1,048,576, 1K, 64 KiB, 1024.0.
-
-    Parameters
-    ----------
-    comma
-        Whether the table's values have decimal commas, so that points are marks of thousands.
-    """
+    """The bytes that a cell of sizes says: 1,048,576, 1K, 64 KiB, 1024.0; points mark thousands in tables of decimal
+    commas."""
     text = cell
     for mark in ",." if comma else ",":
         text = text.replace(mark, "") if _THOUSANDS[mark].fullmatch(text) else text

@@ -26,26 +26,15 @@ _ALLOCATED = re.compile(
     r"|\bSLURM_(?:JOB_NUM_NODES|NNODES)=(?P<g>\d+)\b"
 )
 _VARIABLE = re.compile(r"(?:OMPI|UCX|FI|MPICH|I_MPI|PMIX|MV2|MVAPICH|PSM\d?|HCOLL|NCCL|GNI|MPIR)_\w+=\S+")
-_ONE_RANK_EACH = ("-pernode", "--pernode")
+_ONE_RANK_EACH = {"-pernode", "--pernode", "--bynode", "-bynode"}
 _SPREAD = ("node", "bynode", "ppr:1:node")
 _BY_SOCKET = re.compile(r"ppr:\d+:(?:socket|package|numa|l3cache|core|hwthread)")
 
 
 @dataclass(frozen=True)
 class Command:
-    """A launcher's command line, as far as it matters.
-
-    Attributes
-    ----------
-    text
-        Itself.
-    one_node
-        Whether all ranks are on one node; None: it does not say.
-    nodes
-        As many as it says; None: it does not say.
-    settings
-        What it sets of the library, sorted: MCA parameters and environment variables.
-    """
+    """A launcher's command line: whether all ranks are on one node, of how many (None: it does not say), and what it
+    sets of the library, sorted: MCA parameters and environment variables."""
 
     text: str
     one_node: bool | None = None
@@ -53,48 +42,45 @@ class Command:
     settings: tuple[str, ...] = ()
 
 
+def _launched(text: str) -> tuple[re.Match[str] | None, list[str]]:
+    """A launcher's command line, and the words after the launcher."""
+    match = _COMMAND.fullmatch(text)
+    if match is None:
+        return None, []
+    try:
+        return match, shlex.split(match["rest"])
+    except ValueError:
+        return match, match["rest"].split()
+
+
 def allocated(text: str) -> int | None:
     """How many nodes a line of a job script, or an allocating command, asks for; None: it asks for none."""
     if match := _ALLOCATED.search(text):
         return int(next(g for g in match.groups() if g)[:9])
-    match = _COMMAND.fullmatch(text)
-    if match is None:
-        return None
-    words = _words(match["rest"])
-    launcher = match["launcher"].lower()
+    match, words = _launched(text)
+    launcher = match["launcher"].lower() if match else ""
     if launcher in ("salloc", "sbatch", "flux alloc") or (words and _SHELL.match(words[-1]) and "--pty" in words):
         return _count(words, "-N", "--nodes")
     return None
 
 
 def parsed(text: str, nodes: int | None) -> Command | None:
-    """The command that a line is; None: it is none, or starts no benchmark.
-
-    Parameters
-    ----------
-    nodes
-        Of the allocation around it; None: not known.
-    """
-    match = _COMMAND.fullmatch(text)
-    if match is None:
-        return None
-    words = _words(match["rest"])
+    """The command that a line is, within an allocation of so many nodes; None: it is none, or starts no benchmark."""
+    match, words = _launched(text)
     at = next((i for i, w in enumerate(words) if _PROGRAM.search(w.rsplit("/", 1)[-1]) or w.endswith(".sh")), None)
-    if at is None:
+    if match is None or at is None:
         return None
     own, launcher = words[:at], match["launcher"].lower()
     wanted, one = _placed(own, launcher)
-    if wanted is None and one is None and nodes is not None:
-        wanted = nodes if nodes == 1 else None
-        one = True if nodes == 1 else None
+    if wanted is None and one is None and nodes == 1:
+        wanted, one = 1, True
     return Command(text, one, wanted, _settings(own, match["before"]))
 
 
 def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | None]:
     """Nodes, and whether all ranks are on one; None each: not said."""
-    ranks = (
-        _count(words, "-n", "-np", "--np", "--ntasks", "--n", "-c" if launcher.startswith("mpi") else "--ntasks") or 2
-    )
+    also = ["-c"] if launcher.startswith("mpi") else []
+    ranks = _count(words, "-n", "-np", "--np", "--ntasks", "--n", *also) or 2
     if launcher in ("srun", "flux run", "flux mini run", "lrun"):
         nodes = _count(words, "-N", "--nodes")
         return nodes, None if nodes is None else nodes == 1 and ranks > 1
@@ -106,7 +92,7 @@ def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | Non
     else:
         per_node = _count(words, "-N", "-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "--ntasks-per-node")
         by = _value(words, "--map-by", "-map-by", "--mapby") or ""
-        if set(words) & {*_ONE_RANK_EACH, "--bynode", "-bynode"} or by.split(",")[0] in _SPREAD:
+        if _ONE_RANK_EACH & {*words} or by.split(",")[0] in _SPREAD:
             return (None, False) if ranks > 1 else (1, True)
         if found := re.match(r"ppr:(\d{1,6}):node", by):
             per_node = int(found[1])
@@ -127,13 +113,6 @@ def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | Non
     # Ranks fill a host's slots before they go to the next.
     one = len(slots) == 1 or ("hosts" not in " ".join(words) and next(iter(slots.values())) >= ranks)
     return (1 if one else len(slots)), one
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
 
 
 def _value(words: Sequence[str], *names: str) -> str | None:

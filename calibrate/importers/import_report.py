@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pready.calibrate.importers.benchmarks import Beside
+from pready.calibrate.fit.observations import Beside
 from pready.calibrate.machine.protocol_borders import Border
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.units import format_bandwidth, format_size, format_time
@@ -23,20 +23,14 @@ def lines_of(
 ) -> Iterator[str]:
     """Messages, rendezvous, what is assumed, and what of that decides a verdict.
 
-    Parameters
-    ----------
-    machine, border
-        As they will be written.
-    row
-        What the library does over the fabric by default.
-    beside
-        Measurements of more than one message.
-    library, fabric
-        As the user named them; None: not named.
+    `row` is what the library does over the fabric by default; `library` and `fabric` are None where nobody named them.
     """
     s = machine.inter.segments[0]
     small = s.o_s.value + s.L.value + s.o_r.value
-    both = _both_ways(beside)
+    both = ""
+    if beside.both_ways is not None:
+        most = max(2 * size / time for size, time in beside.both_ways.medians.items())
+        both = f", {format_bandwidth(most)} both ways"
     guess = " (assumed)" if machine.inter.segments[-1].G.source == "assumed" else ""
     yield (
         f"{format_time(small)} for a small message, {format_bandwidth(machine.bandwidth)} for a large one{guess}, "
@@ -55,13 +49,6 @@ def lines_of(
         )
 
 
-def _both_ways(beside: Beside) -> str:
-    if beside.both_ways is None:
-        return ""
-    most = max(2 * size / time for size, time in beside.both_ways.medians.items())
-    return f", {format_bandwidth(most)} both ways"
-
-
 WORDS = {"one_sided": "RMA", "intra": "within a node", "adapter": "what ranks of a node share", "threads": "barrier"}
 LEFT_OUT = ("O_s", "O_r", "begins", "matching", "begin", "requests", "memory")
 
@@ -78,15 +65,13 @@ def _assumed(machine: Machine) -> list[str]:
 
 
 def _decide(machine: Machine, border: Border, row: Transport) -> list[str]:
-    out = []
-    if not border.seen:
-        out.append(f"the size of a rendezvous ({format_size(border.low)} to {format_size(border.high)})")
-    if machine.progress.source == "assumed" or row is ANY:
-        out.append("who answers a rendezvous")
-    if machine.inter.segments[0].o_s.source == "assumed":
-        out.append("o_s")
-    if machine.threads.contention is None or machine.threads.contention.source == "assumed":
-        out.append("contention of threads")
-    if machine.one_sided.put is None or machine.one_sided.put.source == "assumed":
-        out.append("puts and epochs of RMA")
-    return out or ["nothing assumed"]
+    contention, put = machine.threads.contention, machine.one_sided.put
+    size = f"the size of a rendezvous ({format_size(border.low)} to {format_size(border.high)})"
+    unknown = {
+        size: not border.seen,
+        "who answers a rendezvous": machine.progress.source == "assumed" or row is ANY,
+        "o_s": machine.inter.segments[0].o_s.source == "assumed",
+        "contention of threads": contention is None or contention.source == "assumed",
+        "puts and epochs of RMA": put is None or put.source == "assumed",
+    }
+    return [what for what, open_ in unknown.items() if open_] or ["nothing assumed"]

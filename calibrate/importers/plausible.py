@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW, Kind, Measured
+from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
+from pready.calibrate.importers.benchmarks import Measured
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine.machine import Fabric
 
@@ -45,42 +45,32 @@ ANY_LINK = (10e9, 1e9, 100e9)
 """Of a fabric that is not known."""
 Wrong = tuple[str, str, str]
 """Source, problem and what would be valid."""
+Why = tuple[str, str]
 
 
 def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[Wrong]:
     """The files whose figures cannot be, by themselves or beside the others'."""
-    kinds: tuple[Kind, ...] = ("ping_pong", "stream", "pair_rates", "puts", "put_streams")
-    by = {kind: [run for run in runs if run.kind[0] == kind] for kind in kinds}
-    alone, stream = _curve(by["ping_pong"]), _curve(by["stream"])
-    one = _bandwidth(alone)
-    most = NODE if fabric is None else 2 * LINKS[fabric][2]
-    found = [wrong for run in by["ping_pong"] if (wrong := _falling(run)) is not None]
-    for run in (*by["ping_pong"], *by["stream"]):
-        fastest = max((size / time for size, time in run.values), default=0.0)
-        moves = f"{format_bandwidth(fastest)} of {'one message' if run in by['ping_pong'] else 'a stream'}"
-        if one and fastest > FASTER * one:
-            told = f"{moves}, and one message reaches {format_bandwidth(one)}"
-            found.append(_wrong(run, told, "results of the same link, in the same unit: bits or bytes?"))
-        elif fastest > most:
-            found.append(_wrong(run, moves, f"at most {format_bandwidth(most)}, as such links have; bits or bytes?"))
-    found += [wrong for run in by["pair_rates"] if (wrong := _pairs(run, alone, stream, one)) is not None]
+    alone, stream = (_curve(run for run in runs if run.kind[0] == kind) for kind in ("ping_pong", "stream"))
+    one, streamed = _bandwidth(alone), _bandwidth(stream)
     least = [time for size, time in alone.items() if 0 < size <= SMALL]
-    for run in (*by["puts"], *by["put_streams"]):
-        small = [time for size, time in run.values if 0 < size <= SMALL]
-        # A put and its synchronisation cross the network; a window of puts still needs its processor's time.
-        share = 0.5 if run.kind[0] == "puts" else 0.005
-        if small and least and np.median(small) < share * np.median(least):
-            put, message = (format_time(float(np.median(times))) for times in (small, least))
-            told = f"a put of {put}, and a message takes {message}"
-            found.append(_wrong(run, told, "results of the same two nodes"))
+    found = []
+    for run in runs:
+        match run.kind[0]:
+            case "ping_pong" | "stream" as kind:
+                why = (_falling(run) if kind == "ping_pong" else None) or _too_fast(run, one, fabric)
+            case "pair_rates":
+                why = _pairs(run, alone, one, streamed or one)
+            case "puts" | "put_streams":
+                why = _puts(run, least)
+            case _:
+                why = None
+        if why is not None:
+            problem, valid = why
+            found.append((run.source, f"{run.test.name}: {problem}", valid))
     return found
 
 
-def _wrong(run: Measured, problem: str, valid: str) -> Wrong:
-    return run.source, f"{run.test.name}: {problem}", valid
-
-
-def _curve(runs: Sequence[Measured]) -> dict[float, float]:
+def _curve(runs: Iterable[Measured]) -> dict[float, float]:
     """Medians by size of all runs."""
     rows = [row for run in runs for row in run.values]
     return Curve.of([s for s, _ in rows], [[t] for _, t in rows]).medians if rows else {}
@@ -90,12 +80,11 @@ def _bandwidth(times: Mapping[float, float]) -> float:
     return max((size / time for size, time in times.items() if size >= LARGE), default=0.0)
 
 
-def _falling(run: Measured) -> Wrong | None:
+def _falling(run: Measured) -> Why | None:
     """A time that falls as the size grows, at more than a disturbed size or two."""
-    medians = _curve([run])
     falls: list[tuple[float, float]] = []
     slowest = (0.0, 0.0)
-    for size, time in medians.items():
+    for size, time in _curve([run]).items():
         if time < FALLS * slowest[1]:
             falls.append((size, time))
         slowest = max(slowest, (size, time), key=lambda each: each[1])
@@ -103,30 +92,47 @@ def _falling(run: Measured) -> Wrong | None:
         return None
     size, time = falls[-1]
     told = f"{format_size(slowest[0])} take {format_time(slowest[1])}, and {format_size(size)} {format_time(time)}"
-    return _wrong(
-        run, f"the time falls with the size: {told}", "times that grow with the size; is it a rate, or another column?"
-    )
+    return f"the time falls with the size: {told}", "times that grow with the size; is it a rate, or another column?"
 
 
-def _pairs(run: Measured, alone: Mapping[float, float], stream: Mapping[float, float], one: float) -> Wrong | None:
+def _too_fast(run: Measured, one: float, fabric: Fabric | None) -> Why | None:
+    """More than one large message's bandwidth, or any link's."""
+    most = NODE if fabric is None else 2 * LINKS[fabric][2]
+    fastest = max((size / time for size, time in run.values), default=0.0)
+    moves = f"{format_bandwidth(fastest)} of {'a stream' if run.kind[0] == 'stream' else 'one message'}"
+    if one and fastest > FASTER * one:
+        told = f"{moves}, and one message reaches {format_bandwidth(one)}"
+        return told, "results of the same link, in the same unit: bits or bytes?"
+    return (moves, f"at most {format_bandwidth(most)}, as such links have; bits or bytes?") if fastest > most else None
+
+
+def _puts(run: Measured, message: Sequence[float]) -> Why | None:
+    small = [time for size, time in run.values if 0 < size <= SMALL]
+    # A put and its synchronisation cross the network; a window of puts still needs its processor's time.
+    share = 0.5 if run.kind[0] == "puts" else 0.005
+    if not small or not message or np.median(small) >= share * np.median(message):
+        return None
+    put, took = (format_time(float(np.median(times))) for times in (small, message))
+    return f"a put of {put}, and a message takes {took}", "results of the same two nodes"
+
+
+def _pairs(run: Measured, alone: Mapping[float, float], one: float, single: float) -> Why | None:
     pairs = int(str(run.key))
     fastest = max((size * rate for size, rate in run.values), default=0.0)
-    nodes = f"{pairs} pairs of many nodes, not of two"
+    nodes, asked = f"{pairs} pairs of many nodes, not of two", run.command and run.command.nodes
     valid = "pairs between two nodes, whose adapter they share"
-    if run.nodes is not None and run.nodes > 2:
-        return _wrong(run, f"{nodes}: its command asks for {run.nodes}", valid)
+    if asked and asked > 2:
+        return f"{nodes}: its command asks for {asked}", valid
     if pairs > OF_A_NODE or fastest > NODE:
-        return _wrong(run, f"{nodes}: together {format_bandwidth(fastest)}", valid)
-    single = _bandwidth(stream) or one
+        return f"{nodes}: together {format_bandwidth(fastest)}", valid
+    valid = "results of one machine, in one unit"
     if single and fastest > MORE * pairs * max(single, one):
         told = f"{pairs} pairs move {format_bandwidth(fastest)}, and one {format_bandwidth(max(single, one))}"
-        return _wrong(run, f"faster by more than their number: {told}", "results of one machine, in one unit")
+        return f"faster by more than their number: {told}", valid
     # A pair's window of messages and its answer take at least one message's time.
     off = [rate * alone[size] / (pairs * DEFAULT_WINDOW) for size, rate in run.values if size in alone]
     if off and float(np.median(off)) > MORE * max(run.window, DEFAULT_WINDOW) / DEFAULT_WINDOW:
-        return _wrong(
-            run, f"{pairs} pairs send more messages than their windows allow", "results of one machine, in one unit"
-        )
+        return f"{pairs} pairs send more messages than their windows allow", valid
     return None
 
 

@@ -13,22 +13,15 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePath
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pready.calibrate.importers import columns as by_name
 from pready.calibrate.importers import command as commands
-from pready.calibrate.importers.benchmarks import TESTS, Measured
-from pready.calibrate.importers.columns import (
-    WOULD_DO,
-    Column,
-    chosen,
-    column,
-    decimal_comma,
-    of_unit,
-    plain,
-    size_of,
-)
-from pready.calibrate.importers.formats import SUITES, Section, Suite
+from pready.calibrate.importers.benchmarks import Measured, Test
+from pready.calibrate.importers.columns import LABELS, WOULD_DO, Column, chosen, column
+from pready.calibrate.importers.formats import SUITES, TESTS, Section, Suite
 from pready.calibrate.importers.text import ImportFormatError, Line, number, whole, without_prefix
 from pready.model.common.errors import shown
 
@@ -51,7 +44,11 @@ _NAME = re.compile(
     r"(?:(?:Avg|Min|Max|Mean|Median|Average|P[0-9.]+|Tail|Message|Msg|Transmit|Half|Round|Trip|Window|MPI)\s)*"
     r"\S+(?:\s?[(\[][^)\]]*[)\]])?"
 )
-_NAMED = re.compile(r"osu_\w+")
+
+
+class Row(NamedTuple):
+    line: Line
+    cells: list[str]
 
 
 def measured(text: str, source: str) -> tuple[list[Measured], list[str]]:
@@ -62,21 +59,19 @@ def measured(text: str, source: str) -> tuple[list[Measured], list[str]]:
     ImportFormatError
         A table that is not understood, a row that is not as its header says, or no table.
     """
-    title = re.compile("|".join(re.sub(r"\(\?P<\w+>", "(", suite.title.pattern) for suite in SUITES), re.IGNORECASE)
     notes: list[str] = []
-    sections = list(_sections(without_prefix(text, source, title), source, notes))
-    unread = list(dict.fromkeys(s.called for s in sections if not s.test))
-    if unread and all(not s.test for s in sections):
-        valid = ", ".join(TESTS)
-        raise sections[0].line.error(f"test = {shown(unread[0])} is not supported", valid)
+    lines = without_prefix(text, source, [suite.title for suite in SUITES])
+    every = list(_sections(lines, source, notes))
+    sections = [s for s in every if s.test]
+    unread = list(dict.fromkeys(s.called for s in every if not s.test))
+    if unread and not sections:
+        raise every[0].line.error(f"test = {shown(unread[0])} is not supported", ", ".join(TESTS))
     if unread:
         notes.append(f"not used: {', '.join(unread)}, which says nothing of two ranks' messages")
-    sections = [s for s in sections if s.test]
-    types = list(dict.fromkeys(s.datatype for s in sections if s.datatype))
-    if len(types) > 1:
-        notes.append(f"only {types[0]} was used, not {', '.join(types[1:])}")
-    sections = [s for s in sections if s.datatype in ("", *types[:1])]
-    runs = [run for section in sections for run in _runs(section, source, notes)]
+    first, *others = dict.fromkeys(s.datatype for s in sections if s.datatype) or [""]
+    if others:
+        notes.append(f"only {first} was used, not {', '.join(others)}")
+    runs = [run for s in sections if s.datatype in ("", first) for run in _runs(s, source, notes)]
     if sections and not runs:
         raise sections[0].line.error("no rows follow this title", "rows of a size and a value")
     return runs, notes
@@ -88,8 +83,8 @@ def _sections(all_lines: Iterator[Line], source: str, notes: list[str]) -> Itera
     section: Section | None = None
     command: commands.Command | None = None
     nodes: int | None = None
-    head: list[str] = []
-    said: list[str] = []
+    head: list[str] = []  # comments before the first title
+    said: list[str] = []  # comments since the last row
     maybe: Line | None = None  # a header that is not understood
     rows = skipped = 0
     for line in all_lines:
@@ -97,38 +92,31 @@ def _sections(all_lines: Iterator[Line], source: str, notes: list[str]) -> Itera
         if len(text) > LONGEST:
             skipped += 1
             continue
-        if not text:
-            if section is not None:
-                section.over = bool(section.rows)
-            continue
         found = commands.allocated(text)
         nodes = nodes if found is None else found
-        if (run := commands.parsed(text, nodes)) is not None:
-            command, maybe = run, None
+        run = commands.parsed(text, nodes)
+        if not text or run is not None:
+            command, maybe = (command, maybe) if run is None else (run, None)
             if section is not None:
                 section.over = bool(section.rows)
             continue
-        opened = next(((s, match) for s in SUITES if (match := s.title.search(text))), None)
+        opened = next(((each, match) for each in SUITES if (match := each.title.search(text))), None)
         if opened is not None:
             if section is not None:
                 yield section
             suite, match = opened
-            section = suite.opened(match, line)
-            section.command = command
+            section = replace(suite.opened(match, line), command=command)
             for comment in [*head, *said]:
-                _told(suite, section, comment)
+                section = _told(suite, section, comment)
             said, maybe = [], None
             continue
-        header = _HEADER.search(text) is not None and bool(_cells(text)) and _columns(text)
-        if header and (text.startswith("#") or not _is_row(section, line)):
-            columns = _columns(text)
+        columns = _header(text)[1] if _HEADER.search(text) else ()
+        if columns and (text.startswith("#") or not _is_row(section, line)):
             if _understood(columns, section):
                 if section is None or (section.rows and section.header is not None):
-                    same = section is not None and section.called == "" and section.header is not None
-                    if section is not None and (same or section.rows):
+                    if section is not None:
                         yield section
-                    section = Section(line, _untitled(columns, command, source), "", command=command)
-                    suite = None
+                    section, suite = Section(line, _untitled(columns, command, source), command=command), None
                 section.header, section.over = line, False
                 continue
             maybe = maybe or (line if _like_a_header(text) else None)
@@ -136,13 +124,12 @@ def _sections(all_lines: Iterator[Line], source: str, notes: list[str]) -> Itera
             (head if section is None else said).append(text)
             del said[:-40], head[:-200]
             if section is not None and suite is not None:
+                told = _told(suite, section, text)
                 # After its rows, only what begins another section counts; the rest is said of the next title.
-                another = _told(suite, replace(section) if section.rows else section, text)
-                if another is not None:
+                if section.rows and not told.rows:
                     yield section
-                    section = another
-            continue
-        if section is None:
+                section = section if section.rows and told.rows else told
+        elif section is None:
             if maybe is not None and maybe is not line and _like_a_row(maybe, text):
                 raise _not_understood(maybe)
         elif _is_row(section, line):
@@ -160,22 +147,24 @@ def _sections(all_lines: Iterator[Line], source: str, notes: list[str]) -> Itera
         notes.append(f"{skipped} lines that are no rows were skipped")
 
 
-def _told(suite: Suite, section: Section, text: str) -> Section | None:
-    """Keep a comment's facts about its section; a section that follows it, if the comment begins one."""
-    for pattern, fact in suite.facts:
+def _told(suite: Suite, section: Section, text: str) -> Section:
+    """The section with a comment's facts; without rows, if the comment begins another."""
+    for pattern, says, begins in suite.facts:
         if match := pattern.match(text):
-            return fact(section, match)
-    return None
+            values = says(section, match)
+            another: dict[str, Any] = {"rows": [], "over": False} if values and begins else {}
+            return replace(section, **values, **another)
+    return section
 
 
 def _untitled(columns: Sequence[Column], command: commands.Command | None, source: str) -> str:
     """The test of a table without a title: as its command or its file is called, or by its columns."""
     for text in ("" if command is None else command.text, PurePath(source.partition(":")[0]).name.lower()):
-        named: str | None = next((name for name in _NAMED.findall(text) if name in TESTS), None)
-        if named is not None:
-            return named
+        for name in re.findall(r"osu_\w+", text):
+            if name in TESTS:
+                return str(name)
     quantities = {c.quantity for c in columns}
-    if "time" in quantities or "value" in quantities or any(c.name == "benchmark" for c in columns):
+    if quantities & {"time", "value"} or any(LABELS.get(by_name.words(c.name)) == "benchmark" for c in columns):
         return "osu_latency"
     if "messages" in quantities:
         return "osu_mbw_mr"
@@ -185,54 +174,41 @@ def _untitled(columns: Sequence[Column], command: commands.Command | None, sourc
 # --- headers and rows -----------------------------------------------------------------------------------
 
 
-def _delimiter(text: str) -> str:
-    """What parts the cells of a line; empty: blanks."""
-    barred = str(_BARS.sub("|", text))
-    for mark in "|\t;,":
-        if mark in barred.strip("#| ") or (mark == "|" and barred.count("|") > 1):
-            return mark
-    return ""
+@lru_cache(maxsize=256)
+def _header(text: str) -> tuple[str, tuple[Column, ...]]:
+    """What parts the cells of a line (empty: blanks), and its columns."""
+    barred = _BARS.sub("|", text)
+    within = barred.strip("#| ")
+    mark = next((m for m in "|\t;," if m in within or (m == "|" and barred.count("|") > 1)), "")
+    body = text.lstrip("#").strip()
+    names = _cells(body, mark) if mark else [name for part in re.split(r"\s{2,}", body) for name in _names(part)]
+    return mark, tuple(column(at, name) for at, name in enumerate(names))
 
 
-def _cells(text: str, delimiter: str | None = None) -> list[str]:
-    """The cells of a header or row."""
-    mark = _delimiter(text) if delimiter is None else delimiter
-    body = text.lstrip("#").strip() if delimiter is None else text
+def _names(part: str) -> list[str]:
+    """The names in a part of a header of blanks, which is one where it is known."""
+    c = column(0, part)
+    known = c.rank is not None or c.quantity in ("size", "label", "value", "unit", "harmless")
+    return [part] if known else _NAME.findall(part)
+
+
+def _cells(text: str, mark: str) -> list[str]:
     if not mark:
-        return _names(body) if delimiter is None else _UNITED.sub("", body).split()
+        return _UNITED.sub("", text).split()
     if mark == "|":
-        cells = _BARS.sub("|", body).strip().removeprefix("|").removesuffix("|").split("|")
+        cells = _BARS.sub("|", text).strip().removeprefix("|").removesuffix("|").split("|")
     else:
         try:
-            cells = next(csv.reader([body], delimiter=mark, skipinitialspace=True), [])
+            cells = next(csv.reader([text], delimiter=mark, skipinitialspace=True), [])
         except csv.Error:
             return []
     return [cell.strip().strip("*`\"'").strip() for cell in cells]
 
 
-def _names(text: str) -> list[str]:
-    """The names of a header of blanks: two part them, or one where a name of two words is none that is known."""
-    return [
-        name
-        for part in re.split(r"\s{2,}", text)
-        for name in ([part] if _known(column(0, part)) else _NAME.findall(part))
-    ]
-
-
-def _known(c: Column) -> bool:
-    return c.rank is not None or c.quantity in ("size", "label", "value", "unit", "harmless")
-
-
-@lru_cache(maxsize=256)
-def _columns(text: str) -> tuple[Column, ...]:
-    return tuple(column(at, name) for at, name in enumerate(_cells(text)))
-
-
 def _understood(columns: Sequence[Column], section: Section | None) -> bool:
     """Whether it is a header: a size, beside what may be read, or, below a title, beside anything."""
-    sized = any(c.quantity == "size" for c in columns)
     quantities = {c.quantity for c in columns}
-    return sized and (
+    return "size" in quantities and (
         bool(quantities & {"time", "rate", "messages"})
         or {"value", "unit"} <= quantities
         or (section is not None and section.called != "" and not section.rows)
@@ -247,47 +223,35 @@ def _is_row(section: Section | None, line: Line) -> bool:
     """
     if section is None:
         return False
-    text = line.text
-    mark = "" if section.header is None else _delimiter(section.header.text)
-    cells = _cells(text, mark)
-    names = () if section.header is None else _columns(section.header.text)
-    at = next((c.at for c in names if c.quantity == "size"), 0)
+    mark, columns = ("", ()) if section.header is None else _header(section.header.text)
+    cells = _cells(line.text, mark)
+    at = next((c.at for c in columns if c.quantity == "size"), 0)
+    enough = at < len(cells) and len(cells) >= len(columns)
     if mark:
-        return (
-            at < len(cells) > 1
-            and bool(re.match(r"[+-]?\d", cells[at]))
-            and (not section.over or len(cells) >= len(names))
-        )
+        return at < len(cells) > 1 and bool(re.match(r"[+-]?\d", cells[at])) and (not section.over or enough)
     if at > 0:
-        return len(cells) >= len(names) and at < len(cells) and bool(_COUNT.fullmatch(cells[at]))
-    if text[0] in "+-." and not text[1:2].isdigit():
-        return False
-    if not (text[0].isdigit() or text[0] in "+-."):
-        return False
-    if not section.over:
-        return True
-    return len(cells) > 1 and bool(
-        re.fullmatch(r"[+-]?[0-9][0-9,]*[A-Za-z]*", cells[0]) and _NUMBER.fullmatch(cells[1])
-    )
+        return enough and bool(_COUNT.fullmatch(cells[at]))
+    two = re.fullmatch(r"[+-]?[0-9][0-9,]*[A-Za-z]*", cells[0]) and _NUMBER.fullmatch(" ".join(cells[1:2]))
+    return line.text[line.text[0] in "+-." :][:1].isdigit() and (not section.over or bool(two))
 
 
 def _like_a_header(text: str) -> bool:
     """Whether a line may be a header that is not understood, and not prose."""
-    cells = _cells(text)
-    single = all(cell and " " not in cell for cell in cells)
-    sized = any(column(0, cell).quantity == "size" for cell in cells)
-    return len(cells) > 1 and (sized or single) and not any(_NUMBER.fullmatch(cell) for cell in cells)
+    columns = _header(text)[1]
+    single = all(c.name and " " not in c.name for c in columns)
+    sized = any(c.quantity == "size" for c in columns)
+    return len(columns) > 1 and (sized or single) and not any(_NUMBER.fullmatch(c.name) for c in columns)
 
 
 def _like_a_row(header: Line, text: str) -> bool:
     """Whether a line may be a row of a table with that header."""
-    mark = _delimiter(header.text)
+    mark, columns = _header(header.text)
     cells = _cells(text, mark)
-    return len(cells) > 1 and (bool(_NUMBER.match(cells[0])) or (bool(mark) and len(cells) == len(_cells(header.text))))
+    return len(cells) > 1 and (bool(_NUMBER.match(cells[0])) or (bool(mark) and len(cells) == len(columns)))
 
 
 def _not_understood(header: Line) -> ImportFormatError:
-    names = ", ".join(shown(cell) for cell in _cells(header.text)[:MOST_SHOWN] if cell)
+    names = ", ".join(shown(c.name) for c in _header(header.text)[1][:MOST_SHOWN] if c.name)
     return header.error(f"columns = {names}: none is read", WOULD_DO)
 
 
@@ -300,66 +264,57 @@ def _runs(section: Section, source: str, notes: list[str]) -> Iterator[Measured]
         return
     if section.header is None:
         raise section.line.error("no '# Size …' header follows this title", "the header that its suite prints")
-    columns, rows = _aligned(section)
-    line = section.header
+    columns, rows = _aligned(section, section.header)
     size = next((c for c in columns if c.quantity == "size"), None)
     if size is None:
-        raise _not_understood(line)
-    quantities = {c.quantity for c in columns}
+        raise _not_understood(section.header)
+    unit, value = (next((c for c in columns if c.quantity == q), None) for q in ("unit", "value"))
     by = [c for c in columns if c.quantity == "label"]
-    if {"value", "unit"} <= quantities:
-        at = next(c.at for c in columns if c.quantity == "unit")
-        by.append(Column(at, "unit", "label"))
-    _refuse_mixed(columns, rows, size, line)
-    groups: dict[tuple[str, ...], list[tuple[Line, list[str]]]] = {}
+    _refuse_mixed(columns, rows, size, section.header)
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault(tuple(row[1][c.at] for c in by), []).append(row)
-    for labels, some in groups.items():
-        own = replace(section)
+        labels = [row.cells[c.at] for c in by]
+        groups.setdefault((*labels, row.cells[unit.at] if unit and value else ""), []).append(row)
+    for (*labels, of), some in groups.items():
+        own, mine = replace(section), columns
         for label, cell in zip(by, labels, strict=True):
-            _label(own, label.name, cell, some[0][0])
-        mine = columns
-        if "unit" in [c.name for c in by]:
-            unit = of_unit(labels[-1])
-            value = next(c for c in columns if c.quantity == "value")
-            if unit is None:
-                raise some[0][0].error(f"unit = {shown(labels[-1])}", "us, MB/s, or messages/s")
-            mine = [*columns, replace(unit, at=value.at, name=value.name, rank=2)]
-            if own.test == "osu_latency" and unit.quantity != "time":
-                own.test = "osu_bw" if unit.quantity == "rate" else "osu_mbw_mr"
+            _label(own, LABELS[by_name.words(label.name)], cell, some[0].line)
+        if unit and value:
+            valued = by_name.of_unit(of)
+            if valued is None:
+                raise some[0].line.error(f"unit = {shown(of)}", "us, MB/s, or messages/s")
+            mine = [*columns, replace(valued, at=value.at, name=value.name, rank=2)]
+            if own.test == "osu_latency" and valued.quantity != "time":
+                own.test = "osu_bw" if valued.quantity == "rate" else "osu_mbw_mr"
         yield from _figures(own, mine, some, size, source, notes)
 
 
-def _aligned(section: Section) -> tuple[list[Column], list[tuple[Line, list[str]]]]:
+def _aligned(section: Section, header: Line) -> tuple[list[Column], list[Row]]:
     """The columns, as many as its rows have cells, and the rows' cells."""
-    assert section.header is not None
-    mark = _delimiter(section.header.text)
-    rows = [(line, _cells(line.text, mark)) for line in section.rows]
-    names = _cells(section.header.text)
+    mark, columns = _header(header.text)
+    rows = [Row(line, _cells(line.text, mark)) for line in section.rows]
+    names = [c.name for c in columns]
     fewest = min(len(cells) for _, cells in rows)
     if not mark and fewest != len(names):
-        single = [m.group() for m in _NAME.finditer(section.header.text.lstrip("#").strip())]
+        single = [m.group() for m in _NAME.finditer(header.text.lstrip("#").strip())]
         names = single if len(single) >= len(names) else names
         counts = [cells[0] for _, cells in rows]
         # pandas prints its index without a name.
         if fewest == len(names) + 1 and len(rows) > FIRST_ROWS and counts == [str(k) for k in range(len(rows))]:
             names = ["", *names]
-    columns = [column(at, name) for at, name in enumerate(names)]
+        columns = tuple(column(at, name) for at, name in enumerate(names))
     for line, cells in rows:
         if len(cells) < len(names) or (mark and len([c for c in cells if c]) > len(names)):
             many = f"{len(cells)} of {len(names)} columns"
             raise line.error(f"row {shown(line.text)} has {many}", ", ".join(c for c in names if c))
-    return columns, rows
+    return list(columns), rows
 
 
-def _refuse_mixed(columns: Sequence[Column], rows: Sequence[tuple[Line, list[str]]], size: Column, line: Line) -> None:
+def _refuse_mixed(columns: Sequence[Column], rows: Sequence[Row], size: Column, line: Line) -> None:
     """Raises where sizes are there several times, of runs that differ in a column that is not read."""
-    sizes = [cells[size.at] for _, cells in rows]
-    if len(set(sizes)) == len(sizes):
+    if len({cells[size.at] for _, cells in rows}) == len(rows):
         return
-    for c in columns:
-        if c.quantity != "other":
-            continue
+    for c in (c for c in columns if c.quantity == "other"):
         values = list(dict.fromkeys(cells[c.at] for _, cells in rows))
         if 1 < len(values) <= max(len(rows) // 2, 2):
             some = ", ".join(shown(v) for v in values[:3])
@@ -373,140 +328,123 @@ def _label(section: Section, name: str, cell: str, line: Line) -> None:
         if test is None:
             raise line.error(f"benchmark = {shown(cell)} is not supported", ", ".join(TESTS))
         section.test = test
-    elif name == "pairs":
-        section.pairs = whole(cell, name, line, least=1, largest=10**7)
-    elif name == "window":
-        section.window = whole(cell, name, line, least=1, largest=10**7)
-    elif name == "threads":
-        section.threads = (1, whole(cell, name, line, least=1, largest=10**6))
+    elif name in ("pairs", "window", "threads"):
+        count = whole(cell, name, line, least=1, largest=10**6)
+        setattr(section, name, (1, count) if name == "threads" else count)
+
+
+class Figure(NamedTuple):
+    """A row's bytes, and as they are written the value that is read and the rate beside it."""
+
+    line: Line
+    size: float
+    value: float
+    rate: float | None
 
 
 def _figures(
-    section: Section,
-    columns: Sequence[Column],
-    rows: Sequence[tuple[Line, list[str]]],
-    size: Column,
-    source: str,
-    notes: list[str],
+    section: Section, columns: Sequence[Column], rows: Sequence[Row], size: Column, source: str, notes: list[str]
 ) -> Iterator[Measured]:
     assert section.header is not None
     test, header = TESTS[section.test], section.header
     wanted = chosen(columns, test.quantity, header)
     if wanted is None and test.quantity == "messages":
         wanted = chosen(columns, "rate", header)
-    if wanted is None and test.kind == "unused":
-        notes.append(f"not used: {test.name}")
-        return
     if wanted is None:
+        if test.kind == "unused":
+            notes.append(f"not used: {test.name}")
+            return
         names = ", ".join(shown(c.name) for c in columns if c.name)
         raise header.error(f"columns = {names}: none is a {test.quantity} of {test.name}", WOULD_DO)
     if wanted.rank == 0 and test.quantity != "messages":
         notes.append(f"the medians ({wanted.name}) of {test.name} were used, not its means")
-    rate = chosen(columns, "rate", header) if wanted.quantity != "rate" else None
-    comma = decimal_comma([cells[wanted.at] for _, cells in rows])
-    commas = bool(comma) or any(decimal_comma([c[k.at] for _, c in rows]) is True for k in (wanted, rate) if k)
-    _refuse_cut(rows, wanted, size, titled=bool(section.called))
-    values: list[tuple[float, float]] = []
-    rates: list[tuple[float, float]] = []
-    zeros = failed = 0
-    check = next((c.at for c in columns if c.name.lower() in ("validation", "validated", "pass")), None)
+    rate = None if wanted.quantity == "rate" else chosen(columns, "rate", header)
+    kept, left = list[Figure](), {"whose validation failed": 0, "with a rate that was rounded to 0": 0}
+    checks = [c.at for c in columns if c.name.lower() in ("validation", "validated", "pass")][:1]
+    for figure, cells in _read(rows, size, wanted, rate, titled=bool(section.called)):
+        if figure.value == 0:
+            left["with a rate that was rounded to 0"] += 1
+        elif any(cells[at].lower() in ("fail", "failed", "false") for at in checks):
+            left["whose validation failed"] += 1
+        else:
+            kept.append(figure)
+    notes += [f"{count} rows of {test.name} {why} were left out" for why, count in left.items() if count]
+    if wanted.quantity == "time" and rate is not None and section.divide == 1:
+        yield from _as_stream(section, kept, wanted, rate, source, notes)
+    if kept:
+        values = [(f.size / section.divide, _in_si(test, wanted, section.pairs, f)) for f in kept]
+        yield _measured(section, source, values)
+
+
+def _read(
+    rows: Sequence[Row], size: Column, wanted: Column, rate: Column | None, *, titled: bool
+) -> Iterator[tuple[Figure, list[str]]]:
+    comma = by_name.decimal_comma([cells[wanted.at] for _, cells in rows])
+    commas = any(by_name.decimal_comma([cells[c.at] for _, cells in rows]) is True for c in (wanted, rate) if c)
+    _refuse_cut(rows, wanted, size, titled=titled)
     for line, cells in rows:
-        bytes_ = size_of(cells[size.at], size, line, comma=commas)
+        bytes_ = by_name.size_of(cells[size.at], size, line, comma=commas)
         cell = cells[wanted.at]
         if comma is None and "," in cell:
-            raise line.error(
-                f"{wanted.name} = {shown(cell)} may be read in two ways", "a decimal point, or two decimals"
-            )
-        value = number(plain(cell, comma=commas), wanted.name, line, zero=wanted.quantity != "time")
-        other = (
-            None
-            if rate is None or not cells[rate.at]
-            else number(plain(cells[rate.at], comma=commas), rate.name, line, zero=True)
-        )
-        if value == 0:
-            zeros += 1
-            continue
-        if check is not None and cells[check].lower() in ("fail", "failed", "false"):
-            failed += 1
-            continue
-        if other is not None and rate is not None:
-            if (
-                wanted.quantity == "messages"
-                and abs(other - value * bytes_ / 1e6) > AGREE_RATES * other + 0.006
-                and rate.factor == 1e6
-            ):
-                raise line.error(
-                    f"{rate.name} = {other:g} and {wanted.name} = {value:g} do not belong to {bytes_:g} bytes",
-                    f"{rate.name} = {wanted.name} · size/10^6",
-                )
-            rates.append((bytes_, other * rate.factor))
-        values.append((bytes_ / section.divide, _in_si(test, wanted, section, line, bytes_, value)))
-    if failed:
-        notes.append(f"{failed} rows of {test.name} whose validation failed were left out")
-    if zeros:
-        notes.append(f"{zeros} rows of {test.name} with a rate that was rounded to 0 were left out")
-    own = _measured(section, source, values)
-    if wanted.quantity == "time" and rates and rate is not None and section.divide == 1:
-        off = [s / t / r - 1 for (s, t), (_, r) in zip(values, rates, strict=False) if s and r]
-        # Two decimals of a rate say little of a small one.
-        bad = [
-            (line, s, r)
-            for (line, _), (s, t), (_, r) in zip(rows, values, rates, strict=False)
-            if abs(r - s / t) > AGREE * r + rate.factor * 0.006 * (1 + s / (t * 1e6) ** 2)
-        ]
-        if bad and section.called and "avg" not in wanted.name.lower() and test.kind == "ping_pong":
-            line, s, r = bad[0]
-            raise line.error(
-                f"{wanted.name} and {rate.name} = {r / rate.factor:g} contradict {s:g} B",
-                f"{rate.name} = size/{wanted.name}",
-            )
-        if len(bad) > len(rates) / 2 and np.median(np.abs(off)) > AGREE and not section.called:
-            notes.append(f"{rate.name} is not size over {wanted.name}: taken as a stream's")
-            stream = replace(section, test="osu_bibw" if rate.both_ways else "osu_bw")
-            each = [(s, TESTS[stream.test].messages * s / r) for s, r in rates if s and r]
-            yield _measured(stream, source, each)
-    if values:
-        yield own
+            twice = f"{wanted.name} = {shown(cell)} may be read in two ways"
+            raise line.error(twice, "a decimal point, or two decimals")
+        value = number(by_name.plain(cell, comma=commas), wanted.name, line, zero=wanted.quantity != "time")
+        other = None
+        if rate is not None and cells[rate.at]:
+            other = number(by_name.plain(cells[rate.at], comma=commas), rate.name, line, zero=True)
+            off = abs(other - value * bytes_ / 1e6) > AGREE_RATES * other + 0.006
+            if value and wanted.quantity == "messages" and off and rate.factor == 1e6:
+                told = f"{rate.name} = {other:g} and {wanted.name} = {value:g} do not belong to {bytes_:g} bytes"
+                raise line.error(told, f"{rate.name} = {wanted.name} · size/10^6")
+        yield Figure(line, bytes_, value, other), cells
 
 
-def _in_si(test: object, wanted: Column, section: Section, line: Line, size: float, value: float) -> float:
+def _as_stream(
+    section: Section, kept: Sequence[Figure], wanted: Column, rate: Column, source: str, notes: list[str]
+) -> Iterator[Measured]:
+    """The rates beside times as a run of their own, where they are not size over time.
+
+    Raises
+    ------
+    ImportFormatError
+        Such rates of a suite that prints them so.
+    """
+    rates = [(f, f.value * wanted.factor, f.rate * rate.factor) for f in kept if f.rate is not None]
+    decimals = 0.006 * rate.factor  # two of a rate say little of a small one
+    bad = [f for f, t, r in rates if abs(r - f.size / t) > AGREE * r + decimals * (1 + f.size / (t * 1e6) ** 2)]
+    kind = TESTS[section.test].kind
+    if bad and section.called and "avg" not in wanted.name.lower() and kind == "ping_pong":
+        told = f"{wanted.name} and {rate.name} = {bad[0].rate:g} contradict {bad[0].size:g} B"
+        raise bad[0].line.error(told, f"{rate.name} = size/{wanted.name}")
+    off = [abs(f.size / t / r - 1) for f, t, r in rates if f.size and r]
+    if len(bad) > len(rates) / 2 and np.median(off) > AGREE and not section.called:
+        notes.append(f"{rate.name} is not size over {wanted.name}: taken as a stream's")
+        test = TESTS["osu_bibw" if rate.both_ways else "osu_bw"]
+        each = [(f.size, test.messages * f.size / r) for f, _, r in rates if f.size and r]
+        yield _measured(replace(section, test=test.name), source, each)
+
+
+def _in_si(test: Test, wanted: Column, pairs: int, f: Figure) -> float:
     """Seconds of a message; of several pairs, messages per second."""
-    made, about = value * wanted.factor, TESTS[section.test]
+    made = f.value * wanted.factor
     if wanted.quantity == "time":
         return made
     if wanted.quantity == "rate":
-        if size == 0:
-            raise line.error("size = 0 has no bandwidth", "at least 1")
-        made = about.messages * size / made
-        return made if about.kind != "pair_rates" or section.pairs == 1 else 1 / made
-    return 1 / made if section.pairs == 1 else made
+        if f.size == 0:
+            raise f.line.error("size = 0 has no bandwidth", "at least 1")
+        made /= test.messages * f.size
+    return made if test.kind == "pair_rates" and pairs != 1 else 1 / made
 
 
 def _measured(section: Section, source: str, values: Sequence[tuple[float, float]]) -> Measured:
-    test, said = TESTS[section.test], section.command
-    keys: dict[str, Hashable] = {
-        "pair_rates": section.pairs,
-        "threaded": section.threads,
-        "puts": section.synchronisation,
-        "put_streams": section.synchronisation,
-    }
-    local = "" if said is None or not said.one_node else f"its command line asks for one node: {said.text[:60]}"
-    return Measured(
-        test,
-        source,
-        section.version,
-        keys.get(test.kind),
-        tuple(values),
-        section.window if test.kind in ("stream", "pair_rates") else 0,
-        section.memory,
-        "" if said is None else said.text,
-        local or section.waiting,
-        None if said is None else said.nodes,
-        None if said is None else said.settings,
-    )
+    test, s = TESTS[section.test], section
+    keys: dict[str, Hashable] = {"pair_rates": s.pairs, "threaded": s.threads, "puts": s.synchronisation}
+    key = keys.get("puts" if test.kind == "put_streams" else test.kind)
+    window = s.window if test.kind in ("stream", "pair_rates") else 0
+    return Measured(test, source, s.version, key, tuple(values), window, s.memory, s.command, s.waiting)
 
 
-def _refuse_cut(rows: Sequence[tuple[Line, list[str]]], wanted: Column, size: Column, *, titled: bool) -> None:
+def _refuse_cut(rows: Sequence[Row], wanted: Column, size: Column, *, titled: bool) -> None:
     """Raises when a last row has no line end and its last cell may have lost digits.
 
     Suites print a fixed number of decimals: a cell is complete when it has as many as the one before. Elsewhere it may
@@ -515,14 +453,7 @@ def _refuse_cut(rows: Sequence[tuple[Line, list[str]]], wanted: Column, size: Co
     line, cells = rows[-1]
     if not line.cut or len(cells) - 1 not in (wanted.at, size.at):
         return
-    before = [_decimals(row[-1]) for _, row in rows[:-1]]
-    if titled and before[-1:] != [_decimals(cells[-1])]:
+    *before, last = (len(point + rest) for _, row in rows for _, point, rest in [row[-1].partition(".")])
+    lost = before[-1:] != [last] if titled else len(before) >= FIRST_ROWS and {*before} == {before[0]} != {last}
+    if lost:
         raise line.error(f"row {shown(line.text)} is cut off", "a complete last row")
-    if not titled and len(before) >= FIRST_ROWS and len(set(before)) == 1 and before[0] != _decimals(cells[-1]):
-        raise line.error(f"row {shown(line.text)} is cut off", "a complete last row")
-
-
-def _decimals(cell: str) -> int | None:
-    """How many decimals a cell has; None if it has no decimal point."""
-    _, point, decimals = cell.partition(".")
-    return len(decimals) if point else None

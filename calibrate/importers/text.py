@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pready.model.common.errors import PreadyError, shown
@@ -19,11 +19,7 @@ LARGEST_FILE = 64 << 20
 MOST_PREFIXES = 30
 """Shapes of what stands before titles; more are text."""
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PLAIN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _GZIP = b"\x1f\x8b"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -34,40 +30,9 @@ class ImportFormatError(PreadyError):
     """A file in another format: file, line, field, value and valid ones."""
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where imported numbers come from.
-
-    Attributes
-    ----------
-    source
-        The file's name as it was given.
-    format, version
-        "osu_latency", "7.3"; the version is "" where the file does not say.
-    notes
-        For a reader: rows left out and why, parameters that the file cannot determine. One
-        sentence each.
-    """
-
-    source: str
-    format: str
-    version: str
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a file, with its place for an error.
-
-    Attributes
-    ----------
-    text
-        Without its end and outer blanks.
-    number
-        From 1.
-    cut
-        True for a last line without an end: it may have been cut off.
-    """
+    """One line of a file, numbered from 1, without outer blanks; a last one without an end may be cut off."""
 
     text: str
     number: int
@@ -80,9 +45,7 @@ class Line:
 
 
 def text_of(data: bytes, source: str) -> str:
-    """The file's text, unpacked if it is compressed.
-
-    UTF-8 (with or without mark), UTF-16 (with mark), or else Latin-1: numbers are ASCII in all.
+    """The file's text, unpacked: UTF-8, UTF-16 with its mark, or else Latin-1 (numbers are ASCII in all).
 
     Raises
     ------
@@ -100,7 +63,7 @@ def text_of(data: bytes, source: str) -> str:
             raise ImportFormatError(f"is larger than {limit} unpacked", valid=f"at most {limit}", source=source)
         if not unpack.eof:
             raise ImportFormatError("is a .gz file that was cut off", valid="what gzip wrote", source=source)
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
@@ -119,7 +82,7 @@ def lines(text: str, source: str) -> Iterator[Line]:
             yield Line(match[1].strip(), number, source, cut=not match[2])
 
 
-def without_prefix(text: str, source: str, title: re.Pattern[str]) -> Iterator[Line]:
+def without_prefix(text: str, source: str, titles: Sequence[re.Pattern[str]]) -> Iterator[Line]:
     """The lines without what a launcher or a log puts before each, as it stands before the titles: a rank, a time.
 
         [1,0]<stdout>:# OSU MPI Latency Test v7.3          09:52:05 0: # OSU MPI Latency Test v7.3
@@ -127,25 +90,19 @@ def without_prefix(text: str, source: str, title: re.Pattern[str]) -> Iterator[L
 
     Its digits may differ; lines that do not begin so stay as they are.
     """
-    before = {line.text[: match.start()] for line in lines(text, source) if (match := title.search(line.text))}
-    shapes = {re.sub(r"\d+", r"\\d+", re.escape(lead.strip())) for lead in before}
-    shapes.discard("")
-    if len(shapes) > MOST_PREFIXES:
-        shapes = set()
+    found = ((line.text, title.search(line.text)) for line in lines(text, source) for title in titles)
+    before = {said[: match.start()].strip() for said, match in found if match}
+    shapes = {re.sub(r"\d+", r"\\d+", re.escape(lead)) for lead in before if lead}
+    if not 0 < len(shapes) <= MOST_PREFIXES:
+        yield from lines(text, source)
+        return
     prefix = re.compile("^(?:" + "|".join(sorted(shapes, key=lambda s: (-len(s), s))) + ")")
     for line in lines(text, source):
-        yield replace(line, text=prefix.sub("", line.text, count=1).strip()) if shapes else line
+        yield replace(line, text=prefix.sub("", line.text, count=1).strip())
 
 
 def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:
     """The number that `token` is.
-
-    Parameters
-    ----------
-    token, field
-        The text, and its name in an error.
-    zero, negative
-        Whether such values are valid.
 
     Raises
     ------
@@ -165,13 +122,7 @@ def number(token: str, field: str, line: Line, *, zero: bool = False, negative: 
 
 
 def whole(token: str, field: str, line: Line, *, largest: int = 1 << 50, least: int = 0) -> int:
-    """The integer that `token` is.
-
-    Raises
-    ------
-    ImportFormatError
-        Anything else, or outside least … largest.
-    """
+    """The integer that `token` is; an ImportFormatError for anything else, or outside least … largest."""
     if not (token.isascii() and token.isdigit()) or len(token) > 20 or not least <= int(token) <= largest:
         raise line.error(f"{field} = {shown(token)}", f"a whole number from {least} to {largest}")
     return int(token)

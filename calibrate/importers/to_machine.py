@@ -12,17 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers import Beside, Imported, ImportFormatError
-from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
-from pready.calibrate.importers.beyond_messages import terms
-from pready.calibrate.importers.both_ways import as_bounds, with_both_ways
+from pready.calibrate.fit.observations import DEFAULT_WINDOW, Beside, Observations
+from pready.calibrate.importers import Imported, ImportFormatError
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.import_report import lines_of
+from pready.calibrate.importers.intervals import widened, with_unmeasured
 from pready.calibrate.importers.plausible import without_untouched
-from pready.calibrate.importers.runs import widened
-from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
-from pready.calibrate.importers.unmeasured import with_unmeasured
 from pready.calibrate.importers.windows import without_answers
+from pready.calibrate.machine.adapter_from_pairs import adapter_of
+from pready.calibrate.machine.beyond_messages import terms
+from pready.calibrate.machine.bounds_of_streams import as_bounds, with_both_ways, with_overheads_of_streams
 from pready.calibrate.machine.description import describe
 from pready.calibrate.machine.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.merge import Merged, merged
@@ -45,15 +44,14 @@ MESSAGES = "inter"
 
 @dataclass(frozen=True)
 class FromFiles:
-    """A machine, the parts of it that the files determine (dotted names), and notes for a reader."""
+    """A machine, the parts of it that the files determine (dotted names), notes for a reader, which files for the
+    machine file's head, and what a person checks in ten seconds."""
 
     machine: Machine
     parts: tuple[str, ...]
     notes: tuple[str, ...]
     origin: str
-    """Which files, for the machine file's head."""
     summary: tuple[str, ...] = ()
-    """What a person checks in ten seconds."""
 
     @property
     def text(self) -> str:
@@ -63,13 +61,13 @@ class FromFiles:
 
 
 class Fitted(NamedTuple):
-    """A machine from the messages alone, where its rendezvous begins, notes, and how streams are known."""
+    """A machine from the messages alone, where its rendezvous begins, notes, and whether g and G_link are those of
+    messages of both ways, which bound those of one."""
 
     machine: Machine
     border: Border
     notes: list[str]
     bounded: bool
-    """Whether g and G_link are those of messages of both ways, which bound those of one."""
 
 
 def from_files(
@@ -87,20 +85,12 @@ def from_files(
 
     Parameters
     ----------
-    paths
-        Output of benchmarks between two nodes of one machine: files, or folders of them.
-    name
-        The machine's.
-    seed
-        Of intervals.
-    library
-        Profile of the MPI library that it was; None: the files do not say.
-    fabric
-        The network; None: the files do not say.
+    paths, intra
+        Output of benchmarks between two nodes of one machine, and of two ranks on one node: files, or folders of them.
+    library, fabric
+        Profile of the MPI library that it was, and the network; None: the files do not say.
     onto
         A machine that the files add to; with it they need not say how long one message takes.
-    intra
-        Output of benchmarks of two ranks on one node.
     only
         Text that the command of a run has to contain, to be used; empty: all are.
 
@@ -116,52 +106,48 @@ def from_files(
     profile = None if library is None else libraries.library(library)
     imported, notes, used = collected(paths, fabric=fabric, only=only) if paths else (None, [], [])
     files = ", ".join(path.name for path in [*used, *intra])
-    observed = None if imported is None else imported.observations
-    alone = None if observed is None else observed.ping_pong or observed.prtt_1
+    observed = Observations() if imported is None else imported.observations
+    beside = Beside() if imported is None else imported.beside
+    alone, row = observed.ping_pong or observed.prtt_1, transport(profile, fabric)
     parts: list[str] = []
-    summary: tuple[str, ...] = ()
-    if imported is not None and observed is not None and alone is not None:
-        row = transport(profile, fabric)
+    border: Border | None = None
+    if imported is not None and alone is not None:
         machine, border, told, bounded = fitted(imported, files, name, seed, _day(used), row)
         machine = with_fields(with_overheads_of_streams(machine), fabric=fabric)
-        ends = float(alone.at[0]), float(alone.at[-1])
         streamed = 0.0 if observed.stream is None else float(observed.stream.at[-1])
-        machine = with_unmeasured(machine, ends, streamed, fabric, told)
+        machine = with_unmeasured(machine, (float(alone.at[0]), float(alone.at[-1])), streamed, fabric, told)
         machine = as_bounds(machine) if bounded else machine
-        machine = with_fields(machine, adapter=adapter_of(machine, Beside(), None))
+        machine = with_fields(machine, adapter=adapter_of(machine, {}, {}))
         notes += told
         parts += [MESSAGES, "progress"]
     elif onto is not None:
-        machine, border, row = onto, None, None
-        notes += [] if imported is None else imported.provenance.notes
+        machine = onto
+        notes += [] if imported is None else imported.notes
     else:
-        format = "--intra alone" if imported is None else imported.provenance.format
+        tests = "--intra alone" if imported is None else imported.tests
         raise ImportFormatError(
-            "; ".join([f"{format} does not say how long one message takes between two nodes", *notes]),
+            "; ".join([f"{tests} does not say how long one message takes between two nodes", *notes]),
             valid="osu_latency's or PingPong's output beside it, or --merge MACHINE.toml to add to a machine",
             source=files,
         )
-    if fabric is not None:
-        machine = with_fields(machine, fabric=fabric)
-        parts.append("fabric")
-    if library is not None:
-        machine = with_fields(machine, library=Library(name=library, version=files))
-        parts.append("library")
-    beside = Beside() if imported is None else imported.beside
-    more = terms(beside, machine, None if observed is None else observed.stream)
-    machine, parts = more.machine, [*parts, *more.parts]
+    more = terms(beside, machine, observed.stream)
+    named: dict[str, object] = {
+        "fabric": fabric,
+        "library": None if library is None else Library(name=library, version=files),
+        "intra": _within(intra, name, seed) if intra else None,
+    }
+    given = {part: said for part, said in named.items() if said is not None}
+    machine = with_fields(more.machine, **given)
     notes += more.notes
-    if intra:
-        machine = with_fields(machine, intra=_within(intra, name, seed))
-        parts.append("intra")
     if "threads.contention" in more.parts:
         notes = [note for note in notes if not note.endswith(CONTENTION_BY_LIBRARY)]
-    if imported is not None and observed is not None and border is not None and row is not None:
-        pairs, window = beside.pair_rates, imported.window or DEFAULT_WINDOW
-        back = round_trip(machine, without_answers(observed, imported.window)[0], pairs, window)
+    summary: tuple[str, ...] = ()
+    if imported is not None and border is not None:
+        gaps, window = without_answers(observed, imported.window)[0], imported.window or DEFAULT_WINDOW
+        back = round_trip(machine, gaps, beside.pair_rates, window)
         summary = (*lines_of(machine, border, row, beside, library=profile, fabric=fabric), back.line)
-    unique = tuple(dict.fromkeys(notes))
-    return FromFiles(machine, tuple(parts), unique, f"{files}, seed {seed}", summary)
+    every = (*parts, *more.parts, *given)
+    return FromFiles(machine, every, tuple(dict.fromkeys(notes)), f"{files}, seed {seed}", summary)
 
 
 def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row: Transport) -> Fitted:
@@ -172,13 +158,11 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     ThinDataError
         Not even a line can be drawn.
     """
-    # Powers of two are thin data, but all that these benchmarks print: the note says so, the intervals show it.
     notes: list[str] = []
     observed, note = without_answers(without_untouched(imported.observations, notes), imported.window)
     notes += [note] if note else []
-    found, both_ways = fit(observed, np.random.default_rng(seed)), imported.beside.both_ways
-    bounded = None if both_ways is None else with_both_ways(observed, both_ways, found)
-    if bounded is not None:
+    found = fit(observed, np.random.default_rng(seed))
+    if (bounded := with_both_ways(observed, imported.beside.both_ways, found)) is not None:
         found = fit(bounded, np.random.default_rng(seed))
         notes.append("no stream of one way: messages among many take at most as long as osu_bibw's; osu_bw says it")
     # What to measure is for who measures; these benchmarks print powers of two, and the summary says what is assumed.
@@ -186,8 +170,7 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
     found = replace(found, notes=tuple(said))
     lines = without_negative_lines(found, notes)
     lines, border = with_rendezvous(lines, row)
-    origin = imported.provenance
-    about = {"launcher": f"{origin.format} {origin.version}".strip(), "library": files}
+    about = {"launcher": f"{imported.tests} {imported.version}".strip(), "library": files}
     described = describe(lines, Probes(), about, name=name, when=day)
     machine = with_border(described.machine, border)
     if observed.stream is not None:
@@ -195,7 +178,7 @@ def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row:
         machine = with_fields(machine, matching=with_fields(machine.matching, per_entry=matching))
     machine = with_fields(machine, progress=row.receiver)
     machine = widened(machine, imported.observations.ping_pong)
-    return Fitted(machine, border, [*origin.notes, *notes, *described.notes], bounded is not None)
+    return Fitted(machine, border, [*imported.notes, *notes, *described.notes], bounded is not None)
 
 
 def _within(paths: Sequence[Path], name: str, seed: int) -> NetworkPath:
@@ -204,7 +187,7 @@ def _within(paths: Sequence[Path], name: str, seed: int) -> NetworkPath:
     files = ", ".join(path.name for path in used)
     if imported.observations.ping_pong is None and imported.observations.prtt_1 is None:
         raise ImportFormatError(
-            f"{imported.provenance.format} does not say how long one message takes",
+            f"{imported.tests} does not say how long one message takes",
             valid="osu_latency's or PingPong's output of two ranks on one node",
             source=files,
         )

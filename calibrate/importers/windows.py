@@ -10,6 +10,8 @@ osu_bw.c). Left in, the two latencies make small messages look a third slower th
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pready.calibrate.fit.observations import Curve, Observations
@@ -19,15 +21,7 @@ ANSWER = 4.0
 
 
 def without_answers(observed: Observations, window: int) -> tuple[Observations, str]:
-    """The observations with gaps in place of a window's time per message, and a note.
-
-    Parameters
-    ----------
-    observed
-        Its `stream` is of windows if `window` is not 0.
-    window
-        Messages of a window; 0: the stream has no answers.
-    """
+    """The observations with gaps in place of the time per message of a window (0: no answers), and a note."""
     stream, ping_pong = observed.stream, observed.ping_pong
     if window < 2 or stream is None:
         return observed, ""
@@ -40,4 +34,4 @@ def without_answers(observed: Observations, window: int) -> tuple[Observations, 
         why = f"{window} messages would take no longer than one: other nodes than the ping-pong's, or a longer window"
         return observed, f"the gap holds a share of the window's answer, which was not taken out: {why}"
     note = f"the gap is without its share of the window's answer, for windows of {window} messages"
-    return Observations(**{**vars(observed), "stream": Curve(stream.at, tuple(gaps))}), note
+    return replace(observed, stream=Curve(stream.at, tuple(gaps))), note

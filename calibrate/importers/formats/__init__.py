@@ -6,13 +6,14 @@ A `Suite` prints titles above tables, which `tables.py` reads; a `WholeFile` rea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TypeVar
+from typing import Any, NamedTuple
 
-from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW, Measured
+from pready.calibrate.fit.observations import DEFAULT_WINDOW
+from pready.calibrate.importers.benchmarks import Measured, Test
 from pready.calibrate.importers.command import Command
 from pready.calibrate.importers.text import Line
 
@@ -27,11 +28,13 @@ class Section:
         One of `TESTS`; empty: it is not read, and `called` says what it is.
     divide
         How many messages share a row's size.
+    over
+        Whether other lines have followed its rows.
     """
 
     line: Line
     test: str
-    called: str
+    called: str = ""
     version: str = ""
     pairs: int = 1
     window: int = DEFAULT_WINDOW
@@ -44,46 +47,46 @@ class Section:
     command: Command | None = None
     header: Line | None = None
     over: bool = False
-    """Whether other lines have followed its rows."""
     rows: list[Line] = field(default_factory=list)
 
 
-Fact = Callable[[Section, re.Match[str]], Section | None]
-"""Keeps what a comment says of its section; a section that it returns follows that one."""
+class Fact(NamedTuple):
+    """What a comment says of its section: fields and their values; whether it begins another section after rows."""
+
+    pattern: re.Pattern[str]
+    says: Callable[[Section, re.Match[str]], dict[str, Any]]
+    begins: bool = False
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Benchmarks whose titles and comments look so."""
+    """Benchmarks whose titles and comments look so; tests by their titles."""
 
-    name: str
+    tests: Mapping[str, Test]
     title: re.Pattern[str]
     opened: Callable[[re.Match[str], Line], Section]
-    facts: Sequence[tuple[re.Pattern[str], Fact]] = ()
+    facts: Sequence[Fact]
 
 
 @dataclass(frozen=True)
 class WholeFile:
-    """A file that is read as a whole: how it is recognised, and what it gives: runs and notes, or a text of tables."""
+    """A file that is read as a whole, how it is recognised, and what it gives: runs and notes, or a text of tables."""
 
-    name: str
     recognised: Callable[[str], bool]
     read: Callable[[str, str], tuple[list[Measured], list[str]] | str]
 
 
 SUITES: list[Suite] = []
+TESTS: dict[str, Test] = {}
 WHOLE_FILES: list[WholeFile] = []
-F = TypeVar("F", Suite, WholeFile)
 
 
-def register(made: F) -> F:
-    """Have files read in this format."""
-    (SUITES if isinstance(made, Suite) else WHOLE_FILES).append(made)  # type: ignore[arg-type]
-    return made
+def register(suite: Suite) -> None:
+    SUITES.append(suite)
+    TESTS.update({test.name: test for test in suite.tests.values()})
 
 
-def load() -> Iterator[str]:
-    """The names of all formats, once each has registered itself."""
+def load() -> None:
+    """Have each format register itself."""
     for module in iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
-    yield from [*(suite.name for suite in SUITES), *(each.name for each in WHOLE_FILES)]

@@ -13,71 +13,66 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pready.calibrate.importers.columns import column
-from pready.calibrate.importers.formats import WholeFile, register
+from pready.calibrate.importers.formats import WHOLE_FILES, WholeFile
 from pready.calibrate.importers.text import ImportFormatError
 
 _BENCHMARK = re.compile(r"osu_\w+|IMB[- ]\w+", re.IGNORECASE)
+_FIGURE = re.compile(r"lat|time|bw|bandwidth|rate|value|avg|median", re.IGNORECASE)
 _COMMANDS = ("command", "cmd", "cmdline", "launcher")
 MOST_DEEP = 40
 
 
 def _parsed(text: str) -> Any:
     """What the text holds; None: it is no JSON."""
-    if text.lstrip()[:1] not in ("[", "{"):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
-        return None
+    if text.lstrip()[:1] in ("[", "{"):
+        with suppress(ValueError, RecursionError):
+            return json.loads(text)
+        with suppress(ValueError, RecursionError):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    return None
 
 
-def _is_size(name: str) -> bool:
-    return column(0, name).quantity == "size"
+def _sizes(names: Iterable[Any]) -> list[Any]:
+    return [name for name in names if column(0, str(name)).quantity == "size"]
 
 
 def _tables(node: Any, about: Mapping[str, str], name: str = "", deep: int = 0) -> Iterator[str]:
     """The tables in it, as comma-separated values."""
-    if deep > MOST_DEEP:
-        return
-    if isinstance(node, list):
-        records = [_flat(each) for each in node if isinstance(each, dict)]
-        if records and any(_is_size(str(key)) for key in records[0]):
-            names = list(
-                dict.fromkeys(str(key) for each in records for key in each if not isinstance(each[key], (dict, list)))
-            )
-            yield _csv(names, [[each.get(key, "") for key in names] for each in records], about)
-            return
-        for each in node:
-            yield from _tables(each, about, name, deep + 1)
-    elif isinstance(node, dict):
-        said = {str(k).lower(): v for k, v in node.items() if isinstance(v, str)}
-        about = {**about, **said}
-        lists = {str(k): v for k, v in node.items() if isinstance(v, list)}
-        sizes = next((k for k in lists if _is_size(k)), None)
-        columns, data = node.get("columns"), node.get("data")
-        if isinstance(columns, list) and isinstance(data, list) and any(_is_size(str(name)) for name in columns):
-            rows = [row for row in data if isinstance(row, list) and len(row) == len(columns)]
-            yield _csv([str(name) for name in columns], rows, about)
-            return
-        if sizes is not None:
-            same = {k: v for k, v in lists.items() if len(v) == len(lists[sizes])}
-            yield _csv(list(same), list(zip(*same.values(), strict=True)), about)
-            return
-        scalars = {str(k): v for k, v in node.items() if isinstance(v, (int, float))}
-        if len(scalars) == len(node) > 1 and all(re.fullmatch(r"\d{1,15}", k) for k in scalars):
-            yield _csv(["size", name], list(scalars.items()), about)
-            return
-        for key, each in node.items():
+    if isinstance(node, dict):
+        about = {**about, **{str(k).lower(): v for k, v in node.items() if isinstance(v, str)}}
+    made = _table(node, name)
+    if made is not None:
+        yield _csv(*made, about)
+    elif deep < MOST_DEEP:
+        for key, each in node.items() if isinstance(node, dict) else ((name, each) for each in node):
             if isinstance(each, (dict, list)):
                 yield from _tables(each, about, str(key), deep + 1)
+
+
+def _table(node: Any, name: str) -> tuple[list[str], Sequence[Sequence[Any]]] | None:
+    """Names and rows, if it is a table by itself."""
+    if isinstance(node, list):
+        records = [_flat(each) for each in node if isinstance(each, dict)]
+        if not records or not _sizes(records[0]):
+            return None
+        names = list(dict.fromkeys(k for each in records for k, v in each.items() if not isinstance(v, (dict, list))))
+        return names, [[each.get(k, "") for k in names] for each in records]
+    lists = {str(k): v for k, v in node.items() if isinstance(v, list)}
+    columns, data = lists.get("columns", []), lists.get("data")
+    if data is not None and _sizes(columns):
+        return [str(k) for k in columns], [row for row in data if isinstance(row, list) and len(row) == len(columns)]
+    if sizes := _sizes(lists):
+        same = {k: v for k, v in lists.items() if len(v) == len(lists[sizes[0]])}
+        return list(same), list(zip(*same.values(), strict=True))
+    scalars = [(str(k), v) for k, v in node.items() if isinstance(v, (int, float))]
+    if len(scalars) == len(node) > 1 and all(re.fullmatch(r"\d{1,15}", k) for k, _ in scalars):
+        return ["size", name], scalars
+    return None
 
 
 def _flat(record: Mapping[Any, Any]) -> dict[str, Any]:
@@ -94,11 +89,8 @@ def _flat(record: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]], about: Mapping[str, str]) -> str:
     unit = about.get("unit") or about.get("units")
-    plain = [column(0, n) for n in names]
-    if unit and not any(c.quantity in ("time", "rate", "messages", "value") for c in plain):
-        names = [
-            f"{n} ({unit})" if re.search(r"lat|time|bw|bandwidth|rate|value|avg|median", n, re.I) else n for n in names
-        ]
+    if unit and not any(column(0, n).quantity in ("time", "rate", "messages", "value") for n in names):
+        names = [f"{n} ({unit})" if _FIGURE.search(n) else n for n in names]
     command = next((about[key] for key in _COMMANDS if key in about), "")
     benchmark = next((m.group() for text in about.values() if (m := _BENCHMARK.search(text))), "")
     if benchmark and "benchmark" not in names:
@@ -116,4 +108,4 @@ def _read(text: str, source: str) -> str:
     return made
 
 
-register(WholeFile("JSON", lambda text: _parsed(text) is not None, _read))
+WHOLE_FILES.append(WholeFile(lambda text: _parsed(text) is not None, _read))

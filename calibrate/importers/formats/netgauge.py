@@ -9,14 +9,14 @@ since ours come from the fit (and its L still holds o_s and o_r). o_s checks the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
 from pready.calibrate.fit.observations import Curve, Observations, Train
-from pready.calibrate.importers.benchmarks import TRAINS, Measured
-from pready.calibrate.importers.columns import column as named
-from pready.calibrate.importers.columns import size_of
-from pready.calibrate.importers.formats import WholeFile, register
+from pready.calibrate.importers.benchmarks import Measured, Test
+from pready.calibrate.importers.columns import column, size_of
+from pready.calibrate.importers.formats import WHOLE_FILES, WholeFile
 from pready.calibrate.importers.text import ImportFormatError, Line, lines, number, whole
 from pready.model.common.arrays import Array
 from pready.model.common.errors import shown
@@ -25,27 +25,23 @@ _HEADER = re.compile(r"#\s*size\s+n\s+PRTT\(1,0,s\)\s+PRTT\(n,0,s\)\s+PRTT\(n,PR
 _PRINTED = re.compile(r"o_s=.*o_r=")
 
 
-def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
-    """Parses Netgauge's LogGP file.
+TEST = Test("Netgauge LogGP", "trains")
+_NOT_USED = ("L", "o_s", "g", "G", "lsqu(g,G)")
+_NAN = ("nan", "nan(ind)", "inf")
 
-    Raises
-    ------
-    ImportFormatError
-        No header, no rows, different n, or a row that is not as the header says.
-    """
+
+def _read(text: str, source: str) -> tuple[list[Measured], list[str]]:
     header: Line | None = None
     columns: list[str] = []
-    rows: list[tuple[Line, list[str]]] = []
+    rows: list[Line] = []
     for line in lines(text, source):
         if match := _HEADER.match(line.text):
-            header = line
-            columns = ["size", "n", "PRTT(1,0,s)", "PRTT(n,0,s)", "PRTT(n,d,s)", *match["rest"].split()]
-        elif line.text and not line.text.startswith("#"):
-            if header is None and _PRINTED.search(line.text):
-                problem = "is what Netgauge printed, not its results"
-                raise ImportFormatError(problem, valid="the file that its option -o names", source=source)
-            if header is not None:
-                rows.append((line, line.text.split()))
+            header, columns = line, ["size", "n", "PRTT(1,0,s)", "PRTT(n,0,s)", "PRTT(n,d,s)", *match["rest"].split()]
+        elif header is None and _PRINTED.search(line.text) and not line.text.startswith("#"):
+            problem = "is what Netgauge printed, not its results"
+            raise ImportFormatError(problem, valid="the file that its option -o names", source=source)
+        elif header is not None and line.text and not line.text.startswith("#"):
+            rows.append(line)
     if header is None:
         valid = "'# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G …'"
         raise ImportFormatError("has no header of Netgauge's LogGP pattern", valid=valid, source=source)
@@ -55,69 +51,57 @@ def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
     size, n, one, many, delayed = table[:, :5].T
     receive = None
     if "o_r" in columns:
-        o_r = table[:, columns.index("o_r")]
-        receive = Train.of(size, (n[0] - 1) * (one + o_r), int(n[0]), one)
-    trains = Observations(
-        prtt_1=Curve.of(size, one),
-        prtt_n=Train.of(size, many, int(n[0])),
-        prtt_n_delay=Train.of(size, delayed, int(n[0]), one),
-        receive=receive,
-    )
-    return [Measured(TRAINS, source, trains=trains)], notes
+        receive = Train.of(size, (n[0] - 1) * (one + table[:, columns.index("o_r")]), int(n[0]), one)
+    sent, sent_delayed = Train.of(size, many, int(n[0])), Train.of(size, delayed, int(n[0]), one)
+    trains = Observations(prtt_1=Curve.of(size, one), prtt_n=sent, prtt_n_delay=sent_delayed, receive=receive)
+    return [Measured(TEST, source, trains=trains)], notes
 
 
-def _table(columns: list[str], rows: list[tuple[Line, list[str]]]) -> tuple[Array, list[str]]:
+def _table(columns: list[str], rows: list[Line]) -> tuple[Array, list[str]]:
     """Shape (sizes, columns), times in seconds, one row per size; and notes.
 
     Netgauge prints ``-nan`` for what it computes from the rows before, which its first rows have not. Its own g and G
     are not used, so such a row's times are; a row without a time is skipped.
     """
-    needed = [i for i, name in enumerate(columns) if name not in ("L", "o_s", "g", "G", "lsqu(g,G)")]
     skipped = derived = 0
     found: dict[float, list[float]] = {}
-    for line, printed in rows:
+    for line in rows:
+        printed = line.text.split()
         if len(printed) != len(columns):
             problem = f"row {shown(line.text)} has {len(printed)} of {len(columns)} columns"
             raise line.error(problem, ", ".join(columns))
-        missing = [i for i, token in enumerate(printed) if token.lower().lstrip("+-") in ("nan", "nan(ind)", "inf")]
-        if any(i in needed for i in missing):
+        missing = {name for name, token in zip(columns, printed, strict=True) if token.lower().lstrip("+-") in _NAN}
+        if missing - {*_NOT_USED}:
             skipped += 1
             continue
         derived += bool(missing)
-        row = ["0" if i in missing else token for i, token in enumerate(printed)]
-        size = size_of(row[0], named(0, "size"), line, comma=False)
-        n = float(whole(row[1], "n", line, least=2, largest=10**6))
-        values = [
-            1e-6 * number(t, name, line, negative=i >= 3)
-            for i, (t, name) in enumerate(zip(row[2:], columns[2:], strict=True))
-        ]
-        made = [size, n, *values]
-        _check(columns, made, line, {columns[i] for i in missing})
-        if found and next(iter(found.values()))[1] != n:
-            raise line.error(f"n = {n:g}", f"{next(iter(found.values()))[1]:g} as in the first row")
+        size = size_of(printed[0], column(0, "size"), line, comma=False)
+        n = whole(printed[1], "n", line, least=2, largest=10**6)
+        row = [size, float(n)]
+        for name, token in zip(columns[2:], printed[2:], strict=True):
+            row.append(1e-6 * number("0" if name in missing else token, name, line, negative=len(row) >= 5))
+        _check({k: v for k, v in zip(columns, row, strict=True) if k not in missing}, line)
         # Netgauge prints a size again when it finds a change of protocol there.
-        known = found.setdefault(size, made)
-        if known[:5] != made[:5]:
+        known, first = found.setdefault(size, row), next(iter(found.values()))
+        if first[1] != n:
+            raise line.error(f"n = {n:g}", f"{first[1]:g} as in the first row")
+        if known[:5] != row[:5]:
             raise line.error(f"size = {size:g} was measured before, with other times", "each size once")
     if not found:
-        raise rows[0][0].error("no row has a time: all are nan", ", ".join(columns))
+        raise rows[0].error("no row has a time: all are nan", ", ".join(columns))
     notes = [f"-nan in {derived} rows' g and G was skipped; these are not used"] if derived else []
     notes += [f"{skipped} rows with -nan in their times were skipped"] if skipped else []
     return np.array(list(found.values())), notes
 
 
-def _check(columns: list[str], row: list[float], line: Line, missing: set[str]) -> None:
-    _, n, one, _, delayed = row[:5]
-    if "o_s" in columns and "o_s" not in missing:
-        o_s = row[columns.index("o_s")]
-        formula = (delayed - one) / (n - 1) - one
-        if abs(o_s - formula) > 1e-3 * one + 2e-12:
-            raise line.error(
-                f"o_s = {1e6 * o_s:g} does not follow from the row's PRTT: {1e6 * formula:g}",
-                "o_s = (PRTT(n,d,s) - PRTT(1,0,s))/(n - 1) - d",
-            )
-    if "o_r" in columns and one + row[columns.index("o_r")] <= 0:
-        raise line.error(f"o_r = {1e6 * row[columns.index('o_r')]:g}", "above -PRTT(1,0,s)")
+def _check(row: Mapping[str, float], line: Line) -> None:
+    n, one, delayed = (row[name] for name in ("n", "PRTT(1,0,s)", "PRTT(n,d,s)"))
+    formula = (delayed - one) / (n - 1) - one
+    if abs(row.get("o_s", formula) - formula) > 1e-3 * one + 2e-12:
+        problem = f"o_s = {1e6 * row['o_s']:g} does not follow from the row's PRTT: {1e6 * formula:g}"
+        raise line.error(problem, "o_s = (PRTT(n,d,s) - PRTT(1,0,s))/(n - 1) - d")
+    if one + row.get("o_r", 0.0) <= 0:
+        raise line.error(f"o_r = {1e6 * row['o_r']:g}", "above -PRTT(1,0,s)")
 
 
-register(WholeFile("Netgauge LogGP", lambda text: "PRTT(1,0,s)" in text or bool(_PRINTED.search(text)), read))
+WHOLE_FILES.append(WholeFile(lambda text: "PRTT(1,0,s)" in text or bool(_PRINTED.search(text)), _read))

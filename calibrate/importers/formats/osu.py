@@ -13,78 +13,62 @@ with post/start/complete/wait it is half a round trip, like a latency.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from typing import Any
 
-from pready.calibrate.importers.formats import Section, Suite, register
+from pready.calibrate.importers.benchmarks import Test
+from pready.calibrate.importers.formats import Fact, Section, Suite, register
 from pready.calibrate.importers.text import Line
 
 _TITLE = re.compile(
-    r"#\s*(?:OSU|OMB(?:[- ]?(?P<language>Python|Java))?) (?P<api>[A-Z+]+)(?:_(?P<call>\w+))?(?:-(?P<device>\w+))?\s+"
+    r"#\s*(?:OSU|OMB(?:[- ]?(?:Python|Java))?) (?P<api>[A-Z+]+)(?:_(?P<call>\w+))?(?:-(?P<device>\w+))?\s+"
     r"(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
     re.IGNORECASE,
 )
+_GETS = "as no approach gets data"
 _TESTS = {
-    "latency": "osu_latency",
-    "persistent latency": "osu_latency_persistent",
-    "latency persistent": "osu_latency_persistent",
-    "multi latency": "osu_multi_lat",
-    "bandwidth": "osu_bw",
-    "bi-directional bandwidth": "osu_bibw",
-    "multiple bandwidth / message rate": "osu_mbw_mr",
-    "multi-threaded latency": "osu_latency_mt",
-    "partitioned latency": "osu_partitioned_latency",
-    "put latency": "osu_put_latency",
-    "put bandwidth": "osu_put_bw",
-    "get latency": "osu_get_latency",
-    "get bandwidth": "osu_get_bw",
+    "latency": Test("osu_latency", "ping_pong"),
+    "latency persistent": Test("osu_latency_persistent", "ping_pong", stands_in="persistent requests"),
+    "multi latency": Test("osu_multi_lat", "ping_pong", stands_in="several pairs at once"),
+    "bandwidth": Test("osu_bw", "stream", "rate"),
+    "bi-directional bandwidth": Test("osu_bibw", "both_ways", "rate", 2),
+    "multiple bandwidth / message rate": Test("osu_mbw_mr", "pair_rates", "messages"),
+    "multi-threaded latency": Test("osu_latency_mt", "threaded"),
+    "partitioned latency": Test("osu_partitioned_latency", "unused", stands_in="as it says no cost of its own"),
+    "put latency": Test("osu_put_latency", "puts"),
+    "put bandwidth": Test("osu_put_bw", "put_streams", "rate"),
+    "get latency": Test("osu_get_latency", "unused", stands_in=_GETS),
+    "get bandwidth": Test("osu_get_bw", "unused", "rate", stands_in=_GETS),
 }
+_TESTS["persistent latency"] = _TESTS["latency persistent"]
 
 
 def _opened(title: re.Match[str], line: Line) -> Section:
     called = " ".join(filter(None, [title["call"], title["test"]]))
-    name = " ".join(called.lower().split()) if title["api"].upper() == "MPI" else ""
+    test = _TESTS.get(" ".join(called.lower().split())) if title["api"].upper() == "MPI" else None
     memory = (title["device"] or "").upper()
-    return Section(line, _TESTS.get(name, ""), called, version=title["version"] or "", memory=memory)
+    return Section(line, test.name if test else "", called, version=title["version"] or "", memory=memory)
 
 
-def _pairs(section: Section, said: re.Match[str]) -> None:
-    section.pairs = max(int(said[1]), 1)
-    section.window = int(said[2]) if said[2].isdigit() and len(said[2]) < 10 else section.window
+def _pairs(section: Section, said: re.Match[str]) -> dict[str, Any]:
+    window = int(said[2]) if said[2].isdigit() and len(said[2]) < 10 else section.window
+    return {"pairs": max(int(said[1]), 1), "window": window}
 
 
-def _threads(section: Section, said: re.Match[str]) -> None:
+def _threads(section: Section, said: re.Match[str]) -> dict[str, Any]:
     sending, receiving = section.threads
-    count = int(said[2])
-    section.threads = (count, receiving) if said[1].lower() == "sender" else (sending, count)
+    return {"threads": (int(said[2]), receiving) if said[1].lower() == "sender" else (sending, int(said[2]))}
 
 
-def _synchronisation(section: Section, said: re.Match[str]) -> None:
-    section.synchronisation = said[1]
-
-
-def _buffers(section: Section, said: re.Match[str]) -> None:
+def _buffers(section: Section, said: re.Match[str]) -> dict[str, Any]:
     on_host = all(side.upper() == "HOST" for side in said.groups())
-    section.memory = "" if on_host else section.memory or "GPU"
+    return {"memory": "" if on_host else section.memory or "GPU"}
 
 
-def _datatype(section: Section, said: re.Match[str]) -> Section | None:
-    if section.datatype and section.rows:
-        return replace(section, datatype=said[1], rows=[], over=False)
-    section.datatype = said[1]
-    return None
-
-
-register(
-    Suite(
-        "OSU micro-benchmarks",
-        _TITLE,
-        _opened,
-        (
-            (re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S+)\s*\]", re.I), _pairs),
-            (re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.I), _threads),
-            (re.compile(r"#\s*Synchronization:\s*(\S+)\s*$", re.I), _synchronisation),
-            (re.compile(r"#\s*(?:Send Buffer|Rank 0 Memory) on (\w+).* (?:Buffer|Memory) on (\w+)", re.I), _buffers),
-            (re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$", re.I), _datatype),
-        ),
-    )
+_FACTS = (
+    Fact(re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\S+)\s*\]", re.I), _pairs),
+    Fact(re.compile(r"#\s*Number of (Sender|Receiver) threads:\s*(\d{1,9})\s*$", re.I), _threads),
+    Fact(re.compile(r"#\s*Synchronization:\s*(\S+)\s*$", re.I), lambda _, said: {"synchronisation": said[1]}),
+    Fact(re.compile(r"#\s*(?:Send Buffer|Rank 0 Memory) on (\w+).* (?:Buffer|Memory) on (\w+)", re.I), _buffers),
+    Fact(re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$", re.I), lambda _, said: {"datatype": said[1]}, begins=True),
 )
+register(Suite(_TESTS, _TITLE, _opened, _FACTS))

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers import Imported, ImportFormatError, combine, import_benchmark
+from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
+from pready.calibrate.importers.benchmarks import together, undetermined
 from pready.calibrate.workload_formats.mpip import import_mpip, parse_mpip
 from pready.model.common.errors import PreadyError
 
@@ -46,9 +47,9 @@ def test_osu_latency(variant: str) -> None:
     assert times[8.0] == pytest.approx(1.54e-6 if variant == "v7_full" else 1.56e-6)
     assert times[4194304.0] == pytest.approx(695.05e-6 if variant == "v7_full" else 702.07e-6)
     assert len(times) == (24 if 0.0 in times else 23)
-    assert read.assumed == ("o_s", "o_r", "g", "L")
-    assert read.provenance.version[0] in "567"
-    assert any("does not determine o_s" in note for note in read.provenance.notes)
+    assert undetermined(read.observations) == ["o_s", "o_r", "g", "L"]
+    assert read.version[0] in "567"
+    assert any("does not determine o_s" in note for note in read.notes)
 
 
 def test_medians_are_taken_where_osu_prints_them() -> None:
@@ -63,7 +64,7 @@ def test_medians_are_taken_where_osu_prints_them() -> None:
         assert [r[0] for r in read.observations.ping_pong.repeats] == pytest.approx(
             [first + k * 1e-6 for k in range(6)]
         )
-        assert any("medians (P50" in note for note in read.provenance.notes) == (read is full)
+        assert any("medians (P50" in note for note in read.notes) == (read is full)
 
 
 def test_osu_latency_fits_with_assumed_parameters() -> None:
@@ -81,8 +82,8 @@ def test_osu_bandwidth_is_time_per_message(name: str) -> None:
     # The file was made with 0.6 us + s/12.3 GB/s; at 1 MiB 85.85 us.
     at = int(np.searchsorted(curve.at, 1 << 20))
     assert curve.repeats[at][0] == pytest.approx(0.6e-6 + (1 << 20) / 12.3e9, rel=1e-5)
-    assert "g" not in read.assumed
-    assert "o_s" in read.assumed
+    assert "g" not in undetermined(read.observations)
+    assert "o_s" in undetermined(read.observations)
 
 
 def test_osu_pairs_are_not_threads() -> None:
@@ -92,20 +93,23 @@ def test_osu_pairs_are_not_threads() -> None:
     assert read.beside.pair_rates[4].repeats[0][0] == pytest.approx(4 / (0.21e-6 + 1 / 12.1e9), rel=1e-5)
 
 
+def of_files(*names: str) -> Imported:
+    return together([run for name in names for run in import_benchmark(DATA / name).runs])
+
+
 def test_osu_files_combine() -> None:
-    both = combine(import_benchmark(DATA / "osu_latency_v7.txt"), import_benchmark(DATA / "osu_bw_v5.txt"))
+    both = of_files("osu_latency_v7.txt", "osu_bw_v5.txt")
     one = import_benchmark(DATA / "osu_latency_and_bw.txt")
     for read in (both, one):
         assert read.observations.ping_pong is not None
         assert read.observations.stream is not None
-        assert read.assumed == ("o_s", "o_r", "L")
+        assert undetermined(read.observations) == ["o_s", "o_r", "L"]
         assert (len(read.observations.ping_pong), len(read.observations.stream)) == (23, 23)
-    twice = combine(import_benchmark(DATA / "osu_latency_v5.txt"), import_benchmark(DATA / "osu_latency_v7.txt"))
+    twice = of_files("osu_latency_v5.txt", "osu_latency_v7.txt")
     assert twice.observations.ping_pong is not None
     assert [len(r) for r in twice.observations.ping_pong.repeats] == [1] + [2] * 23
-    trains = import_benchmark(DATA / "netgauge_loggp.txt")
     with pytest.raises(ImportFormatError, match="already"):
-        combine(trains, trains)
+        of_files("netgauge_loggp.txt", "netgauge_loggp.txt")
 
 
 @pytest.mark.parametrize(("version", "rows"), [("4.1", 24), ("2021", 24)])
@@ -114,7 +118,7 @@ def test_imb(version: str, rows: int) -> None:
     curve = read.observations.ping_pong
     assert curve is not None
     assert len(curve) == rows
-    assert read.provenance.version.startswith(version)
+    assert read.version.startswith(version)
     assert curve.repeats[0][0] == pytest.approx(1.55e-6)
     assert curve.at[0] == 0
 
@@ -122,7 +126,7 @@ def test_imb(version: str, rows: int) -> None:
 def test_netgauge_recovers_its_machine() -> None:
     """L 3.1, o_s 0.8, o_r 0.7, g 1.2 us, G 3.4 ns/B; from 12289 B 5.5, 1.3, 1.1, 2.1, 2.1."""
     read = import_benchmark(DATA / "netgauge_loggp.txt")
-    assert read.assumed == ()
+    assert undetermined(read.observations) == []
     assert read.observations.prtt_1 is not None
     assert len(read.observations.prtt_1) == 24
     found = fit(read.observations, np.random.default_rng(2))
@@ -154,7 +158,7 @@ def test_a_build_that_does_not_say_its_version_is_read() -> None:
     rows = "# Size          Latency (us)\n8 1.5\n16 1.6\n"
     bare = parse(b"# OSU MPI Latency Test\n" + rows.encode(), "osu.txt")
     named = parse(b"# OSU MPI Latency Test v5.3.2\n" + rows.encode(), "osu.txt")
-    assert (bare.provenance.version, named.provenance.version) == ("", "5.3.2")
+    assert (bare.version, named.version) == ("", "5.3.2")
     assert bare.observations.ping_pong is not None
     assert named.observations.ping_pong is not None
     np.testing.assert_array_equal(bare.observations.ping_pong.repeats, named.observations.ping_pong.repeats)
@@ -220,7 +224,7 @@ def test_rates_rounded_to_zero_are_left_out_and_said() -> None:
     read = parse(bw.encode(), "f")
     assert read.observations.stream is not None
     assert read.observations.stream.at.tolist() == [2]
-    assert any("rounded to 0" in note for note in read.provenance.notes)
+    assert any("rounded to 0" in note for note in read.notes)
 
 
 def test_launcher_noise_is_skipped_and_counted() -> None:
@@ -228,7 +232,7 @@ def test_launcher_noise_is_skipped_and_counted() -> None:
     read = parse(text.encode(), "f")
     assert read.observations.ping_pong is not None
     assert len(read.observations.ping_pong) == 2
-    assert "1 lines that are no rows were skipped" in read.provenance.notes
+    assert "1 lines that are no rows were skipped" in read.notes
 
 
 @pytest.mark.parametrize("importer", [import_benchmark, import_mpip])

@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pready.calibrate.fit.observations import Curve
+from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve
 from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark, read
-from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
 from pready.calibrate.importers.windows import ANSWER, without_answers

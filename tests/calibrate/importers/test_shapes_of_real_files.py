@@ -238,7 +238,7 @@ def test_netgauge_shows_a_rendezvous_where_o_s_jumps(tmp_path: Path) -> None:
         nan = "-nan -nan -nan" if size == 1 else "0.3 0.0001 -nan" if size == 2049 else "0.3 0.0001 0.1"
         rows.append(f"{size} 10 {one:.6f} {one + 9 * gap:.6f} {delayed:.6f} {one / 2:.6f} {o_s:.6f} 0.3 {nan}")
     text = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n" + "\n".join(rows) + "\n"
-    notes = parse(text.encode()).provenance.notes
+    notes = parse(text.encode()).notes
     assert "-nan in 2 rows' g and G was skipped; these are not used" in notes
     made = imported(tmp_path, text)
     assert 22529 < rendezvous(made).from_ <= 26625
@@ -249,7 +249,7 @@ def test_netgauge_rows_without_a_time_are_skipped_and_all_of_them_refused() -> N
     head = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n"
     lost = "1 10 -nan 13 49 2 -nan .5 -nan -nan -nan\n"
     kept = "2 10 4 13 49 2 1 .5 1 0 0\n"
-    notes = parse((head + lost + kept).encode()).provenance.notes
+    notes = parse((head + lost + kept).encode()).notes
     assert "1 rows with -nan in their times were skipped" in notes
     with pytest.raises(ImportFormatError, match="all are nan"):
         parse((head + lost).encode())
@@ -263,7 +263,7 @@ def test_an_unsupported_test_in_a_file_is_named_and_the_others_are_read() -> Non
     read = parse(text.encode())
     assert read.observations.ping_pong is not None
     assert len(read.observations.ping_pong) == len(SIZES)
-    assert any("Allreduce Latency" in note for note in read.provenance.notes)
+    assert any("Allreduce Latency" in note for note in read.notes)
 
 
 def test_both_ways_are_read_and_said(tmp_path: Path) -> None:

@@ -316,7 +316,7 @@ def test_tests_of_imb() -> None:
     assert threaded[4, 4].medians == pytest.approx({1024.0: 3.2e-6})
     pong = read(imb("PingPing", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 2.00 500.00\n"))
     assert times(pong) == pytest.approx({1000: 2.0})
-    assert any("stands in for a message alone" in note for note in pong.provenance.notes)
+    assert any("stands in for a message alone" in note for note in pong.notes)
     # Beside a PingPong it is not used.
     two = imb("PingPing", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 2.00 500.00\n") + imb(
         "PingPong", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 1.00 1000.00\n"
@@ -341,7 +341,7 @@ def test_puts_of_imb_by_their_synchronisation() -> None:
 def test_what_stands_in_for_a_ping_pong(title: str) -> None:
     found = read(osu(title, "Latency (us)", rows(SIZES, "{s}  {t:.3f}")).encode())
     assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
-    assert any("stands in" in note for note in found.provenance.notes)
+    assert any("stands in" in note for note in found.notes)
 
 
 def test_folders_in_folders(tmp_path: Path) -> None:

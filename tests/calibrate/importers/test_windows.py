@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.importers import combine
+from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.importers import read as parse
-from pready.calibrate.importers.benchmarks import DEFAULT_WINDOW
+from pready.calibrate.importers.benchmarks import together
 from pready.calibrate.importers.windows import without_answers
 
 SIZES = [1 << k for k in range(20)]
@@ -83,11 +82,11 @@ def test_osu_says_the_window_or_has_the_default() -> None:
     latency = parse(printed("Latency", "Latency (us)", [(s, 1e6 * one_way(s)) for s in SIZES]))
     bandwidth = parse(printed("Bandwidth", "Bandwidth (MB/s)", [(s, s / each(s, 64) / 1e6) for s in SIZES]))
     assert (latency.window, bandwidth.window) == (0, DEFAULT_WINDOW)
-    both = combine(latency, bandwidth)
+    both = together([*latency.runs, *bandwidth.runs])
     found, _ = without_answers(both.observations, both.window)
     assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)
     pair = "".join(f"{s} {s / each(s, 16) / 1e6:.6f} {1 / each(s, 16):.2f}\n" for s in SIZES)
     head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n# [ pairs: 1 ] [ window size: 16 ]\n"
-    rates = combine(latency, parse(f"{head}# Size MB/s Messages/s\n{pair}".encode()))
+    rates = together([*latency.runs, *parse(f"{head}# Size MB/s Messages/s\n{pair}".encode()).runs])
     found, _ = without_answers(rates.observations, rates.window)
     assert stream_of(found) == pytest.approx([gap(s) for s in SIZES], rel=1e-3)

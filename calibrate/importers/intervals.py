@@ -1,13 +1,16 @@
-"""Messages of sizes that nobody measured: their values are assumed, within what such a link may have."""
+"""Intervals of several runs, and of sizes that nobody measured, whose values are assumed as such a link may have."""
 
 from __future__ import annotations
 
-from pready.calibrate.fit import Estimate
+import numpy as np
+
+from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.plausible import ANY_LINK, LARGE, LINKS
 from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, value, with_fields
 from pready.model.common.units import SI, format_size
 from pready.model.machine.machine import Fabric, Machine
 from pready.model.machine.path import Segment
+from pready.model.toml.provenance import Value
 
 SMALL = 1024
 """Bytes: where none as small was measured, a small message's time is no measurement."""
@@ -16,6 +19,8 @@ SHOWS = 4096
 WIDE = 3.0
 """Factor of the interval of a cost at sizes that nobody measured."""
 WIDE_BYTE = 4.0
+TAIL = 0.025
+"""Share of the runs beyond each end of an interval."""
 
 
 def with_unmeasured(
@@ -72,3 +77,37 @@ def _assumed(s: Segment, start: float, why: str, per_byte: float, span: tuple[fl
     begins = s.begins if s.from_ == start else None
     own = {"L": value(SIGNED_TIME, wide, why, "assumed"), "G": bytes_, "G_link": bytes_, "begins": begins, **times}
     return with_fields(s, from_=SI(start), **own)
+
+
+def widened(machine: Machine, ping_pong: Curve | None) -> Machine:
+    """The machine with intervals of L and G as wide as the runs lie apart.
+
+    A fit's interval is that of the median of all runs; a job runs on nodes like one of them.
+    """
+    curve = () if ping_pong is None else zip(ping_pong.at, ping_pong.repeats, strict=True)
+    several = [(size, *np.quantile(times, [TAIL, 0.5, 1 - TAIL])) for size, times in curve if len(times) > 1]
+    if not several:
+        return machine
+    sizes, low, middle, high = np.array(several).T
+    ends = [*(s.from_ for s in machine.inter.segments[1:]), np.inf]
+    segments = list(machine.inter.segments)
+    for k, (segment, end) in enumerate(zip(machine.inter.segments, ends, strict=True)):
+        own = (segment.from_ <= sizes) & (sizes < end)
+        if own.any():
+            segments[k] = _wide(segment, *(float(np.median((of / middle)[own])) for of in (low, high)))
+    return with_fields(machine, inter=with_fields(machine.inter, segments=tuple(segments)))
+
+
+def _wide(segment: Segment, less: float, more: float) -> Segment:
+    """With intervals for runs that take `less` to `more` times as long as the median."""
+    shake = 0.0 if segment.handshake is None else segment.handshake.value
+    fixed = segment.o_s.value + segment.L.value + segment.o_r.value + shake
+    L = _with(segment.L, fixed * (less - 1), fixed * (more - 1), 0.0 if segment.from_ == 0 else -np.inf)
+    G = _with(segment.G, segment.G.value * (less - 1), segment.G.value * (more - 1))
+    return with_fields(segment, from_=SI(segment.from_), L=L, G=G)
+
+
+def _with(v: Value[float], below: float, above: float, least: float = -np.inf) -> Value[float]:
+    low, high = v.interval or (v.value, v.value)
+    ends = SI(max(min(low, v.value + below), least)), SI(max(high, v.value + above))
+    return with_fields(v, value=SI(v.value), interval=ends)

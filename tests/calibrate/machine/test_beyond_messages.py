@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pready.calibrate.importers import ImportFormatError, combine, import_benchmark
+from pready.calibrate.fit.observations import Beside
+from pready.calibrate.importers import ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
-from pready.calibrate.importers.benchmarks import Beside
-from pready.calibrate.importers.beyond_messages import terms
-from pready.calibrate.importers.shared_node import adapter_of, with_overheads_of_streams
+from pready.calibrate.importers.benchmarks import together
 from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.adapter_from_pairs import adapter_of
+from pready.calibrate.machine.beyond_messages import terms
+from pready.calibrate.machine.bounds_of_streams import with_overheads_of_streams
 from pready.calibrate.machine.estimates import with_fields
 from pready.calibrate.machine.segments import one_way
 from pready.model.common.errors import PreadyError
@@ -44,7 +46,7 @@ def printed(
 
 
 def beside(*texts: str) -> Beside:
-    return combine(*(parse(text.encode()) for text in texts)).beside
+    return together([run for text in texts for run in parse(text.encode()).runs]).beside
 
 
 def test_puts_and_their_synchronisation() -> None:
@@ -76,9 +78,9 @@ def test_puts_and_their_synchronisation() -> None:
     low, high = value.interval
     assert low <= true * (1 + 1e-3)
     assert high >= true * (1 - 1e-3)
-    assert found.parts == ("one_sided.put", "one_sided.epoch")
+    assert found.parts == ["one_sided.put", "one_sided.epoch"]
     assert value.source == FIRST.L.source  # as sure as the latency that was subtracted
-    assert found.notes == ("osu_put_latency was not used for MPI_Win_fence, MPI_Win_flush",)
+    assert found.notes == ["osu_put_latency was not used for MPI_Win_fence, MPI_Win_flush"]
 
 
 def test_threads_that_wait_in_mpi() -> None:
@@ -90,7 +92,7 @@ def test_threads_that_wait_in_mpi() -> None:
 
     def contention(*texts: str) -> Contention:
         found = terms(beside(*texts), MACHINE)
-        assert found.parts == ("threads.contention",)
+        assert found.parts == ["threads.contention"]
         curve = found.machine.threads.contention
         assert curve is not None
         return curve
@@ -135,7 +137,7 @@ def test_pairs_show_contexts_and_the_adapter() -> None:
         assert found.machine.adapter is not None
         assert found.machine.adapter.rate.value == pytest.approx(50_000 * (1 << 20), rel=0.5)  # of the largest sizes
         assert found.machine.inter == MACHINE.inter
-    assert terms(four.beside, MACHINE).parts == ("adapter",)
+    assert terms(four.beside, MACHINE).parts == ["adapter"]
 
 
 def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
@@ -148,8 +150,7 @@ def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
         return {s: min(k / own, 1 / (gap + s / rate)) for s in sizes}
 
     for pairs, known in (((2, 32), True), ((2,), False)):
-        read = combine(*(parse(of_pairs(k, rates(k)).encode()) for k in pairs))
-        adapter = adapter_of(MACHINE, read.beside, None)
+        adapter = adapter_of(MACHINE, beside(*(of_pairs(k, rates(k)) for k in pairs)).pair_rates, {})
         assert adapter.rate.value == pytest.approx(rate, rel=0.01)
         assert adapter.gap.source == ("measured" if known else "assumed")
         assert adapter.gap.interval is not None
@@ -164,13 +165,12 @@ def test_a_gap_by_size_where_pairs_show_it() -> None:
     rate, own = 12.3e9, 130e-9
     sizes = [1 << k for k in range(23)]
     rates = {s: min(56 / own, 1 / ((10e-9 if s <= 32 else 30e-9) + s / rate)) for s in sizes}
-    read = parse(of_pairs(56, rates).encode())
-    curve = adapter_of(MACHINE, read.beside, None).gap_by_size
+    curve = adapter_of(MACHINE, beside(of_pairs(56, rates)).pair_rates, {}).gap_by_size
     assert curve is not None
     assert [curve.at(s) for s in (8, 32, 64, 1024)] == pytest.approx([10e-9, 10e-9, 30e-9, 30e-9], rel=0.15)
     # One gap at all sizes needs no curve.
     same = {s: min(56 / own, 1 / (12e-9 + s / rate)) for s in sizes}
-    assert adapter_of(MACHINE, parse(of_pairs(56, same).encode()).beside, None).gap_by_size is None
+    assert adapter_of(MACHINE, beside(of_pairs(56, same)).pair_rates, {}).gap_by_size is None
 
 
 def test_threads_in_ping_pongs_of_their_own() -> None:
