@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.common.errors import PreadyError, printable
+from pready.model.toml.reading import read_bytes
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
 MAGIC = b"pready capture 3"
 SUFFIX = ".capture"
 LARGEST_FILE = 16 << 30
 """Largest file of a process in bytes."""
+TIMES = 5
+"""Bytes of memory for each byte of a file: the file, its records, the same sorted, and what is asked of them."""
 
 _HEADER = np.dtype(
     [
@@ -173,10 +176,8 @@ class Run:
         """
         ranks = self.ranks
         if not ranks or len(ranks) != ranks[0].ranks:
-            of = ranks[0].ranks if ranks else "no"
-            raise PreadyError(
-                f"holds {len(ranks)} of {of} ranks", valid="records of every rank", source=str(self.folder)
-            )
+            some = f"{len(ranks)} of {ranks[0].ranks} ranks" if ranks else "no process that called MPI_Init"
+            raise PreadyError(f"holds {some}", valid="records of every rank", source=str(self.folder))
         return ranks
 
     @property
@@ -231,15 +232,7 @@ def read_process(path: Path) -> Process:
     PreadyError
         It is none of ours, or damaged.
     """
-    source = str(path)
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise PreadyError(f"has {size} B", valid=f"at most {LARGEST_FILE >> 30} GiB", source=source)
-        data = path.read_bytes()
-    except OSError as error:
-        raise PreadyError(f"cannot be read: {error.strerror}", valid="a capture file", source=source) from None
-    return parse_process(data, path)
+    return parse_process(read_bytes(path, LARGEST_FILE, TIMES), path)
 
 
 def parse_process(data: bytes, path: Path) -> Process:

@@ -28,6 +28,7 @@ from typing import Any, Self, TypeAlias
 
 from pready.files.writing import writing_to
 from pready.model.common.errors import PreadyError
+from pready.model.toml.reading import LARGEST_DATA, TIMES_OF_JSON, read_bytes
 
 FORMAT = 1
 
@@ -142,10 +143,10 @@ def read(path: Path) -> Content:
     ------
     RecordsError
         Any other line is not readable, or a point occurs twice.
-    FileNotFoundError
-        There is no such file.
+    PreadyError
+        There is no such file, or no memory for it.
     """
-    return _parse(path, path.read_bytes())
+    return _parse(path, read_bytes(path, LARGEST_DATA, TIMES_OF_JSON))
 
 
 def _parse(path: Path, data: bytes) -> Content:
@@ -212,7 +213,7 @@ class Records:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
             self._lock()
-            self.content = _parse(path, _read_all(self._file))
+            self.content = _parse(path, read_bytes(path, LARGEST_DATA, TIMES_OF_JSON))
             if self.content.damaged_tail:
                 os.ftruncate(self._file, self.content.good_bytes)
                 os.fsync(self._file)
@@ -266,13 +267,6 @@ class Records:
 
 def _named(point: Point, environment: str) -> dict[str, str]:
     return {"key": point.key(environment), "environment": environment, "point": str(point)}
-
-
-def _read_all(file: int) -> bytes:
-    parts: list[bytes] = []
-    while part := os.pread(file, 1 << 20, sum(map(len, parts))):
-        parts.append(part)
-    return b"".join(parts)
 
 
 def _sync_folder(folder: Path) -> None:

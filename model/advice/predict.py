@@ -247,6 +247,7 @@ def _answered(
     """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity; `whole`: see `predict`."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able = approaches(machine, workload, profile)
+    evaluation.check_memory(len(able))
     if whole:
         wishes = [w for w in wished(machine, workload, library) if w[0] != workload.baseline]
         rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])

@@ -14,6 +14,7 @@ from pready.model.common.arrays import Array, Replaced
 from pready.model.common.parallel import all_cores, both
 from pready.model.engine import _kernel
 from pready.model.engine.layout import Layout, of_a_step, part
+from pready.model.engine.memory_needed import check_memory_of
 from pready.model.engine.pattern import exchanges
 from pready.model.engine.plan import Compiler, Plan, costs_of, table_of
 from pready.model.engine.rows import (
@@ -187,6 +188,10 @@ class Evaluation:
     def costs(self, approach: Approach) -> Costs:
         """Costs of the approach's messages, parameters at their values."""
         return self._value(approach.message_size(self.workload.buffer), inside=False)
+
+    def check_memory(self, approaches: int) -> None:
+        """Refuse to compare so many if memory has no room for them, naming the fields."""
+        check_memory_of(self.workload, self._pattern, approaches, self.all_cores)
 
     # How long is simulated.
 
@@ -700,6 +705,8 @@ def compare_step(
     barrier = machine.threads.barrier.at(workload.threads)
     first = warm_up(workload, iterations, exchanges(parts[0].pattern, parts[0].blocks))
     base, all_bulk = [w.baseline for w in parts], [BULK] * len(parts)
+    for of, one in zip(of_a_step(workload), parts, strict=True):
+        check_memory_of(one, of.pattern(one), 2, 0)  # `run_step` asks the kernel
 
     def counted(way: Sequence[Approach], count: int, *, calm: bool = False, **how: Any) -> list[Simulation]:
         runs = run_step(plans(machine, workload, way, seed, calm=calm), first + count, cores=cores, **how)

@@ -96,10 +96,15 @@ def messages(
         if interface.splits:
             return Messages(pattern, sizes, approach, mapping.vcis, mapping.partitions, mapping.issuers, mapping)
     n, count = workload.n_partitions, approach.messages
-    bins = tuple(tuple(range(n * t // count, n * (t + 1) // count)) for t in range(count))
     members = tuple(map(tuple, vci_members(approach, workload.threads, contexts)))
     sharing = issuers(approach, workload.threads, workload.partitions_per_thread, contexts)
-    return Messages(pattern, sizes, approach, members, bins, sharing)
+    return Messages(pattern, sizes, approach, members, _bins(n, count), sharing)
+
+
+@lru_cache(maxsize=16)  # of a million partitions a comparison would else hold a hundred copies
+def _bins(partitions: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """The user partitions of each of so many messages of one size."""
+    return tuple(tuple(range(partitions * t // count, partitions * (t + 1) // count)) for t in range(count))
 
 
 def refuse_unlike(approach: Approach) -> None:

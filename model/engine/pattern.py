@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.common.arrays import Wholes
 from pready.model.common.errors import PreadyError, shown
+from pready.model.common.memory import refuse_beyond
 from pready.model.engine import _kernel
 from pready.model.workload.exchange import Pattern as Name
 from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, Step, directions
@@ -24,8 +23,6 @@ LARGEST_RANK = 2**32 - 1
 LARGEST_TABLE = 2**31 - 1
 """Ranks that tables of neighbours can name."""
 LARGEST_WHOLE = 2**63 - 1
-GIB = 2**30
-SMALL = 2**22
 """Bytes that are there without asking."""
 OCTANTS = 8
 CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
@@ -509,36 +506,11 @@ def as_grid(grid: Sequence[int], ranks_per_node: int) -> tuple[int, int, int] | 
     return (x, y, z) if left == 1 else None
 
 
-def available_memory() -> int:
-    """Bytes that this process can still take: of the machine, or of its control group."""
-    free = []
-    meminfo = Path("/proc/meminfo")
-    if meminfo.exists():
-        for line in meminfo.read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                free.append(int(line.split()[1]) * 1024)
-    group = Path("/sys/fs/cgroup")
-    try:
-        limit = (group / "memory.max").read_text(encoding="ascii").strip()
-        if limit != "max":
-            free.append(int(limit) - int((group / "memory.current").read_text(encoding="ascii")))
-    except (OSError, ValueError):
-        pass
-    if not free:
-        free.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return max(0, min(free))
-
-
 def check_memory(need: int, ranks: int) -> None:
     """Refuse what there is no memory for, before it is taken."""
-    if need < SMALL:  # asking takes longer than simulating so little
-        return
-    have = available_memory()
-    if need > have:
-        raise PreadyError(
-            f"{ranks} ranks need {need / GIB:.2f} GiB, {have / GIB:.2f} GiB are available",
-            valid="fewer ranks, fewer transport partitions, or no record of every rank",
-        )
+    refuse_beyond(
+        need, f"simulating {ranks} ranks", "fewer ranks, fewer transport partitions, or no record of every rank"
+    )
 
 
 def _grid(grid: Sequence[int]) -> tuple[int, int, int]:

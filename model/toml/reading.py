@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -22,6 +23,8 @@ LARGEST_DATA = 256 * 2**20
 """Bytes of a file of thread timings."""
 TIMES = 8
 """Bytes of memory for each byte of a file: text as objects of Python."""
+TIMES_OF_JSON = 32
+"""The same of JSON, of which three bytes may be an empty list: 25 of a file of these, 10 of measured points."""
 PROSE = ("description", "why")
 """Fields that may have several lines."""
 
@@ -42,21 +45,31 @@ def read_bytes(path: Path, largest: int, times: int = TIMES) -> bytes:
     name = str(path)
     try:
         with path.open("rb") as stream:
-            data = stream.read(largest + 1)
+            size = os.fstat(stream.fileno()).st_size
+            # A pipe or a device has no size, and may have no end; a file may grow meanwhile.
+            most = min(largest, max(2 * size, LARGEST_DATA))
+            _check_memory(min(size, largest), times, name)
+            data = stream.read(most + 1)
     except IsADirectoryError:
         raise PreadyError("is a directory", valid="a file", source=name) from None
     except FileNotFoundError:
         raise PreadyError("no such file", valid="an existing file", source=name) from None
+    except PreadyError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a path with an embedded null character
         reason = getattr(error, "strerror", None) or str(error)
         raise PreadyError(f"cannot be read: {reason}", valid="a readable file", source=name) from None
-    if len(data) > largest:
-        raise PreadyError(f"is larger than {largest >> 20} MiB", valid=f"at most {largest >> 20} MiB", source=name)
+    if len(data) > most:
+        raise PreadyError(f"is larger than {most >> 20} MiB", valid=f"at most {most >> 20} MiB", source=name)
+    _check_memory(len(data), times, name)
+    return data
+
+
+def _check_memory(size: int, times: int, name: str) -> None:
     try:
-        refuse_beyond(times * len(data), f"reading {len(data) >> 20} MiB", "a smaller file")
+        refuse_beyond(times * size, f"reading {size >> 20} MiB", "a smaller file")
     except PreadyError as error:
         raise error.at(name) from None
-    return data
 
 
 def decoded(data: bytes, source: str) -> str:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 
@@ -69,10 +73,23 @@ def capture(
     return code
 
 
+@contextmanager
+def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """SIGTERM, which a batch system sends to this process alone, is the command's: what it captured is still said."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _run(command: tuple[str, ...], environment: dict[str, str], folder: Path) -> int:
     """Run the command; return its exit status as a shell does."""
     begun = monotonic()
-    with status("running") as line, subprocess.Popen(command, env=environment) as process:
+    with status("running") as line, subprocess.Popen(command, env=environment) as process, _passed_on(process):
         while True:
             try:
                 code = process.wait(REFRESH_S)

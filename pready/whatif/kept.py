@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pready.files.writing import check_writable, writing_to
+from pready.model.toml.reading import LARGEST_DATA, TIMES_OF_JSON, read_bytes
 from pready.whatif.predicted_rows import Rows
 
 SUFFIX = ".points"
@@ -20,10 +21,9 @@ class Kept:
         check_writable(self.path)
         self._rows: dict[str, Rows] = {}
         self._ends = True
-        try:
-            text = self.path.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
+        if not self.path.exists():
             return
+        text = read_bytes(self.path, LARGEST_DATA, TIMES_OF_JSON).decode("utf-8", "replace")
         self._ends = not text or text.endswith("\n")
         for line in text.splitlines():
             try:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from real_mpi import kept
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.files import ANY, read_run
 from pready.cli import main
+from pready.commands import capture
 
 mpi = each_library
 
@@ -75,6 +79,25 @@ def test_refused(
     assert said in error
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_a_batch_system_s_signal_reaches_the_program(tmp_path: Path) -> None:
+    """It is sent to pready alone; the program ends as it does without pready."""
+    program = f"trap 'exit 7' TERM; touch {tmp_path / 'up'}; while :; do sleep 0.01; done"
+
+    def send() -> None:
+        while not (tmp_path / "up").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        (sender := threading.Thread(target=send)).start()
+        assert capture._run(("sh", "-c", program), dict(os.environ), tmp_path) == 7
+        sender.join()
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_variables() -> None:

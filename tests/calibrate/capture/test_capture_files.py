@@ -70,6 +70,18 @@ def test_two_runs_in_a_folder_are_refused(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
+def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.capture").write_bytes(capture_file([], rank=-1, ranks=-1))
+    with pytest.raises(PreadyError, match="holds no process that called MPI_Init; valid: records of every rank"):
+        read_run(tmp_path).all_ranks()
+    (tmp_path / "b.capture").write_bytes(capture_file([], rank=1, ranks=3))
+    with pytest.raises(PreadyError, match="holds 1 of 3 ranks"):
+        read_run(tmp_path).all_ranks()
+    (tmp_path / "c.capture").symlink_to("/dev/zero")  # without an end
+    with pytest.raises(PreadyError, match=r"c\.capture: is larger than 256 MiB"):
+        read_run(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

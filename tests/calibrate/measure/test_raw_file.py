@@ -5,12 +5,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from given import Patch
 
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
 from pready.calibrate.measure.session import MeasureError, Progress, measure
+from pready.model.common import memory
 from pready.model.common.errors import PreadyError
+from pready.whatif.kept import Kept
 
 ENVIRONMENT = "e" * 20
 
@@ -101,7 +104,7 @@ def test_what_is_added_is_read_back_in_order(tmp_path: Path) -> None:
     assert [json.loads(line)["kind"] for line in lines] == ["environment", *["point"] * 5]
 
 
-def test_a_file_cut_at_any_byte_loses_at_most_its_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_cut_at_any_byte_loses_at_most_its_last_line(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr("os.fsync", lambda _: None)  # a thousand times
     whole = tmp_path / "whole.jsonl"
     filled(whole, 3)
@@ -144,6 +147,16 @@ def test_damage_elsewhere_and_a_point_twice_are_refused_with_their_line(tmp_path
     path.write_bytes(b"".join([*lines, lines[-1]]))
     with pytest.raises(RecordsError, match="line 5: the point 'pingpong bytes=2' is there twice"):
         read(path)
+
+
+def test_memory_for_it_is_asked_for_before_it_is_read(tmp_path: Path, monkeypatch: Patch) -> None:
+    path = tmp_path / "raw.points"
+    with path.open("wb") as stream:
+        stream.truncate(3 * 2**20)
+    monkeypatch.setattr(memory, "available", lambda: 95 * 2**20)  # 32 times as much is needed
+    for reading in (read, Records, lambda _: Kept(path.with_suffix(""))):
+        with pytest.raises(PreadyError, match=r"reading 3 MiB needs 0\.0938 GiB, 0\.0928 GiB are available"):
+            reading(path)
 
 
 def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import signal
 import threading
@@ -15,9 +14,12 @@ import numpy as np
 import pytest
 from machines import ideal
 
+from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, PART, SINGLE, Approach
+from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
+from pready.model.engine.evaluate import compare_step
 from pready.model.engine.layout import unable
 from pready.model.engine.simulation import prepared
 from pready.model.machine import machine
@@ -159,12 +161,16 @@ def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> 
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_patterns = importlib.import_module("pready.model.engine.pattern")
-    monkeypatch.setattr(of_patterns, "available_memory", lambda: 10_000)
-    with pytest.raises(
-        PreadyError, match=r"262144 ranks need 0\.\d\d GiB, 0\.00 GiB are available; valid: fewer ranks"
-    ):
+    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    with pytest.raises(PreadyError, match=r"262144 ranks needs 0\.\d+ GiB, .* GiB are available; valid: fewer ranks"):
         simulate(MELUXINA, workload(), PART_8, grid=(64, 64, 64), iterations=1)
+    # A million partitions, which 190 approaches split: 40 B each, and 64 for each rank of two and direction.
+    many = workload("pt2pt", buffer="64 MB", threads=8, partitions_per_thread=125_000)
+    said = r"threads × partitions_per_thread = 8 × 125000: comparing 19\d approaches on 2 ranks needs 7\.\d+ GiB"
+    with pytest.raises(PreadyError, match=said):
+        predict(MELUXINA, many)
+    with pytest.raises(PreadyError, match=r"= 8 × 125000: comparing 2 approaches"):
+        compare_step(MELUXINA, many, [PART_8], iterations=1)
 
 
 def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:

@@ -12,6 +12,7 @@ from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.toml import reading
 from pready.model.toml.provenance import Value
+from pready.model.toml.reading import read_bytes
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 
@@ -200,7 +201,9 @@ def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
     huge = tmp_path / "huge.toml"
     with huge.open("wb") as stream:  # sparse: a gigabyte that is never read whole
         stream.truncate(2**30)
-    assert "is larger than 4 MiB" in said(lambda: workload.load(huge))
+    assert "huge.toml: is larger than 4 MiB" in said(lambda: workload.load(huge))
+    assert "/dev/zero: is larger than 4 MiB" in said(lambda: workload.load("/dev/zero"))
+    assert "/dev/zero: is larger than 256 MiB" in said(lambda: read_bytes(Path("/dev/zero"), 2**40))
     deep = tmp_path / "deep.toml"
     deep.write_text("a = " + "[" * 5000 + "]" * 5000)
     assert "is not TOML" in said(lambda: workload.load(deep))
