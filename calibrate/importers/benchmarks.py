@@ -40,12 +40,10 @@ class Test:
 
 @dataclass(frozen=True)
 class Measured:
-    """One run of a benchmark, in SI units.
+    """One run of a benchmark, in SI units; what a file does not say is empty.
 
     Attributes
     ----------
-    version
-        The suite's; empty where the file does not say.
     key
         Pairs, threads or synchronisation, where the kind has several curves.
     values

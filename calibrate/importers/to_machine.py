@@ -38,9 +38,6 @@ from pready.model.toml.dotted import steps
 from pready.model.toml.reading import LARGEST_TOML, decoded, parsed_toml, read_bytes, validated
 from pready.model.version import VERSION
 
-MESSAGES = "inter"
-"""The part of a machine file that ping-pongs and streams determine."""
-
 
 @dataclass(frozen=True)
 class FromFiles:
@@ -119,7 +116,7 @@ def from_files(
         machine = as_bounds(machine) if bounded else machine
         machine = with_fields(machine, adapter=adapter_of(machine, {}, {}))
         notes += told
-        parts += [MESSAGES, "progress"]
+        parts += ["inter", "progress"]
     elif onto is not None:
         machine = onto
         notes += [] if imported is None else imported.notes
@@ -151,13 +148,7 @@ def from_files(
 
 
 def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row: Transport) -> Fitted:
-    """The machine that the messages show, of a transport.
-
-    Raises
-    ------
-    ThinDataError
-        Not even a line can be drawn.
-    """
+    """The machine that the messages show, of a transport; a ThinDataError where not even a line can be drawn."""
     notes: list[str] = []
     observed, note = without_answers(without_untouched(imported.observations, notes), imported.window)
     notes += [note] if note else []
@@ -211,10 +202,7 @@ def merge_into(
 ) -> tuple[Merged, tuple[str, ...]]:
     """The machine file at `path` with the files' values, and the summary; see `pready.calibrate.machine.merge`.
 
-    Raises
-    ------
-    PreadyError
-        As `from_files`; a machine file that is invalid, or would be with the files' values.
+    Raises what `from_files` does, and a PreadyError for a machine file that is invalid, or would be with the values.
     """
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     base = validated(Machine, parsed_toml(text.encode(), str(path)), str(path))

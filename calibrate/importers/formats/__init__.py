@@ -20,17 +20,8 @@ from pready.calibrate.importers.text import Line
 
 @dataclass
 class Section:
-    """A table under its title, and what is said of its run.
-
-    Attributes
-    ----------
-    test
-        One of `TESTS`; empty: it is not read, and `called` says what it is.
-    divide
-        How many messages share a row's size.
-    over
-        Whether other lines have followed its rows.
-    """
+    """A table under its title, and what is said of its run. Without a test it is not read, `called` says what it is;
+    `divide` messages share a row's size; it is over once other lines have followed its rows."""
 
     line: Line
     test: str

@@ -10,7 +10,9 @@ from pready.calibrate.importers.formats import WHOLE_FILES, WholeFile
 from pready.calibrate.importers.text import ImportFormatError
 
 _BELOW = {
-    "fabtests (fi_pingpong, fi_rdm_pingpong)": re.compile(r"^[ \t]*bytes[ \t]+#sent[ \t]+#ack[ \t]+total", re.M),
+    "fabtests (fi_pingpong, fi_rdm_pingpong)": re.compile(
+        r"^[ \t]*bytes[ \t]+(?:#sent[ \t]+#ack|iters)[ \t]+total", re.M
+    ),
     "ucx_perftest": re.compile(r"overhead \(usec\)|latency \(usec\)\s*\|\s*bandwidth", re.M),
     "perftest (ib_write_bw, ib_send_lat)": re.compile(
         r"#bytes\s+#iterations\s+(?:BW peak|t_min)|(?:RDMA_)?(?:Send|Write|Read) (?:\w+ )?(?:BW|Latency) Test"

@@ -25,13 +25,15 @@ _TESTS = {
     "multi-pingpong": Test("IMB Multi-PingPong", "ping_pong", stands_in="several pairs at once"),
     "uniband": Test("IMB Uniband", "pair_rates", "messages"),
     "biband": Test("IMB Biband", "both_ways", "rate", 2),
+    "biband, pairs": Test("IMB Biband of pairs", "unused", "rate", stands_in="as several pairs both ways at once"),
     "pingpongmt": Test("IMB PingPongMT", "threaded"),
     "unidir_put": Test("IMB Unidir_Put", "puts"),
     "unidir_put, aggregate": Test("IMB Unidir_Put, aggregate", "put_streams"),
     "unidir_get": Test("IMB Unidir_Get", "unused", stands_in="as no approach gets data"),
 }
 _TESTS |= {"pingpongspecificsource": _TESTS["pingpong"], "multi-uniband": _TESTS["uniband"]}
-_OF_SEVERAL = ("IMB Uniband", "IMB Multi-PingPong")
+_TESTS["multi-biband"] = _TESTS["biband"]
+_OF_SEVERAL = ("IMB Uniband", "IMB Biband", "IMB Multi-PingPong")
 """Tests that take more than one pair."""
 
 
@@ -53,7 +55,8 @@ def _processes(section: Section, said: re.Match[str]) -> dict[str, Any]:
     count, threads = int(said[1]), int(said[2] or 1)
     if section.test and count != 2 and section.test not in _OF_SEVERAL:
         raise section.line.error(f"#processes = {count} of {section.called}", "2")
-    return {"pairs": max(count // 2, 1), "threads": (threads, threads), "divide": threads}
+    test = "IMB Biband of pairs" if count > 2 and section.test == "IMB Biband" else section.test
+    return {"pairs": max(count // 2, 1), "threads": (threads, threads), "divide": threads, "test": test}
 
 
 def _mode(section: Section, said: re.Match[str]) -> dict[str, Any]:

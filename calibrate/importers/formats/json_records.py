@@ -1,10 +1,13 @@
-"""JSON forms of benchmarks' results (OMB's, ReFrame's, one's own): records, columns, or values by size.
+"""Records of benchmarks' results: JSON (OMB's, ReFrame's, one's own) by record, column or size; ReFrame's logs.
 
     [{"size": 8, "latency_us": 1.2}, …]      {"size": [8, …], "latency_us": [1.2, …]}      {"latency_us": {"8": 1.2, …}}
     {"columns": ["size", "latency_us"], "data": [[8, 1.2], …]}    [{"name": "latency_8", "value": 1.2, "unit": "us"}, …]
 
 At any depth, also a record a line; each becomes a table, which `tables.py` reads. Text around it, such as the
-benchmark's name, its command or its unit, says of what.
+benchmark's name, its command or its unit, says of what. A log of ReFrame's has its fields apart by bars, as its
+configuration or its default has them:
+
+    …|reframe 3.9|…|latency_8=1.2|ref=0 (l=null, u=null)|us       result|…|latency_8_value|latency_8_unit|…
 """
 
 from __future__ import annotations
@@ -22,19 +25,36 @@ from pready.calibrate.importers.formats import WHOLE_FILES, WholeFile
 from pready.calibrate.importers.text import ImportFormatError
 
 _BENCHMARK = re.compile(r"osu_\w+|IMB[- ]\w+", re.IGNORECASE)
+_LOG = re.compile(r"^result\|(?:.*\|)?\w+_value\||\|reframe [0-9v]", re.MULTILINE)
+_LOGGED = re.compile(r"\|(?P<name>\w+)=(?P<value>[^|]*)\|ref=[^|]*\|(?P<unit>[^|]*)$")
 _FIGURE = re.compile(r"lat|time|bw|bandwidth|rate|value|avg|median", re.IGNORECASE)
 _COMMANDS = ("command", "cmd", "cmdline", "launcher")
 MOST_DEEP = 40
 
 
 def _parsed(text: str) -> Any:
-    """What the text holds; None: it is no JSON."""
+    """What the text holds; None: it has no records."""
     if text.lstrip()[:1] in ("[", "{"):
         with suppress(ValueError, RecursionError):
             return json.loads(text)
         with suppress(ValueError, RecursionError):
             return [json.loads(line) for line in text.splitlines() if line.strip()]
-    return None
+    return list(_logged(text)) if _LOG.search(text) else None
+
+
+def _logged(text: str) -> Iterator[dict[str, str]]:
+    """What ReFrame logged of performance variables."""
+    columns: list[str] = []
+    for line in text.splitlines():
+        cells = line.split("|")
+        if match := _LOGGED.search(line):
+            yield match.groupdict()
+        elif cells[0] == "result":
+            columns = cells
+        elif len(cells) == len(columns):
+            row = dict(zip(columns, cells, strict=True))
+            for name in (c.removesuffix("_value") for c in columns if c.endswith("_value")):
+                yield {"name": name, "value": row[f"{name}_value"], "unit": row.get(f"{name}_unit", "")}
 
 
 def _sizes(names: Iterable[Any]) -> list[Any]:
@@ -103,8 +123,8 @@ def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]], about: Mapping[str
 def _read(text: str, source: str) -> str:
     made = "".join(_tables(_parsed(text), {}))
     if not made:
-        valid = 'records such as {"size": 8, "latency_us": 1.2}'
-        raise ImportFormatError("is JSON without sizes and their figures", valid=valid, source=source)
+        valid = '{"size": 8, "latency_us": 1.2}, or performance variables such as latency_8'
+        raise ImportFormatError("has records without sizes and their figures", valid=valid, source=source)
     return made
 
 

@@ -26,7 +26,7 @@ from pready.calibrate.machine.segments import one_way
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
 from pready.model.engine import simulate
-from pready.model.machine.machine import Fabric, Machine
+from pready.model.machine.machine import Fabric, Machine, load
 from pready.model.machine.transports import Transport, transport
 from pready.model.workload.workload import Workload
 
@@ -162,6 +162,23 @@ def test_a_machine_reproduces_its_own_data(name: str) -> None:
     found = round_trip(machine, without_answers(whole.observations, whole.window)[0])
     assert len(found.misses) <= 0.05 * found.points or name == "alaska-impi"
     assert all(what == "a stream" for what, _, _ in found.misses) or name != "alaska-impi"
+
+
+OWN = {
+    **{name: f"alaska/{folder}-gcc9-openmpi4-ucx/Osu_*.out"
+       for name, folder in (("alaska", "alaska-ib"), ("alaska-roce", "alaska-roce"))},
+    "alps": "alps/*inter*", "archer2": "archer2/*sameswitch*", "hpc6a": "aws/*.out", "fugaku": "fugaku/*.txt",
+}  # fmt: skip
+"""Shipped profiles of which the ping-pongs are here, and the files that they were made from."""
+
+
+@pytest.mark.parametrize("profile", OWN)
+def test_a_shipped_profile_reproduces_its_own_data_or_names_what_it_misses(profile: str) -> None:
+    whole = collected(sorted(FOLDER.glob(OWN[profile])))[0]
+    observed = without_answers(whole.observations, whole.window)[0]
+    found = round_trip(load(profile), observed, whole.beside.pair_rates)
+    head = Path(f"model/machine/profiles/{profile}.toml").read_text()
+    assert len(found.misses) <= 0.05 * found.points or found.line in head.replace("\n# ", " ")
 
 
 @pytest.mark.parametrize("name", [name for name in CLUSTERS if name.startswith("alaska")])

@@ -72,6 +72,11 @@ TABLES = {
     "JSON of pandas": json.dumps({"columns": ["size", "latency_us"], "data": [[s, us(s)] for s in SIZES]}),
     "JSON of ReFrame": json.dumps([{"name": f"latency_{s}", "value": us(s), "unit": "us"} for s in SIZES]),
     "JSON with a unit within": json.dumps([{"size": s, "latency": {"value": us(s), "unit": "us"}} for s in SIZES]),
+    "a log of ReFrame's": "".join(
+        f"2026-01-02T03:04:05|reframe 3.9|osu on a:b|latency_{s}={us(s)}|ref=0 (l=null, u=null)|us\n" for s in SIZES
+    ),
+    "ReFrame's log with a header": "result|name|latency_1_value|latency_1_unit|latency_1_ref\n"
+    + "".join(f"result|name|l_{s}_value|l_{s}_unit|l_{s}_ref\npass|osu|{us(s)}|us|0\n" for s in SIZES),
     "JSON with a unit": json.dumps({"unit": "us", "rows": [{"msg_size": s, "latency": us(s)} for s in SIZES]}),
 }
 
@@ -124,7 +129,10 @@ def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
         (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]\n 65536 1000 11.6 11.5\n", "ib_write_bw"),
         ("  0:       1 bytes   3000 times -->      2.12 Mbps in       3.60 usec\n", "NetPIPE"),
         ("@ mpiP\n@ Command : ./app\n", "pready workload f"),
-        ('{"a": [1, 2]}', "JSON without sizes"),
+        ("bytes iters total time MB/sec usec/xfer Mxfers/sec\n64 10k 1.2m 0.10s 12.89 4.97 0.20\n", "fabtests"),
+        ("|  overhead (usec)   |   bandwidth (MB/s)  |\n", "ucx_perftest, which measures below MPI"),
+        ('{"a": [1, 2]}', "records without sizes"),
+        ("result|name|latency_value|latency_unit|latency_ref\npass|osu|1.2|us|0\n", "variables such as latency_8"),
         ("\x1f\x8b\x08damaged", "UTF-8"),
     ],
 )  # fmt: skip
@@ -279,6 +287,31 @@ def test_what_cannot_be_is_refused(other: str, says: str, tmp_path: Path) -> Non
     assert times(read)[8] == pytest.approx(us(8), rel=1e-3)
 
 
+def gap(size: float) -> float:
+    return 0.15 + 80e-3 * size / 1024
+
+
+BESIDE = {
+    "bits, Markdown": "| Size | Bandwidth (Gb/s) |\n| --- | --- |\n"
+    + "".join(f"| {s} | {8e-3 * s / gap(s):.3f} |\n" for s in SIZES),
+    "bits, csv": "bytes;Mbit/s\n" + "".join(f"{s};{comma(8 * s / gap(s))}\n" for s in SIZES),
+    "JSON": json.dumps({"osu_bw": {"bw_MB/s": {str(s): s / gap(s) for s in SIZES}}}),
+    "IMB Uniband": "# Benchmarking Uniband\n# #processes = 2\n#bytes #repetitions Mbytes/sec Msg/sec\n"
+    + "".join(f"{s} 9 {s / gap(s):.4f} {1e6 / gap(s):.2f}\n" for s in SIZES),
+}
+
+
+@pytest.mark.parametrize("form", BESIDE)
+def test_a_table_of_a_rate_stands_beside_a_ping_pong(form: str, tmp_path: Path) -> None:
+    """12.8 GB/s among many messages, 12.2 of one; all of it is reproduced."""
+    (tmp_path / "a.txt").write_text(LATENCY)
+    (tmp_path / "b.txt").write_text(BESIDE[form])
+    made = from_files([tmp_path / "a.txt", tmp_path / "b.txt"], name="m")
+    assert made.machine.inter.link_bandwidth.value == pytest.approx(1024 / 80e-9, rel=0.02)
+    assert made.machine.bandwidth == pytest.approx(1024 / 84e-9, rel=0.02)
+    assert made.summary[-1].startswith("reproduces the 46 points")
+
+
 def test_what_can_be_is_read(tmp_path: Path) -> None:
     for name, text in (("a", LATENCY), ("b", rates(1.6)), ("c", pairs(4, 0.9))):
         (tmp_path / name).write_text(text)
@@ -308,7 +341,10 @@ def test_tests_of_imb() -> None:
     stream = read(imb("Uniband", "", messages, table)).observations.stream
     assert stream is not None
     assert stream.medians[1024.0] == pytest.approx(us(1024) * 1e-6, rel=1e-3)
-    both = read(imb("Biband", "", messages, table)).beside.both_ways
+    several = imb("Multi-Biband", "", messages, table).replace(b"= 2", b"= 8")
+    found = read(imb("Biband", "", messages, table) + several)
+    assert "not used: IMB Biband of pairs, as several pairs both ways at once" in found.notes
+    both = found.beside.both_ways
     assert both is not None
     assert both.medians[1024.0] == pytest.approx(2 * us(1024) * 1e-6, rel=1e-3)
     mt = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"
