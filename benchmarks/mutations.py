@@ -5,9 +5,10 @@
     python benchmarks/mutations.py --count 60 --seed 0 --keep survivors/
 
 Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
-with its lines, a place in it, all rules alike. The tests of the file's own folder run first, then all that neither
-measure nor take long (``--all``: the whole suite), in a copy of the checkout with the environment of this one. Exit
-status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is printed as a patch, and kept.
+with its lines, a place in it, all rules alike. In a copy of the checkout with the environment of this one, the tests of
+the file's own folder run, then those that name its module or command (``--all``: then the whole suite); quick ones
+first, none that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A
+survivor is printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.
 
 Rules for Python: another comparison, another sign, a term dropped, a constant off by one, `min` for `max`, two
 arguments or ends swapped, `and` for `or`, a condition turned round. For C and C++: the first, second and fourth, and
@@ -82,9 +83,15 @@ class Fault:
         return "".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, name, n=2))
 
 
-def files() -> list[Path]:
+def compiled_here(file: Path) -> bool:
+    """Is it of an extension of Python? What runs on a cluster is compiled by its tests."""
+    return file.suffix in NATIVE and not {"bench", "preload"} & {*file.parts}
+
+
+def files(*, native: bool) -> list[Path]:
     """Production code, relative to the checkout; folders that are links are read once."""
-    found = [p for folder in FOLDERS for p in sorted((HERE / folder).rglob("*")) if p.suffix in (".py", *NATIVE)]
+    every = (p for folder in FOLDERS for p in sorted((HERE / folder).rglob("*")))
+    found = [p for p in every if p.suffix in (".py", *NATIVE) and (native or not compiled_here(p))]
     names = {p.resolve(): p for p in reversed(found)}
     kept = sorted(p.relative_to(HERE) for p in names)
     return [p for p in kept if not any(s in f"/{p}" for s in SKIPPED)]
@@ -202,10 +209,10 @@ def _with(text: str, node: ast.expr, new: str) -> str | None:
     return out
 
 
-def drawn(count: int, seed: int, only: str) -> list[Fault]:
+def drawn(count: int, seed: int, only: str, *, native: bool) -> list[Fault]:
     """So many faults, no two of one line."""
     rng = random.Random(seed)
-    some = [p for p in files() if str(p).startswith(only)]
+    some = [p for p in files(native=native) if str(p).startswith(only)]
     weights = [len((HERE / p).read_text(encoding="utf-8").splitlines()) for p in some]
     out: dict[tuple[Path, int], Fault] = {}
     for _ in range(20 * count):
@@ -219,16 +226,19 @@ def drawn(count: int, seed: int, only: str) -> list[Fault]:
     return list(out.values())
 
 
-def mirrored(file: Path) -> str | None:
-    """The folder of tests that mirrors a file's, the nearest that there is."""
+def tests_of(file: Path) -> list[list[str]]:
+    """The folder of tests that mirrors a file's, the nearest that there is; then the tests elsewhere that name it."""
     parts = file.parent.parts
-    if parts[0] == "pready":
-        parts = ("pready", *parts[1:])
-    for n in range(len(parts), 0, -1):
-        folder = HERE.joinpath("tests", *parts[:n])
-        if folder.is_dir():
-            return str(folder.relative_to(HERE))
-    return None
+    folder = next(f for n in range(len(parts), -1, -1) if (f := HERE.joinpath("tests", *parts[:n])).is_dir())
+    module = ".".join(file.with_suffix("").parts)
+    names = rf"\b{re.escape(module)}\b"
+    if file.parent.name == "commands":
+        names += rf'|["\[(]{re.escape(file.stem)}["\]),]'
+    elif file.parent.name == "native" or "kernel" in file.parts:
+        names = r"\bmodel\.engine\b"
+    texts = ((p, p.read_text(encoding="utf-8")) for p in sorted((HERE / "tests").rglob("test_*.py")))
+    naming = [p for p, text in texts if not p.is_relative_to(folder) and re.search(names, text)]
+    return [[str(p.relative_to(HERE)) for p in some] for some in ([folder], naming) if some]
 
 
 class Copy:
@@ -254,16 +264,15 @@ class Copy:
         place = self.root / fault.file
         right = place.read_text(encoding="utf-8")
         place.write_text(fault.text, encoding="utf-8")
-        native = fault.file.suffix in NATIVE and "bench" not in fault.file.parts and "preload" not in fault.file.parts
+        native = compiled_here(fault.file)
         try:
             if native and not self._compiled():
                 return "compiler"
-            folder = mirrored(fault.file)
-            quick = [] if everything else ["-m", "not slow and not alone"]
-            for some in ([folder] if folder else [], []):
-                noticed = self._failing([*some, *quick])
-                if noticed:
-                    return noticed
+            runs = tests_of(fault.file)
+            for some in [*runs, ["tests"]] if everything else runs:
+                for which in ("not thorough and not slow", "thorough and not slow"):
+                    if noticed := self._failing([*some, "-m", f"{which} and not alone"]):
+                        return noticed
             return ""
         finally:
             place.write_text(right, encoding="utf-8")
@@ -285,7 +294,7 @@ class Copy:
         ended = subprocess.run(
             [*tests, *arguments], cwd=self.root, env=environment, capture_output=True, text=True, check=False
         )
-        if ended.returncode == 0:
+        if ended.returncode in (0, 5):  # 5: no tests of this kind
             return ""
         first = re.search(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)
         return first.group(1) if first else f"pytest, status {ended.returncode}"
@@ -298,11 +307,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="files whose name begins so, such as model/advice")
     parser.add_argument("--all", action="store_true", help="the whole suite, not only what is quick")
+    parser.add_argument("--native", action="store_true", help="the kernel's files, too; half a minute for each")
     parser.add_argument("--least", type=float, default=0.95, help="share that has to be caught")
     parser.add_argument("--keep", type=Path, help="a folder for the patches of survivors")
     parser.add_argument("--list", action="store_true", help="print the faults and try none")
     options = parser.parse_args()
-    made = drawn(options.count, options.seed, options.only)
+    made = drawn(options.count, options.seed, options.only, native=options.native)
     print(f"{len(made)} faults, seed {options.seed}", flush=True)
     if options.list:
         for fault in made:
