@@ -44,11 +44,19 @@ def test_findings(savings: tuple[float, ...], finding: Finding) -> None:
 def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:
     steady = saving_of(np.array([0.9, 0.901, 0.899, 0.9]), np.ones(4))
     assert judge((0.02, -0.01, 0.05), steady, LEAST).finding == "decided by measuring"
-    # the opposite verdicts, and intervals that overlap
-    assert judge((0.0, -0.11, 0.009), saving_of(np.array([0.993, 0.985, 0.988, 0.99]), np.ones(4)), LEAST).finding in (
-        "decided by measuring",
-        "too noisy to judge",
-    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "saved", "finding"),
+    [
+        ((0.10, 0.08, 0.12), -0.05, "not kept"),
+        ((-0.10, -0.12, -0.08), 0.05, "not kept"),  # a port that was advised against pays
+        ((0.005, -0.12, 0.0099), 0.0110, "not kept"),  # intervals that hardly miss each other
+    ],
+)
+def test_a_contradiction_has_two_sides(expected: tuple[float, float, float], saved: float, finding: Finding) -> None:
+    each = saved + 0.0002 * np.array([-1, 1, 0, 0.5, -0.5])
+    assert judge(expected, saving_of(1 - each, np.ones(5)), LEAST).finding == finding
 
 
 def test_shared_cores_are_not_judged() -> None:

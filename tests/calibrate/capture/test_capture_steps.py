@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from made import Row, capture_file, share
 
 from pready.calibrate.capture.files import Run, parse_process
@@ -79,3 +80,50 @@ def test_without_a_second_exchange_its_region_counts_to_the_first() -> None:
     (only,) = step.exchanges
     # 60 us of the other region, 2 us alone, the region, packing.
     assert np.allclose(np.median(only.times, axis=0), [167e-6, 177e-6], atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("thread_1", "shares", "unlike"), [((4, 4), (3, 1), False), ((4, 12), None, True), ((12, 12), None, False)]
+)
+def test_what_threads_send_of_a_buffer(thread_1: tuple[int, int], shares: tuple[int, ...] | None, unlike: bool) -> None:
+    """Three ranks in a ring: thread 0 sends 12 KiB to each neighbour within the region, thread 1 so many."""
+    processes = []
+    for rank in range(3):
+        rows: dict[int, list[Row]] = {0: [], 1: []}
+        at = 100
+        for number in range(STEPS):
+            end = region(at, number, 1, (100 * US, 110 * US), rows)
+            for peer, size in zip(((rank + 1) % 3, (rank - 1) % 3), thread_1, strict=True):
+                rows[0].append((at + 99 * US, at + 99 * US + 9, "isend", 4, peer, 12 << 10))
+                rows[1].append((at + 99 * US, at + 99 * US + 9, "isend", 4, peer, size << 10))
+            rows[0].append((end, end + 30 * US, "wait", 0, -4, 4))
+            at = end + 40 * US
+        data = capture_file([(t, sorted(r)) for t, r in rows.items()], rank=rank, ranks=3)
+        processes.append(parse_process(data, Path(f"rank-{rank}")))
+    (exchange,) = find(Run(Path("made"), tuple(processes))).exchanges
+    assert (exchange.shares, exchange.unlike_shares) == (shares, unlike)
+
+
+def test_a_pipeline_computes_between_its_messages() -> None:
+    """Four ranks in a row, without regions: of each of 6 blocks, 10 us in a message of the rank before, 50 of
+    computing, 10 in one to the next; the first and the last rank compute for 60, the first 60 before the first call.
+    """
+    processes, blocks = [], 6
+    for rank in range(4):
+        mine: list[Row] = []
+        for step in range(STEPS):
+            at = step * 2000 * US + rank * 70 * US + 100
+            for begin in range(at, at + 70 * US * blocks, 70 * US):
+                if rank > 0:
+                    mine.append((begin, begin + 10 * US, "recv", 3, rank - 1, 4096))
+                if rank < 3:
+                    mine.append((begin + 60 * US, begin + 70 * US, "send", 4, rank + 1, 4096))
+            mine.append((at + 420 * US, at + 2000 * US, "barrier", 2, -4, 0))
+        processes.append(parse_process(capture_file([(0, mine)], rank=rank, ranks=4), Path(f"rank-{rank}")))
+    found = find(Run(Path("made"), tuple(processes)))
+    assert found.chain is not None
+    assert (found.chain.blocks, found.chain.steps) == (blocks, STEPS)
+    (exchange,) = found.exchanges
+    computing = [(60 * blocks * STEPS - 60) / STEPS, 50 * blocks, 50 * blocks, 60 * blocks]
+    np.testing.assert_allclose(exchange.times[:, 0], np.array(computing) * 1e-6)
+    assert exchange.exchange_s == pytest.approx(blocks * (10 + 20 + 20 + 10) / 4 * 1e-6)

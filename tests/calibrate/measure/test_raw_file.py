@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from given import Patch
 
+from pready.calibrate.measure import session
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
@@ -249,6 +250,32 @@ def test_points_that_all_crash_end_the_run(tmp_path: Path, launcher: Launcher) -
     points = [Point.of("pingpong", bytes=666, warmup=k) for k in range(9)]
     with pytest.raises(MeasureError, match="3 points in a row"):
         measure(points, launcher, tmp_path / "raw.jsonl", 60.0, built=BUILT)
+
+
+def test_patience_follows_the_budget_and_only_deaths_in_a_row_count(tmp_path: Path, monkeypatch: Patch) -> None:
+    given: list[float] = []
+
+    class Benchmark:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def ask(self, line: str, patience_s: float) -> dict[str, object]:
+            given.append(patience_s)
+            if "bytes=666" in line:
+                raise session._Lost("dead")
+            return {"measurement": "pingpong"}
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(session, "_Session", Benchmark)
+    deaths = [Point.of("pingpong", bytes=666, warmup=k) for k in range(4)]
+    points = [*deaths[:2], Point.of("pingpong", bytes=1, budget_s=5.0), *deaths[2:], *pingpongs(2)]
+    how: dict[str, float] = {"point_budget_s": 0.5, "patience_s": 7.0}
+    outcome = measure(points, Launcher(("x",)), tmp_path / "raw.jsonl", 60.0, built=BUILT, **how)  # type: ignore[arg-type]
+    assert (outcome.measured, outcome.failed) == (2, 4)
+    # The benchmark itself gives up after ten budgets, a point's own where it has one.
+    assert [p for p in given if p != session.START_PATIENCE_S] == [12, 12, 57, 12, 12, 12]
 
 
 def test_a_callback_that_raises_loses_nothing(tmp_path: Path, launcher: Launcher) -> None:
