@@ -55,7 +55,7 @@ def from_rest(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[st
     what = workload.load(HALO)
     approach = Approach(BY_KEY[key], transports, vcis)
     evaluation = Evaluation(machine.load("meluxina"), what, draws=0, alone=True, cores=1, samples=rows)
-    many, few = (evaluation._at_values(approach, n) for n in (rows, 8))
+    many, few = (evaluation._plan(approach, n) for n in (rows, 8))
     times = [draws.draw(what, 8, few.seed, rank=rank).tolist() for rank in (0, 1)]
     each = transports * what.peers
     fast = rows * each / best(lambda: run_step([many], 1))

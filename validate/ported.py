@@ -18,6 +18,7 @@ from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import evaluator, with_library
+from pready.model.advice.savings import Savings, drawn_row
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.arrays import Array
@@ -27,6 +28,7 @@ from pready.model.common.units import format_size
 from pready.model.engine.evaluate import Evaluation, WholeStep
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.verdict import MIN_GAIN
 from pready.model.workload.workload import Workload, load
 from pready.validate.prove.judgement import PROMISED, Saving
 
@@ -261,7 +263,7 @@ def promised(
             each = [Evaluation(machine, w, seed, alone=False, step=workload, number=i) for i, w in parts]
         else:
             each = [evaluator(machine, workload, seed)[0]]
-        rows = [(e.predict(e.workload.baseline), e.predict(a)) for e, a in zip(each, ways, strict=True)]
+        rows = [(e.predict(e.workload.baseline), drawn_row(e, a)) for e, a in zip(each, ways, strict=True)]
         by_name = {
             e.name: _promise(*of)
             for e, of, a, w in zip(before.exchanges, rows, ways, workload.parts, strict=True)
@@ -269,7 +271,9 @@ def promised(
         }
         if not several:
             return _promise(*rows[0]), by_name
-        bulk, ported_all = WholeStep(machine, workload, seed, each[0]).predict(ways)[0]
+        of_step = WholeStep(machine, workload, seed, each[0]).predict(ways)
+        today = tuple(w.baseline for w in workload.parts)
+        bulk, ported_all = Savings(each[0].drawn, (today, tuple(ways))).rows(of_step, MIN_GAIN)
         return _promise(bulk, ported_all), by_name
 
 

@@ -19,6 +19,7 @@ from pready.calibrate.machine.segments import one_way
 from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.path import SizeCurve
+from pready.model.machine.rma import put_at
 from pready.model.toml.provenance import Value
 
 WINDOW = 64
@@ -110,7 +111,7 @@ def _puts(found: Terms, beside: Beside) -> None:
     """One of a window of puts; and the synchronisation of one."""
     machine = found.machine
     known = machine.one_sided.put
-    put = float(machine.inter.segments[0].o_s.value) if known is None else known.at(SMALL)
+    put = machine.inter.segments[0].o_s.value if known is None else put_at(known, SMALL)
     out: dict[str, Value[float] | SizeCurve] = {}
     one = {sync: time for sync, curve in beside.puts.items() if (time := small_of(curve.medians)) is not None}
     streams = [(t, sync) for sync, curve in beside.put_streams.items() if (t := small_of(curve.medians)) is not None]

@@ -7,31 +7,21 @@ The rule of the verdict is in `verdict.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pready.model.approach.interfaces import BULK, PERSISTENT, Approach, Interface
+import numpy as np
+
+from pready.model.advice.inputs import measure_next, turned
+from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.arrays import Array
 from pready.model.common.parallel import both
 from pready.model.common.units import format_time
 from pready.model.engine.evaluate import Evaluation
-from pready.model.equations import metrics
 from pready.model.result.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
-from pready.model.result.interval import enough
-from pready.model.result.prediction import Advice, ApproachPrediction, Verdict
-from pready.model.result.verdict import (
-    FIRMNESS,
-    INDISTINCT,
-    MIN_GAIN,
-    Standing,
-    as_good,
-    best_port,
-    candidates,
-    from_iterations,
-    simplest,
-    verdict_of,
-)
+from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Prediction, Verdict
+from pready.model.result.verdict import MIN_GAIN, candidates, certainty_of, from_iterations, verdict_of
 from pready.model.timeline.terms import TERMS, by_name, without
-from pready.model.workload.workload import Workload
 
 NOTABLE = 1e-3
 """Share of an approach's time below which a cost is not named."""
@@ -43,89 +33,8 @@ FASTER = 1 + 1e-9
 """η from which on an approach is faster: more than times are rounded to."""
 
 
-LEAST_DEEP, DEEPEST = 64, 512
-"""Least and most draws of the machine for the interval of what is advised."""
-MOST_DRAWN_MESSAGES = 120_000_000
-"""Most messages of all these draws together."""
-
-
-def best_and_as_good(
-    evaluation: Evaluation, rows: Sequence[ApproachPrediction], min_gain: float = MIN_GAIN
-) -> tuple[ApproachPrediction, list[ApproachPrediction]]:
-    """The row to advise among those that are available, and those of other interfaces that save as much.
-
-    Approaches that cannot be told apart, on the same draws of the machine, are one choice if the verdict on each is as
-    good: the simplest to program is advised.
-    """
-    w = evaluation.workload
-    usable, now = candidates(rows, w.baseline), next(p for p in rows if p.approach == w.baseline)
-    best = best_port(usable, now, w.iterations, min_gain)
-    verdict = verdict_of(best, min_gain)
-    if verdict == "do not port":
-        return best, []
-    firm = [p for p in usable if FIRMNESS.index(verdict_of(p, min_gain)) >= FIRMNESS.index(verdict)]
-    leaders = [simplest([p for p in firm if p.approach.interface == i], w.iterations) for i in interfaces(firm)]
-
-    def told_apart(a: ApproachPrediction, b: ApproachPrediction) -> bool:
-        more = evaluation.saving(a.approach).over(evaluation.saving(b.approach))[0]
-        return a.speedup_percent - b.speedup_percent >= 100 * INDISTINCT and more > 0
-
-    first, *others = as_good(best, leaders, told_apart)
-    return first, others
-
-
-def rivals(
-    workload: Workload, rows: Sequence[ApproachPrediction], best: ApproachPrediction
-) -> list[tuple[Approach, ...]]:
-    """Where nothing is advised: the best approach of each other kind, which might pay were an input another."""
-    usable, out = candidates(rows, workload.baseline), list[tuple[Approach, ...]]()
-    kinds = {_kind(best.approach.interface)}
-    for row in sorted(usable, key=lambda p: -p.speedup_percent):
-        kind = _kind(row.approach.interface)
-        if kind not in kinds and row.approach.interface.splits:
-            kinds.add(kind)
-            out.append((row.approach,))
-    return out
-
-
-def _kind(interface: Interface) -> tuple[bool, bool]:
-    return interface.one_sided, interface.partitioned
-
-
-def interfaces(rows: Sequence[Standing]) -> list[Interface]:
-    return list(dict.fromkeys(p.approach.interface for p in rows))
-
-
-def deep(evaluation: Evaluation, approach: Approach, min_gain: float = MIN_GAIN) -> Evaluation:
-    """The evaluation with so many draws that more would not turn the verdict nor change its interval (`enough`)."""
-    base = evaluation.workload.baseline
-    most = min(DEEPEST, max(evaluation.draws_made, MOST_DRAWN_MESSAGES // max(evaluation.messages_of_a_draw, 1)))
-    out, draws = evaluation.with_draws(most), min(LEAST_DEEP, most)
-    while True:
-        out.prepare_drawn({base: draws, approach: draws})
-        saving = out.saving(approach)
-        if draws >= most or enough(saving.draws, *saving.interval(), 100 * min_gain):
-            return out
-        draws = min(2 * draws, most)
-
-
-def decided(
-    evaluation: Evaluation, rows: list[ApproachPrediction], min_gain: float = MIN_GAIN
-) -> tuple[Evaluation, ApproachPrediction, list[ApproachPrediction]]:
-    """`best_and_as_good`, and what is advised with as many draws as its verdict needs (`deep`): its row is replaced.
-
-    If it loses its verdict by them, it is not as good as the others: the choice is made once more.
-    """
-    asked: dict[Approach, Evaluation] = {}
-    while True:
-        best, others = best_and_as_good(evaluation, rows, min_gain)
-        if best.approach in asked:
-            return asked[best.approach], best, others
-        drawn = asked[best.approach] = deep(evaluation, best.approach, min_gain)
-        deeper = drawn.predict(best.approach)
-        rows[rows.index(best)] = deeper
-        if FIRMNESS.index(verdict_of(deeper, min_gain)) >= FIRMNESS.index(verdict_of(best, min_gain)):
-            return drawn, deeper, others
+MOST_TURNS = 3
+"""Most clauses of what would turn a verdict."""
 
 
 def advise(
@@ -133,24 +42,21 @@ def advise(
     library: LibraryProfile,
     rows: Sequence[ApproachPrediction],
     best: ApproachPrediction,
-    others: Sequence[ApproachPrediction],
     min_gain: float = MIN_GAIN,
     *,
     whole: bool = True,
 ) -> Advice:
-    """Advice from all approaches of one prediction: the `best`, and `others` as good.
-
-    `whole`: with the buffers for which it pays, and the reason.
-    """
+    """Advice from all approaches of one prediction: the `best`; `whole`: with the buffers for which it pays, and the
+    reason."""
     w = evaluation.workload
     usable = candidates(rows, w.baseline)
     now = next(p for p in rows if p.approach == w.baseline)
-    approach, verdict = best.approach, verdict_of(best, min_gain)
+    approach, verdict = best.approach, verdict_on(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
-    pays, certain, because = list[Range](), list[Range](), ""
+    pays, because = list[Range](), ""
     if whole:
-        (pays, certain), because = both(
-            lambda: _pays(evaluation, best, min_gain),
+        pays, because = both(
+            lambda: over_sizes(evaluation, best, min_gain).ranges(),
             lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
         )
     return Advice(
@@ -159,33 +65,71 @@ def advise(
         min_gain=min_gain,
         here=nearest(pays, w.buffer),
         pays=pays,
-        certain=certain,
-        as_good=list(others),
         from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],
         because=because,
         warnings=list(library.warnings) if approach.interface.partitioned else [],
+        certainty="" if best.probability is None else certainty_of(best.probability),
+        probability=best.probability,
+        best_in={p.name: p.best_in for p in rows if p.best_in},
     )
 
 
-def _pays(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> tuple[list[Range], list[Range]]:
-    """Buffers for which the best approach is worth porting to, and those for which that is certain."""
-    sizes = over_sizes(evaluation, best.approach, min_gain)
-    pays = sizes.ranges()
-    known = {evaluation.workload.buffer: (best.speedup_percent / 100, best.speedup_low_percent / 100)}
-    return pays, sizes.certain(lambda size: evaluation.at_buffer(size).saved(best.approach), pays, known)
+def verdict_on(best: ApproachPrediction, min_gain: float) -> Verdict:
+    """The verdict on a row; where nothing was drawn, on its value alone."""
+    if best.probability is None:
+        return "port" if best.speedup_percent >= 100 * min_gain else "do not port"
+    return verdict_of(best.probability)
 
 
-def over_sizes(evaluation: Evaluation, approach: Approach, min_gain: float) -> OverSizes:
-    """Buffers per peer for which an approach saves that share of an iteration, from a byte per partition to 1 GiB."""
+def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
+    """A prediction with what its advised saving rests on."""
+    advice, chance = prediction.advice, prediction.advice.best.probability
+    assert chance is not None
+    clauses = [
+        (step if x.kind == "unknown" else f"{x.name} {'were' if x.name.endswith('s') else 'was'} at its {step}", p)
+        for x in found
+        if x.turns
+        for step, p in zip(x.steps, x.probability, strict=True)
+        if turned(advice.verdict, p)
+    ]
+    clauses.sort(key=lambda x: -abs(x[1] - chance))
+    told = replace(
+        advice,
+        rests_on={x.name: x.share for x in found},
+        turns_if=clauses[:MOST_TURNS],
+        measure_next=measure_next(found, chance),
+    )
+    return replace(prediction, advice=told, sensitivity=found)
+
+
+def over_sizes(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> OverSizes:
+    """Buffers per peer for which a way saves that share of an iteration, from a byte per partition to 1 GiB.
+
+    With the machine at its values. What the draws' median differs from that by for the workload's buffer, it differs
+    by elsewhere in proportion to the saving or to the communication, whichever is less.
+    """
+    approach, (here, share_here) = best.approach, _saved(evaluation, best.approach)
+    off = best.speedup_percent / 100 - here
+
+    def of_draws(saved: Array, share: Array) -> Array:
+        by_saving = off * saved / here if here else np.full_like(saved, np.inf)
+        by_share = off * share / share_here
+        return saved + np.where(np.abs(by_saving) < np.abs(by_share), by_saving, by_share)
+
+    def glance(sizes: Sequence[float]) -> Array:
+        return of_draws(*evaluation.saved_over_sizes(approach, sizes))
 
     def look(size: float) -> float:
-        there = evaluation.at_buffer(size, drawn=False)
-        now, then = there.gains([there.workload.baseline, approach])
-        whole = [s.iteration_s + s.begin_s / there.workload.iterations for s in (now, then)]
-        return float(metrics.speedup_percent(*whole)) / 100
+        return float(of_draws(*map(np.asarray, _saved(evaluation.at_buffer(size), approach))))
 
-    return _over_sizes(evaluation, approach, lambda sizes: evaluation.saved_over_sizes(approach, sizes), look, min_gain)
+    return _over_sizes(evaluation, approach, glance, look, min_gain)
+
+
+def _saved(evaluation: Evaluation, approach: Approach) -> tuple[float, float]:
+    """Shares of an iteration that an approach saves, and that the exchange takes as it is sent now."""
+    now, row = (evaluation.predict(a) for a in (evaluation.workload.baseline, approach))
+    return row.speedup_percent / 100, now.time_s / (now.iteration_s + now.begin_per_iteration_s)
 
 
 def break_even(evaluation: Evaluation, approach: Approach) -> float | None:

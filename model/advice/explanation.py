@@ -112,7 +112,7 @@ class Explanation:
 
     @property
     def eta(self) -> float:
-        """The baseline's time over the approach's (Eq. 1), simulated: that of `predict`."""
+        """The baseline's time over the approach's (Eq. 1), simulated: that of `predict` without draws."""
         return self.bulk.time_s / self.way.time_s
 
     @property
@@ -210,6 +210,7 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
         yield "sizes differ between neighbours: a message's costs are those of the buffer, the steps those of each"
     if evaluation.workload.weights is not None:
         yield "parts differ between threads: a message's costs are those of the mean, the steps those of each"
+    yield "times are those of the machine at its values: 'pready predict' shows the medians of all drawn machines"
     yield (
         "Eq. 2-5 know bandwidth, delay and the number of messages only; the simulation adds overheads, contention, "
         "protocol, NIC, latency, matching, synchronisation (LogGP) and late neighbours, and equals Eq. 3 where those "

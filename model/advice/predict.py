@@ -11,11 +11,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pready.model.advice.advise import advise, best_and_as_good, decided, rivals
+from pready.model.advice.advise import advise, verdict_on, with_inputs
 from pready.model.advice.capture_check import held_against
-from pready.model.advice.case import OneExchange, StepOfSeveral
-from pready.model.advice.certainty import with_certainty
-from pready.model.advice.contenders import rows_in_question
+from pready.model.advice.inputs import levers
+from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, INTERFACES, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, version_in
 from pready.model.approach.libraries import library as library_by_name
@@ -27,16 +26,19 @@ from pready.model.engine.messages import partitions_per_direction
 from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
-from pready.model.machine.transports import with_puts
-from pready.model.result.prediction import Advice, Prediction
-from pready.model.result.verdict import MIN_GAIN, verdict_of
+from pready.model.machine.rma_by_library import with_rma
+from pready.model.machine.transports import with_border, with_puts
+from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.result.verdict import INDISTINCT, MIN_GAIN, best_port, candidates, certainty_of, trouble
 from pready.model.version import VERSION
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 Engine = Literal["timeline", "engine"]
-STEP_DRAWS = 100
-"""Draws of the machine for the interval of a step of several exchanges."""
+MOST_DRAWN = 10
+"""Ways that are simulated on drawn machines, the baseline among them: the best of each interface."""
+CHOICE = 64
+"""The first draws, by which the way to advise is chosen; all draws then say what it saves."""
 
 
 def effective_library(machine: Machine, name: str | None = None) -> LibraryProfile:
@@ -66,14 +68,15 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
 
 
 def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, LibraryProfile]:
-    """A machine as used by the library to predict for: its puts and its contention, and that library."""
+    """A machine as used by the library to predict for, and that library."""
     profile = effective_library(machine, name)
     return as_used_by(machine, profile), profile
 
 
 def as_used_by(machine: Machine, profile: LibraryProfile) -> Machine:
-    """The machine with a library's puts and contention."""
-    return with_contention(with_puts(machine, profile), profile)
+    """The machine with a library's puts, contention and border of the rendezvous."""
+    of_library = with_rma(with_border(with_puts(machine, profile), profile), profile)
+    return with_contention(of_library, profile)
 
 
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:
@@ -226,12 +229,55 @@ def predict(
     machine, profile = with_library(machine, library)
     if workload.exchanges is not None:
         given = library, seed, engine, draws, min_gain
-        found = predict_step(machine, workload, *given, deciding=draws != 0, whole=whole)
+        found = predict_step(machine, workload, *given, whole=whole)
         return held_against(found, workload.captured)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws)
     wanted = whole is None or workload.name in whole
-    found = _answered(evaluation, profile, library, min_gain, notes, deciding=draws != 0, whole=wanted)
+    found = _answered(evaluation, profile, library, min_gain, notes, whole=wanted)
     return held_against(found, workload.captured)
+
+
+def drawn_ways(rows: Sequence[ApproachPrediction], workload: Workload, min_gain: float) -> list[ApproachPrediction]:
+    """The baseline, and the best of each interface by the machine's values, those that save most first."""
+    base, by_interface = workload.baseline, dict[Interface, list[ApproachPrediction]]()
+    for row in candidates(rows, base):
+        by_interface.setdefault(row.approach.interface, []).append(row)
+    now = next(p for p in rows if p.approach == base)
+    each = [best_port(some, now, workload.iterations, min_gain) for some in by_interface.values()]
+    each.sort(key=lambda p: -p.speedup_percent)
+    return [now, *each[: MOST_DRAWN - 1]]
+
+
+def chosen(savings: Savings, drawn: Sequence[ApproachPrediction], iterations: int, min_gain: float) -> int:
+    """Which way to advise: the simplest among those that save most on average over the drawn machines; if that is not
+    enough, `best_port` of their rows."""
+    expected = savings.percent[1:].mean(axis=1)
+    if expected.max() < 100 * min_gain:
+        return [*drawn].index(best_port(drawn[1:], drawn[0], iterations, min_gain))
+    close = [n for n, x in enumerate(expected, 1) if x >= expected.max() - 100 * INDISTINCT]
+    return min(close, key=lambda n: trouble(savings.ways[n][0]))
+
+
+def drawn_rows(
+    evaluation: Evaluation, rows: list[ApproachPrediction], min_gain: float, *, every: bool
+) -> tuple[ApproachPrediction, Savings | None]:
+    """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place.
+
+    `every`: all ways that may be advised, else what is advised and the baseline.
+    """
+    workload = evaluation.workload
+    drawn = drawn_ways(rows, workload, min_gain)
+    if evaluation.draws == 0 or len(drawn) == 1:
+        return best_port(drawn[1:] or drawn, drawn[0], workload.iterations, min_gain), None
+    step, ways = evaluation.drawn, [evaluation.way(p.approach) for p in drawn]
+    at = chosen(Savings(step, tuple(ways), CHOICE), drawn, workload.iterations, min_gain)
+    some = [*range(len(ways))] if every else [0, at]
+    savings = Savings(step, tuple(ways[n] for n in some))
+    timed = len(step.parts) == 1
+    for n, row in zip(some, savings.rows([drawn[n] for n in some], min_gain, timed=timed, compared=every), strict=True):
+        rows[rows.index(drawn[n])] = row
+        drawn[n] = row
+    return drawn[at], savings
 
 
 def _answered(
@@ -241,19 +287,16 @@ def _answered(
     min_gain: float,
     notes: list[str],
     *,
-    deciding: bool,
     whole: bool,
 ) -> Prediction:
-    """The prediction from the evaluation of one exchange; `deciding`: with its sensitivity; `whole`: see `predict`."""
+    """The prediction from the evaluation of one exchange; `whole`: see `predict`."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able = approaches(machine, workload, profile)
     evaluation.check_memory(len(able))
-    if whole:
-        wishes = [w for w in wished(machine, workload, library) if w[0] != workload.baseline]
-        rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
-        rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
-    else:
-        rows = rows_in_question(evaluation, able, min_gain)
+    wishes = [w for w in wished(machine, workload, library) if whole and w[0] != workload.baseline]
+    rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
+    rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
+    best, savings = drawn_rows(evaluation, rows, min_gain, every=whole)
     if profile.name != machine.library.name and library is None:
         notes.insert(
             0,
@@ -263,11 +306,7 @@ def _answered(
         notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    if deciding and evaluation.draws is None:
-        drawn, best, others = decided(evaluation, rows, min_gain)
-    else:
-        drawn, (best, others) = evaluation, best_and_as_good(evaluation, rows, min_gain)
-    advice = advise(evaluation, profile, rows, best, others, min_gain, whole=whole)
+    advice = advise(evaluation, profile, rows, best, min_gain, whole=whole)
     many = None if evaluation.rest else evaluation
     prediction = Prediction(
         version=VERSION,
@@ -282,9 +321,10 @@ def _answered(
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
     )
-    if deciding:
-        prediction = with_certainty(prediction, OneExchange(drawn, best.approach), rivals(workload, rows, best))
-    return prediction
+    if savings is None or evaluation.step is not None:
+        return prediction
+    at = savings.ways.index((best.approach,))
+    return with_inputs(prediction, levers(evaluation.drawn.sampler, savings.percent[at], min_gain))
 
 
 def predict_step(
@@ -296,12 +336,11 @@ def predict_step(
     draws: int | None,
     min_gain: float,
     *,
-    deciding: bool,
     whole: Collection[str] | None,
 ) -> Prediction:
     """Each exchange of a step with the others in bulk, and the step with each as advised.
 
-    Arguments and errors as of `predict`; `deciding`: with the sensitivity of the step.
+    Arguments and errors as of `predict`.
     """
     machine, profile = with_library(machine, library)
     supported_by.check(workload, engine or "engine")
@@ -315,23 +354,27 @@ def predict_step(
     each = [
         Evaluation(machine, w, seed, draws, alone=rest, step=workload, number=i) for i, w in enumerate(workload.parts)
     ]
-    like = each[0].with_draws(STEP_DRAWS) if deciding and draws is None else each[0]
-    step = WholeStep(machine, workload, seed, like)
+    for of in each[1:]:  # the same machines for all
+        of.drawn = each[0].drawn
+    step = WholeStep(machine, workload, seed, each[0])
     stand_for = [] if rest else _stand_for(workload, each[0])
 
     def answered(of: Evaluation, *, all_of_it: bool) -> Prediction:
         notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
-        return _answered(of, profile, library, min_gain, notes, deciding=False, whole=all_of_it)
+        return _answered(of, profile, library, min_gain, notes, whole=all_of_it)
 
     found = [answered(of, all_of_it=whole is None or of.workload.name in whole) for of in each]
     first = max(range(len(found)), key=lambda i: found[i].advised.speedup_percent)
-    if deciding and not found[first].advice.because:  # the reason of the step
+    if whole != () and not found[first].advice.because:  # the reason of the step
         found[first] = answered(each[first], all_of_it=True)
     exchanges, most = tuple(found), found[first]
-    chosen = chosen_ways(workload, exchanges)
-    rows, saving = step.predict(chosen)
+    ways = chosen_ways(workload, exchanges)
+    rows, savings = step.predict(ways), None
+    if len(rows) > 1 and draws != 0:
+        savings = Savings(each[0].drawn, (tuple(w.baseline for w in workload.parts), tuple(ways)))
+        rows = savings.rows(rows, min_gain)
     best = rows[-1]
-    verdict = verdict_of(best, min_gain) if len(rows) > 1 else "do not port"
+    verdict = verdict_on(best, min_gain) if len(rows) > 1 else "do not port"
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
     own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
     advice = Advice(
@@ -340,12 +383,12 @@ def predict_step(
         min_gain=min_gain,
         here=None,
         pays=[],
-        certain=[],
-        as_good=[],
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
         because=f"{most.workload['name']}, which saves most: {most.advice.because}",
         warnings=[*common, *own, *stand_for],
+        certainty="" if best.probability is None else certainty_of(best.probability),
+        probability=best.probability,
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     made = Prediction(
@@ -363,9 +406,9 @@ def predict_step(
         exchanges=exchanges,
         share=workload.share,
     )
-    if deciding and len(rows) > 1:
-        return with_certainty(made, StepOfSeveral(step, tuple(chosen), saving), ())
-    return made
+    if savings is None:
+        return made
+    return with_inputs(made, levers(savings.step.sampler, savings.percent[-1], min_gain))
 
 
 def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[Approach]:

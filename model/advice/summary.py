@@ -7,14 +7,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pready.model.advice.advise import decided, over_sizes
-from pready.model.advice.contenders import rows_in_question
-from pready.model.advice.predict import Engine, approaches, evaluator, predict_step, ways_said, with_library
+from pready.model.advice.advise import over_sizes, verdict_on
+from pready.model.advice.predict import (
+    Engine,
+    approaches,
+    drawn_rows,
+    evaluator,
+    predict_step,
+    ways_said,
+    with_library,
+)
 from pready.model.approach.interfaces import Approach
 from pready.model.machine.machine import Machine
 from pready.model.result.break_even import Range, nearest
 from pready.model.result.prediction import ApproachPrediction, Prediction, Verdict
-from pready.model.result.verdict import MIN_GAIN, verdict_of
+from pready.model.result.verdict import MIN_GAIN
 from pready.model.workload.workload import Workload
 
 
@@ -62,20 +69,19 @@ def outcome(
         For the engine; absent, all.
     """
     if workload.exchanges is not None:
-        step = predict_step(machine, workload, library, seed, engine, None, min_gain, deciding=False, whole=())
+        step = predict_step(machine, workload, library, seed, engine, None, min_gain, whole=())
         return _of_a_step(step, workload, every=every)
     machine, profile = with_library(machine, library)
     evaluation, _ = evaluator(machine, workload, seed, engine, cores=cores)
-    able = approaches(machine, workload, profile)
-    rows = evaluation.predict_all(able) if every else rows_in_question(evaluation, able, min_gain)
-    _, best, _ = decided(evaluation, rows, min_gain)
-    pays = tuple(over_sizes(evaluation, best.approach, min_gain).ranges()) if sizes else None
+    rows = evaluation.predict_all(approaches(machine, workload, profile))
+    best, _ = drawn_rows(evaluation, rows, min_gain, every=every)
+    pays = tuple(over_sizes(evaluation, best, min_gain).ranges()) if sizes else None
     return Outcome(
         library=profile.name,
         engine="engine" if not evaluation.rest else "timeline",
         ranks=evaluation.grid if not evaluation.rest else (),
         best=best,
-        verdict=verdict_of(best, min_gain),
+        verdict=verdict_on(best, min_gain),
         rows=tuple(rows) if every else (),
         pays=pays,
         here=None if pays is None else nearest(pays, workload.buffer),
@@ -88,7 +94,7 @@ def advised(
     """The approach that `predict` advises for each exchange; arguments and errors as there."""
     if workload.exchanges is None:
         return [outcome(machine, workload, library=library, seed=seed, engine=engine).best.approach]
-    made = predict_step(machine, workload, library, seed, engine, None, MIN_GAIN, deciding=False, whole=())
+    made = predict_step(machine, workload, library, seed, engine, None, MIN_GAIN, whole=())
     return [of.advised.approach for of in made.exchanges]
 
 

@@ -35,6 +35,8 @@ CAUSES = ("compute", LATE, "issue", "nic", "wire", "receive")
 """Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""
 CONSUME = "consume"
 """One more of a receiver that is consuming: what its threads work when everything is there."""
+CONSUMING = 10
+"""Its column of a run's sums."""
 STEPS = ("ready", "issued", "goes", "left", "arrived", "received")
 MESSAGE = np.dtype(
     [
@@ -328,22 +330,27 @@ def run_all(jobs: Sequence[Job], cores: int, only: int | None = None) -> list[li
 
 def means_s(jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int | None = None) -> list[Array]:
     """Mean times after each job's first iterations: of the communication of exchange `number` (of a sweep, of one of
-    its exchanges) or, absent, of the whole step, and of an iteration.
+    its exchanges) or, absent, of the whole step; of an iteration; and of each exchange's communication without waiting
+    for late neighbours and a receiver's work.
 
     Returns
     -------
-    By job, an array of shape (rows, 2).
+    By job, an array of shape (rows, 2 + exchanges).
     """
+    columns = [0, 1, 1 + CAUSES.index(LATE), CONSUMING]
 
     def means(step: Sequence[Plan], first: int, rows: Sequence[Outcome]) -> Array:
         for out in rows:
             _refuse_overflow(out)
-        # Iterating and computing, by row, iteration and exchange.
-        sums = np.stack([out["sums"][:, :2] for out in rows]).reshape(len(rows), -1, len(step), 2)
+        # Iterating, computing, late and consuming, by row, iteration and exchange.
+        sums = np.stack([out["sums"][:, columns] for out in rows]).reshape(len(rows), -1, len(step), len(columns))
         each = sums[:, first:] / step[0].pattern.counted
         whole = each.sum(axis=2)
         of, steps = (whole, 1) if number is None else (each[:, :, number], step[number].steps)
-        return np.stack([(of[:, :, 0] - of[:, :, 1]).mean(axis=1) / steps, whole[:, :, 0].mean(axis=1)], axis=1)
+        communication = of[:, :, 0] - of[:, :, 1]
+        transfers = each @ [1.0, -1.0, -1.0, -1.0]
+        times = communication.mean(axis=1) / steps, whole[:, :, 0].mean(axis=1), *transfers.mean(axis=1).T
+        return np.stack(times, axis=1)
 
     return [
         means(step, first, rows) for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores), strict=True)
@@ -397,7 +404,7 @@ def _simulation(made: Plan, totals: Array, out: Outcome, step_s: Array | None) -
     sums, done, extremes = totals / made.pattern.counted, len(totals), out["extremes"]
     columns = {name: 1 + i for i, name in enumerate(CAUSES)}
     if made.workload.consume is not None:
-        columns[CONSUME] = 10
+        columns[CONSUME] = CONSUMING
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,

@@ -11,6 +11,11 @@ from pready.model.toml.provenance import Strict, Value
 Puts = Literal["adapter", "processor", "deferred"]
 
 
+def put_at(put: SizeCurve | Value[float], size: float) -> float:
+    """What MPI_Put of a size takes, in seconds."""
+    return put.value if isinstance(put, Value) else put.at(size)
+
+
 class OneSided(Strict):
     """Costs of RMA (gillis2023 2.3.3): puts by size, and epochs by windows and peers.
 
@@ -18,9 +23,9 @@ class OneSided(Strict):
     messages travel besides, each as one without payload.
     """
 
-    put: SizeCurve | None = None
-    """CPU time of one MPI_Put by size, its VCI's lock held. Beyond the largest size it grows as a send's o_s + O_s m
-    does. Absent: that of a send of the same size, which hands its data to the adapter by the same protocol."""
+    put: SizeCurve | Value[units.Time] | None = None
+    """CPU time of one MPI_Put, its VCI's lock held: of any size, or by size; beyond the largest it grows as a send's
+    o_s + O_s m does. Absent: by the library over the fabric (`pready.model.machine.rma_by_library`)."""
     epoch: Value[units.Time]
     """Synchronisation of one window, peers aside: MPI_Win_post, MPI_Win_start, MPI_Win_complete and MPI_Win_wait; of
     a passive one MPI_Win_flush."""

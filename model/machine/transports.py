@@ -14,7 +14,7 @@ from pready.model.approach.libraries import LibraryProfile, library
 from pready.model.common import units
 from pready.model.common.units import SI
 from pready.model.machine.machine import Fabric, Machine
-from pready.model.machine.path import Progress
+from pready.model.machine.path import Begins, Progress
 from pready.model.machine.rma import Puts
 from pready.model.toml.provenance import Value
 
@@ -270,3 +270,19 @@ def with_puts(machine: Machine, profile: LibraryProfile) -> Machine:
     if row is None or row.puts is None or (mine and machine.one_sided.puts is not None):
         return machine
     return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"puts": row.puts})})
+
+
+def with_border(machine: Machine, profile: LibraryProfile) -> Machine:
+    """The machine with an interval of the size from which a rendezvous begins, where nobody measured it: this
+    library's default over this fabric, and what the file says."""
+    segments = machine.inter.segments
+    at = next((i for i, s in enumerate(segments) if s.handshake is not None), 0)
+    first = segments[at]
+    if not at or first.begins is not None or first.o_s.source == "measured":
+        return machine
+    row = transport(profile, machine.fabric).rendezvous
+    low, high = row.interval or (row.value, row.value)
+    span = SI(min(low, first.from_)), SI(max(high, first.from_))
+    begins = Begins(value=SI(first.from_), interval=span, source=row.source, why=row.why)
+    moved = (*segments[:at], first.model_copy(update={"begins": begins}), *segments[at + 1 :])
+    return machine.model_copy(update={"inter": machine.inter.model_copy(update={"segments": moved})})

@@ -1,4 +1,4 @@
-"""For which buffer sizes an approach pays, as ranges, and for which of them that is certain.
+"""For which buffer sizes an approach pays, as ranges.
 
 A gain at one size does not imply a gain at the next larger one: where bulk changes its protocol before the parts do,
 there may be a gain between two losses. So the answer is a set of ranges.
@@ -10,7 +10,7 @@ prediction of that size would give, so that the ends agree with its verdict. Ind
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -24,11 +24,8 @@ COARSE = 33
 """Number of sizes of a glance."""
 CLOSE = 0.25
 """A glance within this share of the limit asks for a look."""
-DOUBT = 2.0
-"""A value is certain if it lies this many times as far above the limit as the nearest known value lies above its lower
-bound."""
-EXACT, CERTAIN = 1.005, 1.05
-"""Resolution of the ends of ranges, as a ratio of two sizes: of expected and of certain ranges."""
+EXACT = 1.005
+"""Resolution of the ends of ranges, as a ratio of two sizes."""
 STEP = 1e-6
 """Relative distance below a border at which the value is taken, too."""
 
@@ -36,9 +33,6 @@ Glance = Callable[[Sequence[float]], Array]
 """Values for several buffers, roughly."""
 Look = Callable[[float], float]
 """The value for one buffer, as its prediction has it."""
-Bound = tuple[float, float]
-"""A value and its lower bound."""
-Bounds = Callable[[float], Bound]
 
 
 @dataclass(frozen=True)
@@ -96,11 +90,6 @@ class OverSizes:
     def _close(self, value: float) -> bool:
         return abs(value - self.limit) < CLOSE * abs(self.limit)
 
-    def _jump(self, size: float) -> float:
-        """By how much the value jumps at a border: its position is uncertain, too."""
-        here = [v for s, v in zip(self._sizes, self._values, strict=True) if abs(s - size) <= 2 * STEP * size]
-        return max(here) - min(here) if here else 0.0
-
     def ranges(self) -> list[Range]:
         """Where the value is above the limit."""
         above = [v > self.limit for v in self._values]
@@ -110,55 +99,6 @@ class OverSizes:
             return _end(self._value, self.limit, inner, outer, EXACT, self._value(outer))
 
         return _ranges(above, 0.0, math.inf, end)
-
-    def certain(
-        self, bounds: Bounds, found: Iterable[Range], known: Mapping[float, tuple[float, float]]
-    ) -> list[Range]:
-        """Parts of the ranges in which the lower bound is above the limit, too.
-
-        Parameters
-        ----------
-        known
-            Values and bounds that are known already, by size.
-        """
-        return [part for one in found for part in self._certain(bounds, one, known)]
-
-    def _certain(self, bounds: Bounds, found: Range, known: Mapping[float, Bound]) -> list[Range]:
-        ends = max(found.low, self._sizes[0]), min(found.high, self._sizes[-1])
-        values = {s: v for s, v in zip(self._sizes, self._values, strict=True) if s in found}
-        values |= {s: self._value(s) for s in ends} | {s: b[0] for s, b in known.items() if s in found}
-        sizes, lows = sorted(values), {s: b for s, b in known.items() if s in found}
-
-        def low(size: float) -> float:
-            if size not in lows:
-                lows[size] = bounds(size)
-            return lows[size][1]
-
-        def guessed(size: float, doubt: float) -> float:
-            value, at_least = lows[min(lows, key=lambda s: abs(math.log(s / size)))]
-            unsure = max(value - at_least, (1 - at_least / value) * values[size])
-            return values[size] - doubt * unsure - self._jump(size)
-
-        if not lows:
-            low(sizes[len(sizes) // 2])
-        # Where the value itself crosses the limit, its lower bound is below it: no look needed.
-        crossing = {s for s in ends if s not in (*lows, self._sizes[0], self._sizes[-1]) and self._close(values[s])}
-        while True:
-            sure = [s not in crossing and (low(s) if s in lows else guessed(s, DOUBT)) > self.limit for s in sizes]
-            beside = {k for i in range(1, len(sizes)) if sure[i] != sure[i - 1] for k in (i - 1, i)}
-            wanted = [
-                s for i, s in enumerate(sizes) if not (s in lows or s in crossing) and (i in beside or not sure[i])
-            ]
-            if not wanted:
-                break
-            low(min(wanted, key=lambda s: min(s / sizes[0], sizes[-1] / s)))  # from the ends inwards
-
-        def end(between: tuple[int, int]) -> float:
-            inner, outer = (sizes[i] for i in between)
-            below = guessed(outer, 1.0) if outer in crossing else low(outer)
-            return _end(low, self.limit, inner, outer, CERTAIN, min(below, self.limit))
-
-        return _ranges(sure, found.low, found.high, end)
 
 
 def _ranges(above: Sequence[bool], low: float, high: float, end: Callable[[tuple[int, int]], float]) -> list[Range]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from pready.model.approach.interfaces import Approach, baseline
+from pready.model.common.arrays import Array
 from pready.model.result.break_even import Range
 from pready.model.result.forms import rendered, to_pandas, to_polars
+from pready.model.result.interval import interval
 
 Verdict = Literal["port", "do not port", "undecided"]
 Certainty = Literal["certain", "likely", ""]
 Source = Literal["measured", "literature", "assumed", "not given", "given"]
 """Where an input comes from: a machine's value, or whether the workload states it."""
-LeverKind = Literal["machine", "unknown", "workload"]
+LeverKind = Literal["machine", "unknown"]
 
 
 ROUNDING = 1e-9
@@ -62,6 +64,25 @@ class ApproachPrediction:
     """What a receiver that is consuming still has to work on when everything is there; part of `time_s`."""
     transfer_s: float = 0.0
     """Of an iteration: its exchanges, without waiting for late neighbours and the work of a receiver."""
+
+    probability: float | None = None
+    """That it saves enough: share of the draws; None: nothing was drawn, and ends of intervals are the value."""
+    best_in: float | None = None
+    """Share of the draws in which no other way that was drawn saves more."""
+    unmeasured: str = ""
+    """Of the calls that it is made of, those that nobody measured in this library over this fabric."""
+
+    def with_draws(self, time_s: Array, eta: Array, speedup_percent: Array) -> ApproachPrediction:
+        """The row with the intervals of draws, widened to hold its values."""
+
+        def ends(drawn: Array, value: float) -> tuple[float, float]:
+            low, high = interval(drawn)
+            return min(low, value), max(high, value)
+
+        (t0, t1), (e0, e1) = ends(time_s, self.time_s), ends(eta, self.eta)
+        s0, s1 = ends(speedup_percent, self.speedup_percent)
+        at_time = replace(self, time_low_s=t0, time_high_s=t1, eta_low=e0, eta_high=e1)
+        return replace(at_time, speedup_low_percent=s0, speedup_high_percent=s1)
 
     @property
     def gain(self) -> float:
@@ -131,30 +152,25 @@ class Advice:
     """The range of `pays` that contains the workload's buffer, else the next larger."""
     pays: list[Range]
     """Buffers per peer for which `best` saves that much, parameters at their values; empty also if not asked for."""
-    certain: list[Range]
-    """Parts of `pays` with 95 % certainty, as for a verdict "port"."""
-    as_good: list[ApproachPrediction]
-    """Approaches that save as much as `best`, as far as can be told, but take more to program."""
     from_iterations: int | None
     """Number of iterations from which `best` saves that much, set-up cost included; None: never."""
     settings: list[str]
     because: str
     warnings: list[str] = field(default_factory=list)
     certainty: Certainty = ""
-    """Of "port" and "do not port": likely if an input that nobody measured or published turns it, or the model's own
-    error; empty: not asked for, or undecided."""
+    """Of "port" and "do not port": certain from a probability of 99 %, likely from 80 %; empty: undecided."""
     probability: float | None = None
-    """That a port saves enough: share of the draws of the machine's values; None: not asked for."""
-    rests_on: dict[str, int] = field(default_factory=dict)
-    """Number of the machine's values that the verdict is made of, by source."""
+    """That `best` saves enough; None: nothing was drawn."""
+    best_in: dict[str, float] = field(default_factory=dict)
+    """Ways that were drawn, by name, with the share of the draws in which each saves most."""
+    rests_on: dict[str, float] = field(default_factory=dict)
+    """Inputs with the share of the saving's variance that each explains, the largest first."""
     turns_if: list[tuple[str, float]] = field(default_factory=list)
-    """What would turn the verdict, as a clause after "if", with the percent of an iteration saved then."""
-    between: tuple[float, float] | None = None
-    """Least and most percent saved with any of what nobody measured otherwise; None: not asked for."""
+    """What would turn the verdict, as a clause after "if", with the probability of enough saved then."""
     doubt: str = ""
     """Why there is no verdict, though the model has one: the captured run contradicts it."""
     measure_next: str = ""
-    """The command that measures what is worth most to know; empty: nothing that can be measured may turn it."""
+    """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
 
     @property
     def break_even_bytes(self) -> float | None:
@@ -178,19 +194,15 @@ class Advice:
             "min_gain_percent": 100 * self.min_gain,
             "break_even_bytes": self.break_even_bytes,
             "pays_bytes": [r.to_list() for r in self.pays],
-            "certain_bytes": [r.to_list() for r in self.certain],
-            "as_good": [
-                {"key": r.key, "transport_partitions": r.transport_partitions, "vcis": r.vcis} for r in self.as_good
-            ],
             "from_iterations": self.from_iterations,
             "settings": self.settings,
             "because": self.because,
             "warnings": self.warnings,
             "certainty": self.certainty,
             "probability": self.probability,
+            "best_in": self.best_in,
             "rests_on": self.rests_on,
-            "turns_if": [{"if": clause, "speedup_percent": percent} for clause, percent in self.turns_if],
-            "between_percent": None if self.between is None else list(self.between),
+            "turns_if": [{"if": clause, "probability": p} for clause, p in self.turns_if],
             "measure_next": self.measure_next,
             "doubt": self.doubt,
         }
@@ -198,36 +210,34 @@ class Advice:
 
 @dataclass(frozen=True)
 class Lever:
-    """Sensitivity to one input: moved by itself, what the advised approach then saves of an iteration."""
+    """What a saving is where one input is at either end, or is another; read from the draws."""
 
     name: str
-    """Of a cost term, of an unknown, or of a workload's field."""
+    """Of a cost term, of an alternative, or the model's own error."""
     kind: LeverKind
-    """A term whose values have intervals; what nobody measured; a field of the workload."""
+    """A value with an interval, or one of several alternatives."""
     source: Source
     steps: tuple[str, ...]
-    """What it is moved to: ends of intervals, steps, or of an unknown a clause after "if"."""
+    """Ends of intervals, or of an alternative each as a clause after "if"."""
     here_percent: float
-    """The saving with the input unmoved, in percent of the baseline's iteration."""
+    """The saving, in percent of the baseline's iteration."""
     speedup_percent: tuple[float, ...]
-    """The saving by step; where nothing is advised, of the approach that would save most."""
+    """The saving by step."""
+    probability: tuple[float, ...]
+    """That the saving is enough, by step."""
+    share: float
+    """Of the saving's variance that the input explains."""
     turns: bool
-    """Does the input change whether a port is worth it?"""
-    worth_percent: float
-    """Expected value of knowing the input before deciding, in percent of an iteration."""
+    """Is the verdict another at some step?"""
+    wrong: float
+    """Chance of a wrong verdict if one knew the input."""
     measure: str
     """Measurements of ``pready calibrate`` that tell it; empty: none."""
-
-    @property
-    def swing(self) -> float:
-        """Percentage points between the smallest and the largest saving."""
-        some = (self.here_percent, *self.speedup_percent)
-        return max(some) - min(some)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, flat; the keys are part of the public interface."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
-        return own | {"steps": list(self.steps), "speedup_percent": list(self.speedup_percent)}
+        return own | {name: list(own[name]) for name in ("steps", "speedup_percent", "probability")}
 
 
 @dataclass(frozen=True)
@@ -251,7 +261,7 @@ class Prediction:
     iterations: int = 1
     """Number of simulated iterations, with the machine's parameters at their values."""
     sensitivity: list[Lever] = field(default_factory=list)
-    """To each input, the largest swing first; empty also if not asked for."""
+    """To each input, the largest share of the variance first; empty also if nothing was drawn."""
     exchanges: tuple[Prediction, ...] = ()
     """For a step of several exchanges: each with the others in bulk; iterations are whole steps. `approaches` are then
     those of the step: all in bulk, and each as advised."""

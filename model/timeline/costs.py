@@ -26,6 +26,8 @@ _FIXED = ("o_s", "L", "o_r")
 """Of a line's time at no bytes."""
 BY_SHARING = ("contention", "waiting")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
+SHARING = 4
+"""Ranks that share an adapter, where a workload does not say how many do."""
 SHORTEST_HANDSHAKE = 1e-15
 """Seconds; no draw makes a rendezvous an eager message, whose handshake is 0."""
 
@@ -106,6 +108,17 @@ class Costs:
 
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
+    def where(self, rows: BoolArray, other: Costs) -> Costs:
+        """These costs in some rows, another's in the others."""
+
+        def those(name: str) -> NDArray[Any]:
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine is its:
+                return np.asarray(mine)
+            return np.asarray(np.where(rows[:, None] if name in BY_SHARING else rows, mine, its))
+
+        return Costs(**{f.name: those(f.name) for f in fields(Costs)})
+
     @staticmethod
     def stack(parts: Sequence[Costs], rows: int) -> Costs:
         """Costs of several configurations with `rows` samples each, one below the other."""
@@ -129,34 +142,59 @@ def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:
     PreadyError
         More threads than the machine's contention or barrier curve covers.
     """
-    m = sampler.machine
-    path = m.path(workload.path)
-    index = path.place(size)
-    segment = path.segments[index]
+    path = sampler.machine.path(workload.path)
     of_all = (workload.path, workload.cache, workload.threads, len(workload.sends))
     alike = sampler.once(of_all, lambda: _of_all_sizes(sampler, workload, path))
+    made = [
+        (_in_segment(sampler, workload, size, index, alike), rows)
+        for index, rows in sampler.places(workload.path, path, size)
+    ]
+    (out, _), *others = made
+    for other, rows in others:
+        out = out.where(~rows, other)
+    return out
+
+
+def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, alike: dict[str, Array]) -> Costs:
+    """The costs of messages of `size` bytes in one of the path's segments."""
+    path = sampler.machine.path(workload.path)
+    segment = path.segments[index]
     fitted = sampler.once((workload.path, index), lambda: _of_segment(sampler, workload.path, path, index))
     copy = size / alike["copy"]
     stream = size * fitted["G"]
     # L of a fitted line may be negative; no draw of it makes a message arrive before it has left.
     wire = np.maximum(fitted["L"], -stream)
     link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
+    gap = fitted["g"]
+    if workload.path == "inter" and "ranks per node" in sampler.alternatives:
+        # Each of the ranks that share an adapter has its part of the cable and of the messages a second.
+        by = np.where(sampler.chosen("ranks per node") == 1, SHARING, 1)
+        gap, link = gap * by, link * by
+        stream = np.maximum(stream, link)
     return Costs(
         size=np.asarray(float(size)),
         hold=fitted["o_s"],
         copy_in=_copy(segment, segment.O_s, size, copy),
         put=_put(sampler, workload, path, size, alike["copy"]),
         handshake=fitted["handshake"],
-        gap=fitted["g"],
+        gap=gap,
         shared=_shared(sampler, size, fitted["g"] + link),
         stream=stream,
         link=link,
         wire=wire,
-        on_call=np.asarray((segment.progress or m.progress).value == "on-call"),
+        on_call=_on_call(sampler, segment),
         receive=fitted["o_r"] + _copy(segment, segment.O_r, size, copy) + alike["matching"],
         copy_out=copy,
         **{name: alike[name] for name in _ALIKE},
     )
+
+
+def _on_call(sampler: Sampler, segment: Segment) -> BoolArray:
+    """Is a rendezvous in this segment answered only by a thread in MPI? By what the file says, or as it is drawn."""
+    of = sampler.alternatives.get("who answers a rendezvous")
+    if segment.progress is not None or of is None:
+        return np.asarray((segment.progress or sampler.machine.progress).value == "on-call")
+    return np.asarray(np.isin(sampler.chosen(of.name), [n for n, o in enumerate(of.options) if o == "on-call"]))
 
 
 _ALIKE = ("setup", "per_entry", "control", "barrier", "epoch", *BY_SHARING)
@@ -166,7 +204,6 @@ _ALIKE = ("setup", "per_entry", "control", "barrier", "epoch", *BY_SHARING)
 def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
     """`_ALIKE`, and the rates that other costs are made of."""
     m, at, n = sampler.machine, workload.path, workload.threads
-    barrier = m.threads.barrier
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
     epoch, peer = (np.maximum(sampler(f"one_sided.{x}", getattr(m.one_sided, x)), 0.0) for x in ("epoch", "epoch_peer"))
     setup = None if m.requests is None else m.requests.setup
@@ -179,7 +216,7 @@ def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> di
         "control": np.asarray(
             sum(sampler(f"{at}.segments[0].{name}", getattr(path.segments[0], name)) for name in _FIXED)
         ),
-        "barrier": sampler.relative("barrier", barrier.at(n), barrier.interval),
+        "barrier": sampler.team("barrier", m.threads.barrier, n),
         "epoch": epoch + len(workload.sends) * peer,
         "contention": sampler.sharing("contention", contention(m), n),
         "waiting": sampler.sharing("waiting", waiting(m), n),
@@ -212,9 +249,11 @@ def _shared(sampler: Sampler, size: float, own: Array) -> Array:
 def _put(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
     """CPU time of a put at a copy bandwidth: its own where it is known, else a send's of the same size.
 
-    Beyond the largest size that is known, it grows as a send's does: it, too, copies or registers.
+    Beyond the largest size that is known, a curve grows as a send's time does: it, too, copies or registers.
     """
     own = sampler.machine.one_sided.put
+    if isinstance(own, Value):
+        return sampler("one_sided.put", own)
     send = partial(_sending, sampler, workload.path, path, copy)
     if own is None:
         return send(size)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from pready.files.writing import replacing, write_all, write_text
+from pready.model.advice.advise import verdict_on
 from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.libraries import LibraryProfile
@@ -32,7 +33,7 @@ from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest, verdict_of
+from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.version import VERSION
@@ -492,6 +493,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
         speedup_percent=speedup,
         speedup_low_percent=speedup_low,
         speedup_high_percent=speedup_high,
+        probability=float((metrics.speedup_percent(drawn_whole_bulk, drawn_whole) >= 100 * MIN_GAIN).mean()),
         overhead=float(metrics.overhead(calm, pt2pt)),
         perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(s.workload.buffer, time)),
         availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
@@ -505,7 +507,7 @@ def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> A
 
 def _advice(s: Setup, profile: LibraryProfile, rows: list[ApproachPrediction]) -> Advice:
     best = simplest(rows[1:] or rows, s.workload.iterations)
-    verdict = verdict_of(best)
+    verdict = verdict_on(best, MIN_GAIN)
     because = (
         f"in SST on {s.topology.title}, {s.ranks} ranks, {best.name} takes {format_time(best.time_s)} after the last "
         f"partition is ready, bulk {format_time(rows[0].time_s)}"
@@ -518,8 +520,6 @@ def _advice(s: Setup, profile: LibraryProfile, rows: list[ApproachPrediction]) -
         min_gain=MIN_GAIN,
         here=None,
         pays=[],
-        certain=[],
-        as_good=[],
         from_iterations=from_iterations(best, rows[0]),
         settings=settings if verdict != "do not port" else [],
         because=because,

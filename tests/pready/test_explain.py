@@ -6,6 +6,7 @@ from matplotlib.mathtext import MathTextParser
 
 import pready
 from pready.model.advice.explanation import explain
+from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach, Interface
 from pready.model.engine.evaluate import Evaluation
 from pready.model.equations.gain import delay as eq_8
@@ -23,7 +24,7 @@ def test_the_steps_sum_up_to_the_predicted_time(file: str, fields: dict[str, obj
     on, what = pready.load_machine("meluxina"), pready.load_workload(file).changed(**fields)
     approach = interface.into(4, 2 if interface.splits else 1)
     explained = explain(on, what, approach, seed=3, engine="timeline")
-    predicted = Evaluation(on, what, seed=3, draws=0, alone=True).predict(approach)
+    predicted = Evaluation(with_library(on)[0], what, seed=3, draws=0, alone=True).predict(approach)
     assert explained.way.time_s == pytest.approx(predicted.time_s, rel=1e-9)
     assert explained.eta == pytest.approx(predicted.eta, rel=1e-9)
     assert all(s.added_s > -1e-15 for way in (explained.bulk, explained.way) for s in way.steps)
@@ -34,13 +35,10 @@ def test_the_steps_sum_up_to_the_predicted_time(file: str, fields: dict[str, obj
 def test_it_says_what_predict_says(file: str) -> None:
     on, what = pready.load_machine("meluxina"), pready.load_workload(file).changed(iterations=60)
     what = what if what.pattern == "pt2pt" else what.changed(grid=(2, 2, 2))
-    prediction = pready.predict(on, what, seed=5)
     explained = pready.explain(on, what, seed=5)  # without an approach: the advised one
-    row = prediction.advised
-    assert (explained.way.approach.name, explained.way.approach.transport_partitions) == (
-        row.name,
-        row.transport_partitions,
-    )
+    assert explained.way.approach == pready.predict(on, what, seed=5).advised.approach
+    prediction = pready.predict(on, what, seed=5, draws=0)  # the machine at its values
+    (row,) = (r for r in prediction.approaches if r.approach == explained.way.approach)
     assert explained.way.time_s == pytest.approx(row.time_s, rel=1e-9)
     assert explained.bulk.time_s == pytest.approx(prediction.bulk.time_s, rel=1e-9)
     assert explained.eta == pytest.approx(row.eta, rel=1e-9)

@@ -4,6 +4,7 @@ import csv
 import json
 import threading
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,8 @@ def test_a_row_says_what_predict_says(w: Workload) -> None:
     whole = predict(MELUXINA, w, seed=3)
     best = outcome(MELUXINA, w, seed=3, sizes=True)
     every = outcome(MELUXINA, w, seed=3, every=True)
-    assert best.best == every.best == whole.advice.best
+    assert best.best == replace(every.best, best_in=None)  # of the ways that a point draws
+    assert every.best == whole.advice.best
     assert best.verdict == every.verdict == whole.advice.verdict
     assert list(best.pays or ()) == whole.advice.pays
     assert [*every.rows] == whole.approaches[: len(every.rows)]

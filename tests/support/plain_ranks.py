@@ -87,7 +87,7 @@ def run_as_plain(
 
 def run_from_rest(of: Evaluation, approach: Approach) -> tuple[Outcome, Array]:
     """Exchanges from rest by the oracle, which end as the engine says; and when their last partitions are ready."""
-    plan, n = of._at_values(approach, of.iterations), of.iterations
+    plan, n = of._plan(approach, of.iterations), of.iterations
     times = [draws.draw(plan.workload, n, plan.seed, rank=rank).tolist() for rank in (0, 1)]
     state = State.at_rest(2 * n)
     ended, sent = exchange(ranks_of(of.machine, plan), [*times[0], *times[1]], state)

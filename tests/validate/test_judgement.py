@@ -14,7 +14,7 @@ PROMISED = (0.10, 0.08, 0.12)
 def rounds(*savings: float) -> Judgement:
     """Judged against `PROMISED`: rounds whose baseline takes 1 s, then 2 s, as a machine that slows down does."""
     today = np.linspace(1.0, 2.0, len(savings))
-    return judge(PROMISED, saving_of(today * (1 - np.array(savings)), today), LEAST)
+    return judge(PROMISED, 1.0, saving_of(today * (1 - np.array(savings)), today), LEAST)
 
 
 def test_the_interval_is_student_s_and_drift_cancels() -> None:
@@ -43,25 +43,27 @@ def test_findings(savings: tuple[float, ...], finding: Finding) -> None:
 
 def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:
     steady = saving_of(np.array([0.9, 0.901, 0.899, 0.9]), np.ones(4))
-    assert judge((0.02, -0.01, 0.05), steady, LEAST).finding == "decided by measuring"
+    assert judge((0.02, -0.01, 0.05), 0.7, steady, LEAST).finding == "decided by measuring"
 
 
 @pytest.mark.parametrize(
-    ("expected", "saved", "finding"),
+    ("expected", "probability", "saved", "finding"),
     [
-        ((0.10, 0.08, 0.12), -0.05, "not kept"),
-        ((-0.10, -0.12, -0.08), 0.05, "not kept"),  # a port that was advised against pays
-        ((0.005, -0.12, 0.0099), 0.0110, "not kept"),  # intervals that hardly miss each other
+        ((0.10, 0.08, 0.12), 1.0, -0.05, "not kept"),
+        ((-0.10, -0.12, -0.08), 0.0, 0.05, "not kept"),  # a port that was advised against pays
+        ((0.005, -0.12, 0.0099), 0.02, 0.0110, "not kept"),  # intervals that hardly miss each other
     ],
 )
-def test_a_contradiction_has_two_sides(expected: tuple[float, float, float], saved: float, finding: Finding) -> None:
+def test_a_contradiction_has_two_sides(
+    expected: tuple[float, float, float], probability: float, saved: float, finding: Finding
+) -> None:
     each = saved + 0.0002 * np.array([-1, 1, 0, 0.5, -0.5])
-    assert judge(expected, saving_of(1 - each, np.ones(5)), LEAST).finding == finding
+    assert judge(expected, probability, saving_of(1 - each, np.ones(5)), LEAST).finding == finding
 
 
 def test_shared_cores_are_not_judged() -> None:
     steady = saving_of(np.array([1.1, 1.1, 1.1]), np.ones(3))
-    assert judge(PROMISED, steady, LEAST, shared=True).finding == "undecided"
+    assert judge(PROMISED, 1.0, steady, LEAST, shared=True).finding == "undecided"
 
 
 def test_how_many_rounds_would_tell() -> None:
@@ -80,7 +82,7 @@ def test_no_contradiction_that_a_rerun_takes_back() -> None:
     def run(truth: float) -> Finding:
         today = 1 + 0.05 * rng.standard_normal(5)
         ported = (1 - truth) * (1 + 0.05 * rng.standard_normal(5))
-        return judge(PROMISED, saving_of(ported, today), LEAST).finding
+        return judge(PROMISED, 1.0, saving_of(ported, today), LEAST).finding
 
     kept = [run(0.10) for _ in range(200)]
     assert "not kept" not in kept

@@ -85,14 +85,6 @@ def changed(table: Any, path: list[str], value: object) -> Any:
     return table.model_copy(update={head: new})
 
 
-class WithoutIntervals(Evaluation):
-    """Figures alone: no claim asks how sure they are."""
-
-    def blocks(self, approach: Approach) -> Array:
-        """All iterations as one block."""
-        return self.means(approach)[None]
-
-
 @dataclass
 class Lab:
     """The inputs that one validation computes with.
@@ -138,7 +130,7 @@ class Lab:
         """Exchanges from rest of a workload, the machine's parameters taken at their values."""
         key = self._key(table), workload
         if key not in self._evaluations:
-            self._evaluations[key] = WithoutIntervals(
+            self._evaluations[key] = Evaluation(
                 self.machine(table), workload, self.seed, draws=0, alone=True, samples=SAMPLES
             )
         return self._evaluations[key]

@@ -12,7 +12,7 @@ from typing import Any
 from pready.model.machine.contention_by_library import contention as contention_of
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma import OneSided
-from pready.model.toml.provenance import Strict
+from pready.model.toml.provenance import Strict, Value
 
 WRONG = 3.0
 """What overheads and contention are multiplied with, or divided by."""
@@ -48,6 +48,8 @@ def _put(one_sided: OneSided, factor: float) -> OneSided:
     put = one_sided.put
     if put is None:
         return one_sided
+    if isinstance(put, Value):
+        return one_sided.model_copy(update={"put": put.model_copy(update={"value": factor * put.value})})
     return one_sided.model_copy(update={"put": put.model_copy(update={"time": tuple(factor * t for t in put.time)})})
 
 

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import Approach, whole
 from pready.model.engine.evaluate import Evaluation, WholeStep, plans
 from pready.model.engine.layout import layout
 from pready.model.engine.simulation import Simulation, run_step, simulate, together
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.verdict import MIN_GAIN
 from pready.model.workload.workload import Workload
 
 Ways = tuple[Approach, ...]
@@ -32,6 +34,8 @@ class Expectation:
     saving: float
     saving_low: float
     saving_high: float
+    probability: float
+    """That the way saves enough."""
     exchanges_s: tuple[float, ...]
     """Communication of each exchange of a step, the others sent in their ways."""
 
@@ -58,6 +62,7 @@ class Expected:
     seed: int
     first: int
     iterations: int
+    min_gain: float = MIN_GAIN
     _runs: dict[Ways, list[Simulation]] = field(default_factory=dict, repr=False)
     _rows: dict[Ways, ApproachPrediction] = field(default_factory=dict, repr=False)
 
@@ -88,8 +93,11 @@ class Expected:
 
     def _row(self, approaches: Ways) -> ApproachPrediction:
         if approaches not in self._rows:
-            one = self._many.predict(approaches[0]) if self._step is None else self._step.predict(approaches)[0][-1]
-            self._rows[approaches] = one
+            base = tuple(w.baseline for w in self.workload.parts)
+            ways = [base[0], approaches[0]]
+            rows = self._many.predict_all(ways) if self._step is None else self._step.predict(approaches)
+            savings = Savings(self._many.drawn, (base, approaches))
+            self._rows[approaches] = savings.rows([rows[0], rows[-1]], self.min_gain)[1]
         return self._rows[approaches]
 
     def of(self, approaches: Ways) -> Expectation:
@@ -111,5 +119,6 @@ class Expected:
             saving=saving,
             saving_low=row.speedup_low_percent / 100 + shift,
             saving_high=row.speedup_high_percent / 100 + shift,
+            probability=row.probability or 0.0,
             exchanges_s=tuple(map(exchange_s, self._counted(approaches))),
         )

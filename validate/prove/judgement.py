@@ -10,7 +10,7 @@ import numpy as np
 from pready.model.common.arrays import Array
 from pready.model.common.normal import student95
 from pready.model.result.prediction import Verdict
-from pready.model.result.verdict import verdict
+from pready.model.result.verdict import verdict, verdict_of
 
 Finding = Literal["kept", "saves less", "decided by measuring", "not kept", "too noisy to judge", "undecided"]
 MOST_ROUNDS = 100
@@ -93,18 +93,22 @@ class Judgement:
         return self.finding == "not kept"
 
 
-def judge(expected: tuple[float, float, float], saving: Saving, least: float, *, shared: bool = False) -> Judgement:
+def judge(
+    expected: tuple[float, float, float], probability: float, saving: Saving, least: float, *, shared: bool = False
+) -> Judgement:
     """Compare the predicted saving of the advised way with the measured one.
 
     Parameters
     ----------
     expected
         The saving, and the ends of its interval; shares of an iteration, like `least`, what is asked for.
+    probability
+        That enough is saved, as predicted.
     shared
         Ranks shared cores: nothing is judged.
     """
     value, low, high = expected
-    predicted, measured = verdict(low, high, least), verdict(saving.low, saving.high, least)
+    predicted, measured = verdict_of(probability), verdict(saving.low, saving.high, least)
 
     def found(finding: Finding, rounds: int | None = None) -> Judgement:
         return Judgement(finding, predicted, measured, saving, expected, least, rounds)

@@ -154,7 +154,7 @@ def prove(
         raise PreadyError(
             f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
         )
-    cases = cases_of(workload, Expected(on, workload, seed, first, count), seen)
+    cases = cases_of(workload, Expected(on, workload, seed, first, count, min_gain), seen)
     return _concluded(
         workload, on, advised[:2][-1], cases, failures, site, content, notes, min_gain, seed, folder, budget_s
     )
@@ -273,7 +273,8 @@ def _concluded(
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
     e, shared = chosen.expected, shared_cores(c.performed for c in cases)
-    judged = judge((e.saving, e.saving_low, e.saving_high), chosen.measured.saving, min_gain, shared=shared is not None)
+    expected, measured = (e.saving, e.saving_low, e.saving_high), chosen.measured.saving
+    judged = judge(expected, e.probability, measured, min_gain, shared=shared is not None)
     rounds = judged.saving.rounds
     more = judged.rounds or rounds
     options = f"--rounds {more} --budget '{math.ceil(budget_s * more / rounds)} s'"

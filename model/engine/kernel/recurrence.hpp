@@ -231,7 +231,7 @@ class Steps {
     void ready(std::int64_t rank, std::int64_t iteration) {
         const std::int64_t alone = p.pattern.alone;
         const double* times = alone > 0 ? arrivals_.at(*kept_, rank / alone, first_ + rank % alone, times_.data())
-                                        : arrivals_.at(*kept_, rank, iteration, times_.data());
+                                        : arrivals_.at(*kept_, rank, first_ + iteration, times_.data());
         const auto partitions = static_cast<std::size_t>(arrivals_.partitions());
         const double first = earliest({times, partitions}), last = latest({times, partitions});
         Rank& r = of(rank);

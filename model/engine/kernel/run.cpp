@@ -272,9 +272,10 @@ std::vector<std::vector<Outcome>> run_all(const std::vector<Job>& jobs, int core
             const Pattern& pattern = e.plan->pattern;
             messages += static_cast<double>(pattern.ranks * (8 + e.plan->sent()) * pattern.steps() * job.iterations);
             // Many jobs have the same arrivals: they are drawn once.
-            std::int64_t last = pattern.alone;
-            for (const std::int64_t first : job.firsts) last = std::max(last, first + pattern.alone);
-            e.arrivals->keep(pattern.alone > 0 ? 2 : pattern.ranks, pattern.alone > 0 ? last : job.iterations * pattern.steps());
+            const std::int64_t each = pattern.alone > 0 ? pattern.alone : job.iterations * pattern.steps();
+            std::int64_t last = each;
+            for (const std::int64_t first : job.firsts) last = std::max(last, first + each);
+            e.arrivals->keep(pattern.alone > 0 ? 2 : pattern.ranks, last);
         }
         out.emplace_back(job.step[0].rows.size());
         for (std::size_t r = 0; r < out.back().size(); ++r) units.push_back({j, r, messages});

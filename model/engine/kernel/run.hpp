@@ -49,7 +49,7 @@ std::int64_t memory(const std::vector<Exchange>& step);
 
 struct Job {
     std::vector<Exchange> step;
-    std::vector<std::int64_t> firsts;  // by row: the first exchange's iteration, where they are from rest
+    std::vector<std::int64_t> firsts;  // by row: the iteration whose arrivals the first one has
     std::int64_t iterations = 1;
 };
 // By job and row.

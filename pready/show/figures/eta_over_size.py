@@ -23,8 +23,8 @@ class Sure:
     """η at each size."""
     pays: Sequence[tuple[float, float]]
     """Size ranges that save enough, with parameters at their values."""
-    certain: Sequence[tuple[float, float]]
-    """Size ranges that save enough with 95 % certainty."""
+    likely: Sequence[tuple[float, float]]
+    """Size ranges of which the verdict is "port"."""
     enough: str
     """The threshold as text, such as "1 % of an iteration"."""
 
@@ -87,7 +87,7 @@ def _pays_strip(axes: Any, sure: Sure | None, sizes: Sequence[float], here: floa
         return
     for ranges, style, name in (
         (sure.pays, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
-        (sure.certain, {"color": COLOURS[2]}, f"saves {sure.enough}"),
+        (sure.likely, {"color": COLOURS[2]}, f"saves {sure.enough}"),
     ):
         inside = [(max(low, sizes[0]), min(high, sizes[-1])) for low, high in ranges]
         for first, (low, high) in enumerate(ends for ends in inside if ends[0] < ends[1]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from operator import attrgetter
 from typing import Any, cast
 
@@ -10,7 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from pready.model.advice.advise import verdict_on
 from pready.model.advice.predict import Engine, as_used_by, evaluator
+from pready.model.advice.savings import drawn_row
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library
 from pready.model.approach.vcis import transport_counts
@@ -32,7 +35,7 @@ from pready.whatif.points import Options
 from pready.whatif.tabulated import product, tabulate
 
 POINTS, MAP_POINTS = 145, 61
-SURE_POINTS, SURE_DRAWS = 13, 12
+SURE_POINTS, SURE_DRAWS = 13, 32
 SAMPLES_OF_MAP = 32
 MOST_LEVERS = 8
 MAP_THREADS, MAP_SIZES = 5, 8
@@ -97,8 +100,7 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     for size in counts:
         there = workload.at_buffer(float(size))
         evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
-        evaluation.prepare([workload.baseline, best])
-        rows.append(evaluation.predict(best))
+        rows.append(drawn_row(evaluation, best, min_gain=advice.min_gain))
     low, high = (
         eta * np.exp(np.interp(np.log(sizes), np.log(counts), [math.log(end(row) / row.eta) for row in rows]))
         for end in (attrgetter("eta_low"), attrgetter("eta_high"))
@@ -107,9 +109,15 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
         low,
         high,
         [(r.low, r.high) for r in advice.pays],
-        [(r.low, r.high) for r in advice.certain],
+        [(some[0], some[-1]) for some in _runs(counts, [verdict_on(r, advice.min_gain) == "port" for r in rows])],
         f"{100 * advice.min_gain:g} % of an iteration",
     )
+
+
+def _runs(sizes: Array, which: list[bool]) -> list[list[float]]:
+    """Sizes next to each other that are among those asked for."""
+    of = groupby(zip(sizes.tolist(), which, strict=True), key=lambda x: x[1])
+    return [[size for size, _ in some] for yes, some in of if yes]
 
 
 def _messages_and_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -32,35 +31,27 @@ def tornado(title: str, levers: Sequence[Lever], min_gain_percent: float) -> Fig
     swings = np.array([np.abs(np.subtract(lever.speedup_percent, lever.here_percent)).max() for lever in levers])
     seen = swings >= UNSEEN * swings.max()
     shown = [lever for lever, one in zip(levers, seen, strict=True) if one]
-    figure, axes = subplots(size=(7.2, 1.5 + 0.34 * len(shown)))
+    labels = [_label(lever) for lever in shown]
+    figure, axes = subplots(size=(7.2, 1.7 + 0.16 * sum(label.count("\n") + 2 for label in labels)))
     y = np.arange(len(shown))[::-1]
     here = levers[0].here_percent
-    for end, colour in ((0, COLOURS[5]), (1, COLOURS[1])):
+    ends = ("low end, or first option", COLOURS[5]), ("high end, or second", COLOURS[1]), ("third option", COLOURS[2])
+    for end, (label, colour) in enumerate(ends[: max(len(lever.speedup_percent) for lever in shown)]):
         # One of a single step has one bar.
         saved = np.array([dict(enumerate(lever.speedup_percent)).get(end, here) for lever in shown])
-        label = ("low end, first step", "high end, second step")[end]
-        axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.25 * end, label=label)
-    for lever, place in zip(shown, y, strict=True):
-        if lever.kind != "machine":
-            _name_ends(axes, lever, float(place))
+        axes.barh(y, saved - here, left=here, color=colour, height=0.6 - 0.2 * end, label=label)
     axes.axvline(here, color="k", lw=1, label="as it is")
     axes.axvline(min_gain_percent, color=NEUTRAL, lw=1, ls=":", label=f"worth a port: {min_gain_percent:g} %")
-    axes.set_yticks(y, [lever.name for lever in shown])
+    axes.set_yticks(y, labels, fontsize=8)
     rest = [lever.name for lever, one in zip(levers, seen, strict=True) if not one]
     unseen = "\n" + fill(f"too small to draw: {', '.join(rest)}", 60) if rest else ""
     axes.set_xlabel(f"iteration shorter by, %{unseen}")
     axes.margins(x=0.12)
-    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     return figure
 
 
-def _name_ends(axes: Any, lever: Lever, place: float) -> None:
-    """Label a lever's bars on both sides with the values there, from left to right."""
-    here = lever.here_percent
-    ends = sorted(zip(lever.speedup_percent, lever.steps, strict=True))
-    how: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 7}
-    if low := [e for e in ends if e[0] < here]:
-        axes.annotate(", ".join(s for _, s in low), (low[0][0], place), xytext=(-3, 0), ha="right", **how)
-    if high := [e for e in ends if e[0] >= here]:
-        axes.annotate(", ".join(s for _, s in high), (high[-1][0], place), xytext=(3, 0), ha="left", **how)
+def _label(lever: Lever) -> str:
+    """The input's name, and each of its options on lines of its own."""
+    return "\n".join([lever.name, *(fill(step, 38) for step in lever.steps if lever.kind != "machine")])

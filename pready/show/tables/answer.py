@@ -9,13 +9,14 @@ from rich.text import Text
 from pready.model.advice.gpu import GpuBound
 from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time
-from pready.model.result.break_even import Range, nearest
+from pready.model.result.break_even import Range
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
-MOST_TURNS = 3
-"""Most clauses of what would turn a verdict."""
-SOURCES = {"measured": "measured", "literature": "published", "assumed": "assumed"}
+MOST_TURNS, MOST_INPUTS = 1, 3
+"""Most clauses of what would turn a verdict, and inputs that it rests on."""
+NAMED = 0.1
+"""Share of the draws from which on another way that saves most in them is named."""
 
 
 def answer(prediction: Prediction) -> list[Text]:
@@ -25,8 +26,6 @@ def answer(prediction: Prediction) -> list[Text]:
     out = [Text.assemble(verdict, f": {headline(prediction)}")]
     if advice.doubt:
         return out
-    if advice.verdict != "do not port" and (same := dict.fromkeys(r.name for r in advice.as_good)):
-        out[0].append(f" As good: {', '.join(same)}.")
     if sure := how_sure(advice):
         out.append(Text(sure))
     out.append(Text(f"Why: {advice.because}."))
@@ -99,23 +98,33 @@ def way(row: ApproachPrediction) -> str:
 
 
 def how_sure(advice: Advice) -> str:
-    """What the verdict rests on, what would turn it, and what to measure next; "" where it was not asked for."""
+    """The probability, what it rests on, what would turn it, and what to measure next; "" where nothing was drawn."""
     if advice.probability is None:
         return ""
-    counts = [f"{n} {SOURCES[s]}" for s, n in advice.rests_on.items() if n]
-    first = {"certain": "Certain", "likely": "Likely", "": "Unsure"}[advice.certainty]
-    said = f"{first}: rests on {', '.join(counts) or 'no'} value{'s' * (sum(advice.rests_on.values()) != 1)}"
-    if advice.verdict == "undecided":
-        said += f"; {100 * advice.probability:.0f} % of the values drawn say port"
-    if advice.between is not None and bare(advice.between[0]) != bare(advice.between[1]):
-        said += f"; what nobody measured leaves {bare(advice.between[0])} to {bare(advice.between[1])} %"
+    first = {"certain": "Certain", "likely": "Likely", "": "Undecided"}[advice.certainty]
+    said = f"{first}: {chance(advice.probability)} that it saves {100 * advice.min_gain:g} %"
+    if (name := advice.best.name) in advice.best_in and len(advice.best_in) > 1:
+        others = sorted(((p, n) for n, p in advice.best_in.items() if n != name), reverse=True)
+        rival = next(((p, n) for p, n in others if p >= NAMED), None)
+        said += f", {chance(advice.best_in[name])} that nothing saves more"
+        said += f" ({rival[1]} {chance(rival[0])})" if rival else ""
     said += "."
+    if resting := [f"{name} ({100 * share:.0f} %)" for name, share in advice.rests_on.items()][:MOST_INPUTS]:
+        said += f" Rests on {', '.join(resting)}."
     if advice.turns_if:
-        some = [f"{clause} ({bare(percent)} %)" for clause, percent in advice.turns_if[:MOST_TURNS]]
+        some = [f"{clause} ({chance(p)})" for clause, p in advice.turns_if[:MOST_TURNS]]
         said += f" Would turn if {', or '.join(some)}."
     if advice.measure_next:
         said += f" Measure next: {advice.measure_next}."
     return said
+
+
+def chance(p: float) -> str:
+    """A probability in percent, never rounded to what is impossible or sure."""
+    percent = 100 * p
+    if percent >= 99.5:
+        return "over 99 %"
+    return "under 1 %" if percent < 0.5 else f"{percent:.0f} %"
 
 
 def where_it_pays(prediction: Prediction) -> str:
@@ -127,10 +136,8 @@ def where_it_pays(prediction: Prediction) -> str:
     what = "largest face" if min(faces) < max(faces) else "buffer"
     if not advice.pays:
         said = f"Saves {100 * advice.min_gain:g} % with no {what} up to 1 GiB"
-    elif nearest(advice.certain, prediction.workload["buffer"]) is None:
-        said = f"May pay with a {what} {ranges(advice.pays)}, nowhere with 95 % certainty"
     else:
-        said = f"Pays {ranges(advice.certain)}" + (" of the largest face" if what == "largest face" else "")
+        said = f"Pays {ranges(advice.pays)}" + (" of the largest face" if what == "largest face" else "")
     best = advice.best
     if best.begin_s and advice.from_iterations is not None:
         said += f"; set-up {format_time(best.begin_s)}, paid back in {_iterations(advice.from_iterations)}"

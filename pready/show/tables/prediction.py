@@ -36,7 +36,8 @@ def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
         if row is not prediction.bulk:
             rows.setdefault((row.approach.interface, row.needs), []).append(row)
     iterations = prediction.workload["iterations"]
-    best = {kind: simplest(of, iterations) for kind, of in rows.items()}
+    drawn = {kind: [r for r in of if r.probability is not None] for kind, of in rows.items()}
+    best = {kind: simplest(drawn[kind] or of, iterations) for kind, of in rows.items()}
     advised = prediction.advised
     return [prediction.bulk, *(best | {(advised.approach.interface, ""): advised}).values()]
 
@@ -85,7 +86,7 @@ def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
         style = "bold" if r is prediction.advised else ("dim" if not r.available else "")
         mark = "→ " if r is prediction.advised else "  "
         table.add_row(
-            mark + r.name + ("" if r.available else " *"),
+            mark + r.name + ("~" if r.unmeasured else "") + ("" if r.available else " *"),
             f"{r.approach.messages} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}×",
@@ -122,6 +123,8 @@ def _below(prediction: Prediction, *, every_row: bool) -> list[str]:
     if not prediction.exchanges:
         late = "late neighbours included" if prediction.ranks else "two ranks"
         out.append(f"η: {called(prediction.bulk.approach)}'s time over this one's, {late}")
+    if calls := dict.fromkeys(r.unmeasured for r in prediction.approaches if r.unmeasured):
+        out.append(f"~ nobody measured {', '.join(calls)} in {prediction.library} over this fabric")
     last = f"seed {prediction.seed}"
     rows = best_per_interface(prediction)
     if every_row:
@@ -184,13 +187,15 @@ def step_table(prediction: Prediction) -> RenderableType:
 
 
 def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:
-    """A line per input: its ends, and the change of iteration time there."""
+    """A line per input: its share of the variance, its ends, and the change of iteration time there."""
     table = Readable(
-        "sensitivity, one input at a time", Column("change of iteration time", justify="right", no_wrap=True)
+        "what the saving rests on",
+        Column("share", justify="right", no_wrap=True),
+        Column("change of iteration time", justify="right", no_wrap=True),
     )
     for lever in levers:
         name, ends = sensitivity_row(lever)
-        table.add_row(f"  {name}", ends, style="bold" if lever.turns else "")
+        table.add_row(f"  {name}", f"{100 * lever.share:.0f} %", ends, style="bold" if lever.turns else "")
     return table
 
 

@@ -19,6 +19,7 @@ from pready.calibrate.machine.segments import one_way
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import SI
 from pready.model.machine.machine import load
+from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Contention
 from pready.model.machine.writing import dumps
 
@@ -68,7 +69,7 @@ def test_puts_and_their_synchronisation() -> None:
         MACHINE,
     )
     curve, peer = found.machine.one_sided.put, MACHINE.one_sided.epoch_peer.value
-    assert curve is not None
+    assert isinstance(curve, SizeCurve)
     assert curve.sizes == (64,)
     assert curve.time == pytest.approx([put], rel=1e-3)
     assert curve.time[0] * (1 + curve.interval) == pytest.approx(put + waits / 64, rel=1e-3)
@@ -166,7 +167,7 @@ def test_a_gap_by_size_where_pairs_show_it() -> None:
     sizes = [1 << k for k in range(23)]
     rates = {s: min(56 / own, 1 / ((10e-9 if s <= 32 else 30e-9) + s / rate)) for s in sizes}
     curve = adapter_of(MACHINE, beside(of_pairs(56, rates)).pair_rates, {}).gap_by_size
-    assert curve is not None
+    assert isinstance(curve, SizeCurve)
     assert [curve.at(s) for s in (8, 32, 64, 1024)] == pytest.approx([10e-9, 10e-9, 30e-9, 30e-9], rel=0.15)
     # One gap at all sizes needs no curve.
     same = {s: min(56 / own, 1 / (12e-9 + s / rate)) for s in sizes}
@@ -180,7 +181,7 @@ def test_threads_in_ping_pongs_of_their_own() -> None:
     alone = 1e6 * one_way(MACHINE, 8)
     found = terms(beside(text.format(4, 32, alone + 4.0)), MACHINE)
     curve = found.machine.threads.contention
-    assert curve is not None
+    assert isinstance(curve, Contention)
     assert curve.threads[:2] == (1, 4)
     assert curve.time[1] == pytest.approx(1e-6, rel=1e-3)
 

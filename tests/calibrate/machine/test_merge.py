@@ -9,6 +9,7 @@ from given import Capsys
 from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
 from pready.model.machine.machine import load
+from pready.model.machine.path import SizeCurve
 
 DATA = Path(__file__).parents[2] / "data" / "importers"
 PUTS = (str(DATA / "osu_put_latency_v7.txt"), str(DATA / "osu_put_bw_v7.txt"))
@@ -63,7 +64,7 @@ def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: Capsys) ->
     told = capsys.readouterr().err
     assert f"kept one_sided.put of {base}, which is literature" in told
     kept = load(out).one_sided.put
-    assert kept is not None
+    assert isinstance(kept, SizeCurve)
     assert kept.time == pytest.approx([77e-9])
     assert "MPI_Win_flush" in load(out).one_sided.epoch.why  # was assumed
     assert "# mine" in out.read_text()

@@ -13,6 +13,7 @@ from pready.calibrate.machine.observations_of import TimedExchange
 from pready.calibrate.machine.rma_and_teams import modelled, next_within, refined
 from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
 from pready.model.machine.machine import Machine
+from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import OneSided, Puts
 from pready.model.toml.provenance import Value
 
@@ -67,7 +68,7 @@ def plain(m: Machine) -> Machine:
 
 def test_the_costs_come_back(seen: list[TimedExchange]) -> None:
     found = refined(plain(known()), seen)
-    assert found.one_sided.put is not None
+    assert isinstance(found.one_sided.put, SizeCurve)
     assert found.one_sided.put.time == pytest.approx([PUT], rel=0.02)
     assert found.threads.barrier.threads == (1, 2, 4, 1024)
     assert found.threads.barrier.time == pytest.approx([0.0, MEETING, MEETING, MEETING], rel=0.03)

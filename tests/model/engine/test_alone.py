@@ -68,4 +68,4 @@ def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Ap
 def test_exchanges_from_rest_have_one_iteration() -> None:
     e = Evaluation(load("meluxina"), Workload(threads=4, buffer="64 KiB"), draws=0)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="one iteration"):
-        run_step([e._at_values(BULK, FEW)], 2)
+        run_step([e._plan(BULK, FEW)], 2)

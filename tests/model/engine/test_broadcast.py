@@ -208,10 +208,11 @@ def test_who_cannot_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_prediction_counts_from_the_root_to_the_last_rank() -> None:
-    """What predict shows is what one simulation gives, and no approach of it is one that a tree cannot be."""
+    """What predict shows of a machine at its values is what one simulation gives, and no approach of it is one that a
+    tree cannot be."""
     machine, w = machines.load("niagara"), workload(buffer="1 MiB", grid=[16], radix=16)
     late = w.changed(**{"arrivals.model": "laggard", "arrivals.delay": "100 us", "arrivals.late": "thread"})
-    prediction = predict(machine, late, library="openmpi-persist")
+    prediction = predict(machine, late, library="openmpi-persist", draws=0)
     bulk = simulate(machine, late, BULK, grid=(16,), radix=16, iterations=1)
     assert prediction.bulk.time_s == pytest.approx(bulk.communication_s[0], rel=1e-9)
     assert all(not p.approach.interface.one_sided for p in prediction.approaches)

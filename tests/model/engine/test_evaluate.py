@@ -12,15 +12,15 @@ from workloads import workload_of
 
 from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
-from pready.model.engine.evaluate import Evaluation, compare_step
+from pready.model.engine.evaluate import PER_SIZE, Evaluation, compare_step
 from pready.model.engine.layout import layout, part
 from pready.model.engine.plan import Plan
 from pready.model.engine.rows import exchange_s
 from pready.model.engine.simulation import Simulation, run_all, run_step
 from pready.model.machine.machine import load
-from pready.model.result.verdict import simplest
+from pready.model.timeline.sampling import Sampler
 from pready.model.toml.reading import validated
-from pready.model.workload.arrivals import Gaussian, Laggard, NoArrivals, Normal
+from pready.model.workload.arrivals import Laggard, NoArrivals, Normal
 from pready.model.workload.workload import Workload
 
 NOISY = Normal(model="normal by thread", spread=0.04)
@@ -95,7 +95,9 @@ def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> Non
     expected = asdict(from_rest.predict(approach))
     for field, value in asdict(on.predict(approach)).items():
         assert value == (pytest.approx(expected[field], rel=1e-7) if isinstance(value, float) else expected[field])
-    assert expected["eta_low"] < expected["eta"] < expected["eta_high"]
+    for way in (BULK, approach):
+        here, there = (e.drawn.times([way]) for e in (on, from_rest))
+        np.testing.assert_allclose(here.communication, there.communication, rtol=1e-7)
 
 
 def test_late_neighbours_are_what_differs() -> None:
@@ -111,43 +113,18 @@ def test_late_neighbours_are_what_differs() -> None:
     assert engine.predict(part_).eta == pytest.approx(1, abs=1e-6)
 
 
-def test_a_repriced_engine_is_a_new_one() -> None:
-    # `drawn` makes one plan of all draws, and one call of the kernel; a run of each gives the same bits.
-    w = workload("halo3d")
-    e = Evaluation(load("meluxina"), w, draws=3)
-    approach = Approach(BY_KEY["many"], 8, 4)
-    first = e.first(e.per_draw)
-    plans = [e._at_draws(approach, range(draw, draw + 1)) for draw in range(4)]
-    here, *fresh = [run_alone(made, first + e.per_draw).after(first) for made in plans]
-    drawn, all_ = e.drawn(approach), e.nominal(approach)
-    # The few iterations of all draws are scaled to what all iterations take at the machine's values.
-    expected = [exchange_s(run) / exchange_s(here) * exchange_s(all_) for run in fresh]
-    assert drawn.communication.tolist() == pytest.approx(expected, rel=1e-12)
-    later = [float(run.iteration_s.mean() - here.iteration_s.mean() + all_.iteration_s.mean()) for run in fresh]
-    assert drawn.iteration.tolist() == pytest.approx(later, rel=1e-12)
-    assert len(set(expected)) == 3
-
-
 def run_alone(plan: Plan, iterations: int) -> Simulation:
     return run_step([plan], iterations)[0]
+
+
+def at_draws(e: Evaluation, approach: Approach, rows: range) -> Plan:
+    return e._compiler.sampled(approach, Sampler(e.machine, 4, lead=1), e.seed, rows)
 
 
 def same_numbers(one: Plan, other: Plan) -> None:
     for name in ("kinds", "team", "contention"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert (one.messages.vcis, one.messages.needs, one.seed) == (other.messages.vcis, other.messages.needs, other.seed)
-
-
-@of_each({"none": NoArrivals()} | UNEQUAL)
-@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
-def test_a_plan_of_all_draws_has_those_of_each_alone(pattern: str, model: Any) -> None:
-    machine, w = load("meluxina"), workload(pattern, model)
-    e = Evaluation(machine, w, seed=3, draws=3)
-    for approach in approaches(machine, w, effective_library(machine)):
-        for draw in range(4):
-            alone = e._compiler.plan(approach, lambda *kind, k=draw: e._drawn_costs(*kind).row(k), 3)
-            same_numbers(e._at_draws(approach, range(draw, draw + 1)), alone)
-        same_numbers(e._at_values(approach, 1), e._at_draws(approach, range(1)))
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
@@ -167,21 +144,9 @@ def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> 
         # All but the times of the threads are the same, or nothing is shared.
         assert (e._compiler._known is kept) == (w.buffer == first.buffer and w.threads == first.threads)
         for approach in some:
-            alone, made = e._compiler.plan(approach, e._value, seed), e._at_values(approach, 1)
+            alone, made = e._compiler.plan(approach, e._value, seed), e._plan(approach, 1)
             assert (made.seed, made.workload) == (seed, w)
             same_numbers(made, alone)
-
-
-def test_what_is_saved_is_what_the_prediction_says() -> None:
-    w = workload("halo3d")
-    for of in (Evaluation(load("meluxina"), w, draws=5), Evaluation(load("meluxina"), w, alone=True)):
-        approach = Approach(BY_KEY["many"], 8, 4)
-        alone = of.at_buffer(2.0**18)
-        (predicted,) = alone.predict_all([approach])
-        assert of.at_buffer(2.0**18).saved(approach) == (
-            predicted.speedup_percent / 100,
-            predicted.speedup_low_percent / 100,
-        )
 
 
 def test_replaced_costs_reach_the_kernel() -> None:
@@ -222,12 +187,11 @@ def test_a_sweep_is_counted_by_exchange() -> None:
 @pytest.mark.parametrize("cores", [1, 3])
 def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
     w = workload("halo3d")
-    e = Evaluation(load("meluxina"), w, draws=4)
-    swept = Evaluation(load("meluxina"), workload("sweep3d"), draws=2)
+    e, swept = (Evaluation(load("meluxina"), of) for of in (w, workload("sweep3d")))
     jobs = [
-        (e._at_draws(Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
-        (e._at_draws(Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
-        (swept._at_draws(Approach(BY_KEY["part"], 4, 1), range(1, 3)), 2),
+        (at_draws(e, Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
+        (at_draws(e, Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
+        (at_draws(swept, Approach(BY_KEY["part"], 4, 1), range(1, 3)), 2),
     ]
     steps = [([of], iterations) for of, iterations in jobs]
     for (of, iterations), rows in zip(jobs, run_all(steps, cores), strict=True):
@@ -240,48 +204,15 @@ def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
 def test_times_of_an_earlier_call_change_nothing() -> None:
     # A plan's arrivals keep what was drawn of them: the same ranks for fewer iterations, for more, and on other cores.
     ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
-    e = Evaluation(load("meluxina"), workload("halo3d"), draws=3)
+    e = Evaluation(load("meluxina"), workload("halo3d"))
     for iterations, cores in ((6, 1), (4, 2), (9, 1)):
         for way in ways:
-            fresh = Evaluation(load("meluxina"), workload("halo3d"), draws=3)
+            fresh = Evaluation(load("meluxina"), workload("halo3d"))
             one, other = (
-                run_all([([of._at_draws(way, range(1, 3))], iterations)], cores)[0][0][0] for of in (e, fresh)
+                run_all([([at_draws(of, way, range(1, 3))], iterations)], cores)[0][0][0] for of in (e, fresh)
             )
             np.testing.assert_array_equal(one.mean_s, other.mean_s)
             np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
-
-
-ARRIVAL_MODELS: list[Any] = [
-    NOISY,
-    Laggard(model="laggard", late_by=0.04, late="thread"),
-    Gaussian(model="normal by partition", epsilon=0.04),
-]
-RACES = [
-    (name, model, (4096.0, 2.0**18, 2.0**22)[(m + n) % 3])
-    for n, name in enumerate(("meluxina", "niagara", "hpc3", "manzano"))
-    for m, model in enumerate(ARRIVAL_MODELS)
-]
-"""Each machine with each model and each buffer, each model with each buffer."""
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("name", "model", "buffer"), RACES, ids=str)
-def test_a_race_gives_the_same_advice(name: str, model: Any, buffer: float) -> None:
-    # Every row's values, and the intervals of those that are shown, are the same to the last bit.
-    machine, w = load(name), workload("halo3d", model).changed(buffer=f"{buffer:.17g} B")
-    tried = approaches(machine, w, effective_library(machine))
-    raced = Evaluation(machine, w).predict_all(tried)
-    whole = Evaluation(machine, w, race=False).predict_all(tried)
-    bounds = ("time_low_s", "time_high_s", "eta_low", "eta_high", "speedup_low_percent", "speedup_high_percent")
-    for a, b in zip(raced, whole, strict=True):
-        assert {**asdict(a), **dict.fromkeys(bounds)} == {**asdict(b), **dict.fromkeys(bounds)}
-        assert a.time_low_s <= a.time_s <= a.time_high_s
-        assert a.eta_low <= a.eta <= a.eta_high
-    for interface in {p.approach.interface for p in whole}:
-        of_raced, of_whole = (
-            simplest([p for p in rows if p.approach.interface == interface], w.iterations) for rows in (raced, whole)
-        )
-        assert of_raced == of_whole
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
@@ -290,7 +221,7 @@ def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model
     machine, w = load("meluxina"), workload(pattern, model)
     spread, calm = Evaluation(machine, w, draws=0), Evaluation(machine, workload(pattern, NoArrivals()), draws=0)
     for approach in approaches(machine, w, effective_library(machine)):
-        (own,) = calm._simulate([calm._at_values(approach, 1)], 1)
+        (own,) = calm._simulate([calm._plan(approach, 1)], 1)
         np.testing.assert_array_equal(spread.quiet(approach).last_end_s, own.last_end_s)
 
 
@@ -302,9 +233,10 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
 
     def alone(a: Approach, size: float) -> float:
         there = Evaluation(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
-        first = there.first(there.per_draw)
-        made = there._at_values(a, 1)
-        return exchange_s(run_alone(made, first + there.per_draw).after(first))
+        count = there._iterations(PER_SIZE)
+        first = there.first(count)
+        made = there._plan(a, 1)
+        return exchange_s(run_alone(made, first + count).after(first))
 
     eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)
     np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])

@@ -63,7 +63,7 @@ def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: boo
         workload = workload.model_copy(update={"both_ways": both})
     of = Evaluation(case["machine"], workload, seed, draws=2, alone=True, samples=5)
     run_from_rest(of, case["approach"])
-    assert of.drawn(case["approach"]).communication.shape == (2,)
+    assert of.drawn.times([case["approach"]]).communication.shape == (2,)
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def test_each_part_has_its_protocol() -> None:
     of = Evaluation(load("meluxina"), w, draws=0)
     sizes = of.message_sizes(MANY.into(4))
     assert sizes == pytest.approx([2048, 124928])
-    made = of._at_values(MANY.into(4), 1)
+    made = of._plan(MANY.into(4), 1)
     asks = [bool(made.costs[k].asks(MANY)) for k in made.pattern.classes[0]]
     assert asks == [False, False, False, True]
 

@@ -40,7 +40,8 @@ def test_a_step_of_one_exchange_is_that_exchange() -> None:
     w = step(one(arrivals={"model": "normal by thread", "spread": 0.04}), transport_partitions=[4])
     single = w.parts[0]
     a, b = predict(MELUXINA, w, draws=3), predict(MELUXINA, single, draws=3)
-    assert a.exchanges[0].approaches == b.approaches
+    pairs = zip(a.exchanges[0].approaches, b.approaches, strict=True)
+    assert all(x.speedup_percent == pytest.approx(y.speedup_percent, abs=1e-9) for x, y in pairs)
     assert a.advised.approach == b.advised.approach
     assert a.advised.time_s == pytest.approx(b.advised.time_s, rel=1e-12)
     assert a.advised.speedup_low_percent == pytest.approx(b.advised.speedup_low_percent, rel=1e-9)
@@ -55,10 +56,11 @@ def test_exchanges_draw_arrivals_of_their_own() -> None:
 
 @pytest.mark.thorough
 def test_each_is_advised_for_itself_and_the_step_takes_all() -> None:
+    late = {"model": "laggard", "delay": "1 ms"}
     w = step(
-        one(buffer="4 MiB", arrivals=LATE, name="large"), one(buffer="512 B", name="small"), share=0.5, iterations=20
+        one(buffer="4 MiB", arrivals=late, name="large"), one(buffer="512 B", name="small"), share=0.5, iterations=20
     )
-    made = predict(MELUXINA, w, draws=4)
+    made = predict(MELUXINA, w)
     large, small = made.exchanges
     assert (large.workload["name"], small.workload["name"]) == ("large", "small")
     assert large.advice.verdict == "port"
@@ -130,9 +132,9 @@ def test_a_step_in_step_is_the_same_of_both_engines() -> None:
     assert [r.approach for r in quick.approaches] == [r.approach for r in slow.approaches]
     for a, b in zip((slow, *slow.exchanges), (quick, *quick.exchanges), strict=True):
         assert a.advice.verdict == b.advice.verdict
-        for ranges, same in ((a.advice.pays, b.advice.pays), (a.advice.certain, b.advice.certain)):
-            assert [r.low for r in ranges] == pytest.approx([r.low for r in same], rel=1e-9)
-            assert [r.high for r in ranges] == pytest.approx([r.high for r in same], rel=1e-9)
+        for end in ("low", "high"):
+            ends = [[getattr(r, end) for r in of.advice.pays] for of in (a, b)]
+            assert ends[0] == pytest.approx(ends[1], rel=1e-9)
         for x, y in zip(a.approaches, b.approaches, strict=True):
             for name in ("time_s", "eta", "iteration_s", "begin_s", "overhead", "arrived_early_percent"):
                 assert getattr(y, name) == pytest.approx(getattr(x, name), rel=1e-9), (x.name, name)
@@ -140,14 +142,12 @@ def test_a_step_in_step_is_the_same_of_both_engines() -> None:
 
 
 @pytest.mark.thorough
-def test_sensitivity_moves_all_exchanges_of_a_step_of_timelines() -> None:
-    w = unequal_step().model_copy(update={"iterations": 1})  # so few that the set-up counts
-    made = predict(MELUXINA, w, draws=4, engine="timeline")
+def test_a_step_of_timelines_says_what_it_rests_on() -> None:
+    w = unequal_step().model_copy(update={"iterations": 2})  # so few that the set-up counts
+    made = predict(MELUXINA, w, engine="timeline")
     best = made.advised
     assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
-    levers = {x.name: x for x in made.sensitivity}
-    assert "buffer" in levers
-    assert "set-up cost" in levers
+    assert made.advice.rests_on
     assert all(x.here_percent == best.speedup_percent for x in made.sensitivity)
     assert outcome(MELUXINA, w, engine="timeline").best.eta == pytest.approx(best.eta)
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.common.arrays import Array
 from pready.model.machine import machine as machines
-from pready.model.result.break_even import CERTAIN, EXACT, OverSizes, Range
+from pready.model.result.break_even import EXACT, OverSizes
 from pready.model.result.prediction import Prediction
-from pready.model.result.verdict import verdict_of
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 
@@ -58,128 +57,59 @@ def test_ends_are_those_of_the_look(wrong: float) -> None:
     assert len(asked) < 25
 
 
-def test_what_is_certain_is_looked_for_where_it_may_end() -> None:
-    # With a lower bound of 0.7 of the value that is where the value is 0.01 / 0.7.
-    share = hill(0.1, 2.0**20, 64)
-    sizes, _ = over_sizes(share)
-    asked = []
-
-    def bounds(size: float) -> tuple[float, float]:
-        asked.append(size)
-        return share(size), 0.7 * share(size)
-
-    (sure,) = sizes.certain(bounds, sizes.ranges(), {})
-    ratio = 64 ** math.sqrt((0.1 - 0.01 / 0.7) / 0.09)
-    assert 2**20 / ratio <= sure.low <= 1.05 * 2**20 / ratio
-    assert 2**20 * ratio / 1.05 <= sure.high <= 2**20 * ratio
-    assert len(asked) < 12
-
-
-def test_nothing_is_certain() -> None:
-    share = hill(0.1, 2.0**20, 64)
-    sizes, _ = over_sizes(share)
-    found = sizes.ranges()
-    assert len(found) == 1
-    assert sizes.certain(lambda s: (share(s), -1.0), found, {}) == []
-
-
-def test_all_is_certain() -> None:
-    sizes, asked = over_sizes(lambda _: 0.2)
-    assert sizes.ranges() == [Range(0.0, math.inf)]
-    assert sizes.certain(lambda s: (0.2, 0.15), sizes.ranges(), {}) == [Range(0.0, math.inf)]
-    assert asked == [LOWEST, HIGHEST]
-
-
 def test_a_jump_is_where_it_is() -> None:
-    # Pays from 16 KiB on, but for 64 KiB to 1 MiB, with a fifth of uncertainty.
+    # Pays from 16 KiB on, but for 64 KiB to 1 MiB.
     def share(size: float) -> float:
         return 0.002 if size < 2**14 or 2**16 <= size < 2**20 else 0.05
 
     sizes, _ = over_sizes(share, 2.0**14, 2.0**16, 2.0**20)
     found = sizes.ranges()
     assert [(r.low, r.high) for r in found] == [(2**14, pytest.approx(2**16, rel=2e-6)), (2**20, math.inf)]
-    assert sizes.certain(lambda s: (share(s), 0.8 * share(s)), found, {}) == found
 
 
-def test_where_a_border_is_uncertain_nothing_beside_it_is_certain() -> None:
-    # It pays up to 32 KiB, where bulk changes its protocol: somewhere between 16 and 64 KiB.
-    def share(size: float) -> float:
-        return 0.05 if size < 2**15 else -0.05
-
-    def low(size: float) -> float:
-        return 0.04 if size < 2**14 else -0.1
-
-    sizes, _ = over_sizes(share, 2.0**15)
-    (found,) = sizes.ranges()
-    assert found.high == pytest.approx(2**15, rel=2e-6)
-    (sure,) = sizes.certain(lambda s: (share(s), low(s)), [found], {2.0**10: (0.05, 0.04)})
-    assert sure.low == 0.0
-    assert sure.high == pytest.approx(2**14, rel=0.05)
-
-
-def test_a_dip_into_doubt_splits_what_is_certain() -> None:
-    # Between 2^15 and 2^25 bytes always above 0.01, and no more than twice that around 2^20.
-    def share(size: float) -> float:
-        return 0.012 + 0.004 * abs(math.log2(size) - 20) if 2**12 < size < 2**28 else 0.0
-
-    sizes, _ = over_sizes(share, 2.0**12, 2.0**28)
-    found = sizes.ranges()
-    assert len(found) == 1
-    first, second = sizes.certain(lambda s: (share(s), share(s) - 0.006), found, {2.0**24: (share(2**24), 0.022)})
-    assert first.high == pytest.approx(2**19, rel=0.05)
-    assert second.low == pytest.approx(2**21, rel=0.05)
-
-
-def check(
-    made: Prediction, profile: str, workload: Workload, at: Sequence[float], draws: int | None = None
-) -> dict[str, int]:
-    """The row of each size, predicted by itself, has the verdict that the ranges say; how often which."""
-    advice, machine = made.advice, with_library(machines.load(profile), None)[0]  # which sets its contention
+def check(made: Prediction, profile: str, workload: Workload, at: Sequence[float]) -> dict[bool, int]:
+    """Of each size the way saves enough, by a prediction of that size with the machine at its values, as the ranges
+    say; how often, and how often not."""
+    advice, machine = made.advice, with_library(machines.load(profile), None)[0]
     engine: Any = made.engine
-    best, seen = advice.best.approach, {"port": 0, "undecided": 0, "do not port": 0}
+    best, limit, seen = advice.best.approach, 100 * advice.min_gain, {True: 0, False: 0}
+
+    def saved_and_share(there: Workload) -> tuple[float, float]:
+        now, row = evaluator(machine, there, made.seed, engine, 0)[0].predict_all([there.baseline, best])
+        return row.speedup_percent, now.time_s / now.iteration_s
+
+    here, share_here = saved_and_share(workload)
+    off = advice.best.speedup_percent - here
     for size in at:
-        there = workload.at_buffer(size)
-        evaluation = evaluator(machine, there, made.seed, engine, draws)[0]
-        (row,) = evaluation.predict_all([best])
-        verdict = verdict_of(row, advice.min_gain)
-        limit = 100 * advice.min_gain
-        if min(abs(x - limit) for x in (row.speedup_percent, row.speedup_low_percent)) < HARDLY * limit:
+        there, share = saved_and_share(workload.at_buffer(size))
+        saved = there + min(off * there / here if here else math.inf, off * share / share_here, key=abs)
+        if abs(saved - limit) < HARDLY * limit:
             continue
-        sure, open_ = (any(size in r for r in ranges) for ranges in (advice.certain, advice.pays))
-        said = "port" if sure else "undecided" if open_ else "do not port"
-        where = (size, row.speedup_percent, row.speedup_low_percent, advice.pays, advice.certain)
-        if said == "do not port":  # of the expected saving; its interval may reach above the limit
-            assert row.speedup_percent < limit, where
-        else:
-            assert verdict == said, where
+        said = any(size in r for r in advice.pays)
+        assert (saved > limit) == said, (size, saved, advice.pays)
         seen[said] += 1
     return seen
 
 
 def clear(made: Prediction, *others: float) -> list[float]:
     """Sizes inside and outside each end, and others, without those that are as close to an end as it is known."""
-    ends = [
-        (e, by)
-        for ranges, by in ((made.advice.pays, EXACT), (made.advice.certain, CERTAIN))
-        for e in (end for r in ranges for end in (r.low, r.high))
-        if 0 < e < math.inf
-    ]
-    sizes = [*others, *(s for e, by in ends for s in (e / by**1.2, e * by**1.2))]
+    ends = [e for r in made.advice.pays for e in (r.low, r.high) if 0 < e < math.inf]
+    sizes = [*others, *(s for e in ends for s in (e / EXACT**1.2, e * EXACT**1.2))]
     return [
         s
         for s in sizes
         if made.workload["threads"] * made.workload["partitions_per_thread"] < s < HIGHEST
-        and all(max(s / e, e / s) > by**1.1 for e, by in ends)
+        and all(max(s / e, e / s) > EXACT**1.1 for e in ends)
     ]
 
 
 @pytest.mark.parametrize("name", [pytest.param("halo3d", marks=pytest.mark.thorough), "laggard", "slow-link"])
-def test_an_example_pays_where_its_own_prediction_says_port(name: str) -> None:
+def test_an_example_pays_where_its_own_prediction_says_so(name: str) -> None:
     what = workloads.load(f"examples/{name}.toml")
     made = predict(machines.load("meluxina"), what)
     seen = check(made, "meluxina", what, clear(made, what.buffer, 0.98 * made.advice.pays[0].low))
-    assert seen["port"] >= 2
-    assert seen["do not port"] >= 1
+    assert seen[True] >= 2
+    assert seen[False] >= 1
 
 
 @pytest.mark.thorough
@@ -190,4 +120,4 @@ def test_whatever_pays_does_so_by_its_own_prediction(
 ) -> None:
     made = predict(machines.load(profile), workload, engine=engine, draws=6)
     anywhere = workload.n_partitions * (HIGHEST / workload.n_partitions) ** where
-    check(made, profile, workload, clear(made, anywhere), draws=6)
+    check(made, profile, workload, clear(made, anywhere))

@@ -8,6 +8,7 @@ import pytest
 from machines import ideal
 
 from pready.model.advice.predict import predict
+from pready.model.advice.savings import drawn_row
 from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.evaluate import Evaluation, compare_step
@@ -90,7 +91,7 @@ def test_what_is_dear_to_begin_is_not_the_best_of_a_short_run() -> None:
 def test_its_uncertainty_counts() -> None:
     """The windows' interval reaches from 30 us to 1.4 ms: a run of few iterations is as uncertain."""
     evaluations = (Evaluation(load("meluxina"), made(iterations=n)) for n in (2, 100_000))
-    few, many = (e.predict(Approach(BY_KEY["rma-single-active"], 8)) for e in evaluations)
+    few, many = (drawn_row(e, Approach(BY_KEY["rma-single-active"], 8)) for e in evaluations)
     wide, narrow = (row.speedup_high_percent - row.speedup_low_percent for row in (few, many))
     assert wide > 3 * narrow
 

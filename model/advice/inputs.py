@@ -1,0 +1,181 @@
+"""What a saving rests on, read from its draws: the share of its variance that each input explains, what it is where an
+input is at either end, and which measurement leaves the least chance of a wrong verdict.
+
+An input explains the variance of the saving's mean by bins of its draws, less what the bins' own scatter explains by
+chance: the correlation ratio of Pearson, ε² (Kelley 1935). Libraries for sensitivity want draws in a design of their
+own, and bring pandas and Matplotlib into every installation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pready.model.advice.own_error import NAME as OWN_ERROR
+from pready.model.common.arrays import Array, Wholes
+from pready.model.machine.machine import Machine
+from pready.model.result.interval import median
+from pready.model.result.prediction import Lever, Source, Verdict
+from pready.model.result.verdict import verdict_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.timeline.terms import of_value
+from pready.model.toml.provenance import Provenance
+
+BINS = 8
+"""Of equally many draws."""
+LEAST = 0.1
+"""Share of the variance from which on an input is listed: of an input that explains nothing, 169 draws show as much in
+fewer than one case in a hundred."""
+MEASURES: Mapping[str, str] = {
+    "set-up cost": "begin",
+    "the threads' barrier": "approach",
+    "contention for the VCI's lock": "contention",
+    "message overhead o_s": "prtt",
+    "the eager copies": "pingpong,memcpy",
+    "the rendezvous handshake": "pingpong",
+    "the border of the rendezvous": "pingpong",
+    "the gap between messages": "prtt,rate",
+    "bandwidth": "prtt",
+    "latency": "pingpong",
+    "receive overhead and matching": "receive",
+    "MPI_Put": "approach",
+    "RMA synchronisation": "approach",
+    "the active message": "memcpy",
+}
+"""The measurements of ``pready calibrate`` that tell a term's values; several ranks of a node, none of two ranks."""
+_DRAWN = {
+    "barrier": "threads.barrier",
+    "contention": "threads.contention",
+    "waiting": "threads.waiting",
+}
+"""Names in the file of values that are drawn by another."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """The draws of one input."""
+
+    input: str
+    source: Source
+    bins: Wholes
+    """By draw."""
+    ends: tuple[str, str] | tuple[str, ...]
+    """Of the lowest and the highest bin, or of each option, in words."""
+
+
+def columns(sampler: Sampler) -> list[Column]:
+    """All inputs that were drawn."""
+    out, sources = list[Column](), _sources(sampler.machine)
+    for name in sampler.drawn:
+        if name.startswith(OWN_ERROR):
+            what, source = OWN_ERROR, "assumed"
+        else:
+            what, source = _term(name), sources.get(_DRAWN.get(name, name), "assumed")
+        order = np.argsort(np.argsort(sampler.normals(name), kind="stable"), kind="stable")
+        out.append(Column(what, source, order * BINS // len(order), ("low end", "high end")))  # type: ignore[arg-type]
+    for of in sampler.alternatives.values():
+        out.append(Column(of.name, of.source, sampler.chosen(of.name), of.said))
+    return out
+
+
+def _term(name: str) -> str:
+    if name.endswith(".begins"):
+        return "the border of the rendezvous"
+    if name == "one_sided.put":
+        return "MPI_Put"
+    term = of_value(_DRAWN.get(name, name))
+    return name if term is None else term.name
+
+
+def _sources(machine: Machine) -> dict[str, Source]:
+    return {name: value.source for name, value in machine.values() if isinstance(value, Provenance)}
+
+
+def explained(values: Array, bins: Wholes) -> float:
+    """The share of the variance of values that their bins explain, beyond chance."""
+    total, n = float(((values - values.mean()) ** 2).sum()), len(values)
+    some = [values[bins == b] for b in np.unique(bins)]
+    if total <= 0 or len(some) < 2 or n <= len(some):
+        return 0.0
+    within = float(sum(((v - v.mean()) ** 2).sum() for v in some))
+    return max(1 - within / (n - len(some)) * (n - 1) / total, 0.0)
+
+
+def wrong(enough: NDArray[np.bool_], bins: Wholes) -> float:
+    """The chance of a wrong verdict where one knows the bin: Σ w min(p, 1 - p)."""
+    shares = [float(enough[bins == b].mean()) for b in np.unique(bins)]
+    weights = [float((bins == b).mean()) for b in np.unique(bins)]
+    return sum(w * min(p, 1 - p) for w, p in zip(weights, shares, strict=True))
+
+
+def levers(sampler: Sampler, percent: Array, min_gain: float) -> list[Lever]:
+    """Inputs by the share of the saving's variance that they explain, the largest first.
+
+    One after the other: each explains what those before it leave, so that the shares add up to at most 1.
+    """
+    enough, here, left = percent >= 100 * min_gain, median(percent), percent - percent.mean()
+    verdict, able, found = verdict_of(float(enough.mean())), columns(sampler), dict[str, Lever]()
+    variance = float(percent.var())
+    while able and left.var() > 0:
+        shares = [explained(left, of.bins) * float(left.var()) / variance for of in able]
+        most = int(np.argmax(shares))
+        if shares[most] < LEAST:
+            break
+        of = able.pop(most)
+        for b in np.unique(of.bins):
+            left = np.where(of.bins == b, left - left[of.bins == b].mean(), left)
+        before = found.get(of.input)
+        if before is None:
+            found[of.input] = _lever(sampler, of, percent, enough, here, verdict, shares[most])
+        else:
+            found[of.input] = replace(before, share=before.share + shares[most])
+    return sorted(found.values(), key=lambda x: -x.share)
+
+
+def _lever(
+    sampler: Sampler,
+    of: Column,
+    percent: Array,
+    enough: NDArray[np.bool_],
+    here: float,
+    verdict: Verdict,
+    share: float,
+) -> Lever:
+    alternative = of.input in sampler.alternatives
+    at = np.unique(of.bins) if alternative else np.array([0, BINS - 1])
+    chances = tuple(float(enough[of.bins == b].mean()) for b in at)
+    return Lever(
+        name=of.input,
+        kind="unknown" if alternative else "machine",
+        source=of.source,
+        steps=tuple(of.ends[n] for n in at) if alternative else of.ends,
+        here_percent=here,
+        speedup_percent=tuple(median(percent[of.bins == b]) for b in at),
+        probability=chances,
+        share=share,
+        turns=any(turned(verdict, p) for p in chances),
+        wrong=wrong(enough, of.bins),
+        measure="" if of.source == "measured" else _measure(sampler, of.input),
+    )
+
+
+def turned(verdict: Verdict, probability: float) -> bool:
+    """Is the verdict another with this probability? One that is undecided is turned by one that is not."""
+    return verdict_of(probability) != verdict
+
+
+def _measure(sampler: Sampler, name: str) -> str:
+    if name in sampler.alternatives:
+        return sampler.alternatives[name].measure
+    return MEASURES.get(name, "")
+
+
+def measure_next(found: list[Lever], probability: float) -> str:
+    """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
+    able = [x for x in found if x.measure and x.wrong < min(probability, 1 - probability)]
+    if able:
+        return f"pready calibrate --measure {min(able, key=lambda x: x.wrong).measure}"
+    return "pready prove" if any(x.name == OWN_ERROR and x.turns for x in found) else ""

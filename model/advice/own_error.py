@@ -1,0 +1,41 @@
+"""The model's own error, by class of exchange: what its times were off by on real machines beside what their files
+leave open (``pready validate fabrics``).
+
+ln of the transfer time of a way has F + E. F is common to all ways of a prediction, with the half-width of one message;
+E belongs to the way's class, so that ways which send in the same class are off by the same factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Array
+from pready.model.common.normal import Z95
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload.workload import Workload
+
+Class = Literal["one message", "stream", "both ways", "many threads"]
+HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.15, "both ways": 0.25, "many threads": 0.54}
+"""Relative half-widths by which 95 % intervals have to be wider to hold 95 % of the measured values of a class."""
+NAME = "the model's own error"
+
+
+def class_of(workload: Workload, approach: Approach) -> Class:
+    """What of real machines is most like a way of sending an exchange."""
+    if approach.messages > 1:
+        return "many threads" if workload.threads > 1 else "stream"
+    return "both ways" if workload.two_way else "one message"
+
+
+def factor(sampler: Sampler, of: Class) -> Array:
+    """By how much the transfer times of a class are off, shape (draws,)."""
+    common, whole = (math.log1p(HALF_WIDTH[c]) / Z95 for c in ("one message", of))
+    off = common * sampler.normals(NAME)
+    if whole > common:
+        off = off + math.sqrt(whole**2 - common**2) * sampler.normals(f"{NAME}, {of}")
+    return np.asarray(np.exp(off))

@@ -1,0 +1,111 @@
+"""What ways of sending save of an iteration, on the same drawn machines, and the rows that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pready.model.advice.own_error import class_of, factor
+from pready.model.approach.interfaces import Approach
+from pready.model.common.arrays import Array
+from pready.model.engine.drawn import DrawnStep
+from pready.model.engine.evaluate import Evaluation
+from pready.model.equations import metrics
+from pready.model.machine.rma_by_library import unmeasured
+from pready.model.result.interval import interval, median
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.verdict import MIN_GAIN
+
+Way = tuple[Approach, ...]
+"""An approach for each exchange of a step."""
+
+
+def drawn_row(
+    evaluation: Evaluation, approach: Approach, draws: int | None = None, min_gain: float = MIN_GAIN
+) -> ApproachPrediction:
+    """The row of one approach with what its draws say; `draws`: only the first ones."""
+    base = evaluation.workload.baseline
+    savings = Savings(evaluation.drawn, (evaluation.way(base), evaluation.way(approach)), draws)
+    rows = evaluation.predict_all([base, approach])
+    return savings.rows(rows, min_gain, timed=evaluation.step is None)[1]
+
+
+@dataclass(frozen=True)
+class Savings:
+    """Of some ways over the way that the application sends now."""
+
+    step: DrawnStep
+    ways: tuple[Way, ...]
+    """The first is the one of now."""
+    draws: int | None = None
+    """The first ones; absent: all."""
+
+    def __post_init__(self) -> None:
+        self.step.prepare(self.ways, self.draws)
+
+    def _off(self, way: Way) -> Array:
+        """By how much the transfer of each exchange is off, shape (exchanges, draws)."""
+        return np.stack([factor(self.step.sampler, class_of(w, a)) for w, a in zip(self.step.parts, way, strict=True)])
+
+    def times(self, way: Way) -> tuple[Array, Array]:
+        """Seconds of the communication of an iteration, and of a whole iteration with its share of the set-up."""
+        of = self.step.times(way, self.draws)
+        more = (of.transfer * (self._off(way)[:, : of.transfer.shape[1]] - 1)).sum(axis=0)
+        return of.communication + more, of.iteration + more + of.once
+
+    @cached_property
+    def percent(self) -> Array:
+        """What each way saves of an iteration, shape (ways, draws)."""
+        whole = np.stack([self.times(w)[1] for w in self.ways])
+        return np.asarray(metrics.speedup_percent(whole[:1], whole))
+
+    def best_in(self) -> Array:
+        """Share of the draws in which each way saves most, shape (ways,); of ways that save the same, the first."""
+        counts = np.bincount(self.percent.argmax(axis=0), minlength=len(self.ways))
+        return np.asarray(counts / self.percent.shape[1])
+
+    def enough(self, min_gain: float) -> Array:
+        """Probability that each way saves enough, shape (ways,)."""
+        return np.asarray((self.percent >= 100 * min_gain).mean(axis=1))
+
+    def rows(
+        self, rows: Sequence[ApproachPrediction], min_gain: float, *, timed: bool = True, compared: bool = False
+    ) -> list[ApproachPrediction]:
+        """Rows of the ways with the values and intervals of the draws: medians, and 95 %; `timed`: of the exchange,
+        too; `compared`: all ways are there that may be advised."""
+        now_s, base_s = self.times(self.ways[0])
+        today, out = median(base_s), list[ApproachPrediction]()
+        enough, best = self.enough(min_gain), self.best_in()
+        for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
+            communication, _ = self.times(way)
+            time, eta, saved = communication / self._exchanges, metrics.eta(now_s, communication), self.percent[n]
+            percent = median(saved)
+            once = row.begin_per_iteration_s
+            made = replace(
+                row,
+                iteration_s=today * (1 - percent / 100) - once,
+                speedup_percent=percent,
+                probability=float(enough[n]),
+                best_in=float(best[n]) if compared else None,
+                unmeasured=self._unmeasured(way),
+            )
+            (t0, t1), (e0, e1), (s0, s1) = interval(time), interval(eta), interval(saved)
+            made = replace(made, speedup_low_percent=s0, speedup_high_percent=s1)
+            if timed:
+                made = replace(made, time_s=median(time), time_low_s=t0, time_high_s=t1)
+                made = replace(made, eta=median(eta), eta_low=e0, eta_high=e1)
+            out.append(made)
+        return out
+
+    @property
+    def _exchanges(self) -> int:
+        """Of an iteration: 1, or of a sweep octants × blocks."""
+        return self.step.steps if len(self.step.parts) == 1 else 1
+
+    def _unmeasured(self, way: Way) -> str:
+        if unmeasured(self.step.machine) and any(a.interface.one_sided for a in way):
+            return "MPI_Put"
+        return ""

@@ -1,0 +1,104 @@
+"""Inputs that are one of several: what nobody excluded by a measurement, with the weights of each.
+
+What was measured on the machine is no alternative, and congestion is none either: SST simulates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from pready.model.machine.machine import Machine
+from pready.model.machine.rma import Puts
+from pready.model.machine.transports import ANSWERS, SAYS
+from pready.model.timeline.costs import SHARING
+from pready.model.timeline.sampling import Alternative
+from pready.model.workload.workload import Workload
+
+AS_SAID: Mapping[Literal["literature", "assumed", "not given"], float] = {
+    "literature": 0.9,
+    "assumed": 0.75,
+    "not given": 0.75,
+}
+"""Weight of what a file says, by its source; what else it could be shares the rest. A judgement: nobody has counted how
+often such statements hold on another machine."""
+
+
+def alternatives(machine: Machine, parts: Sequence[Workload]) -> list[Alternative]:
+    """All that concern a machine and the exchanges of a step."""
+    return [*_progress(machine), *_puts(machine), *_ranks(parts), *_choices(machine, parts)]
+
+
+def _made(
+    name: str,
+    source: Literal["measured", "literature", "assumed", "not given"],
+    options: Sequence[str],
+    said: Sequence[str],
+    measure: str = "",
+) -> Iterator[Alternative]:
+    if source == "measured":
+        return
+    first, others = AS_SAID[source], len(options) - 1
+    weights = first, *[(1 - first) / others] * others
+    yield Alternative(name, tuple(options), weights, source, tuple(said), measure)
+
+
+def _progress(machine: Machine) -> Iterator[Alternative]:
+    now = machine.progress
+    # By the adapter or by a thread: the same, but that a thread takes in puts, too.
+    options = (now.value, "thread" if now.value == "on-call" else "on-call")
+    said = [ANSWERS[o].replace("answers", "answered") + " each rendezvous" for o in options]  # type: ignore[index]
+    yield from _made("who answers a rendezvous", now.source, options, said, "overlap")
+
+
+def _puts(machine: Machine) -> Iterator[Alternative]:
+    now = machine.one_sided.puts
+    first: Puts = "adapter" if now is None else now.value
+    options = first, *(p for p in SAYS if p != first)
+    said = {
+        "adapter": "the adapter moved puts",
+        "processor": "the target's processor took puts in",
+        "deferred": "puts waited for their synchronisation",
+    }
+    source = "assumed" if now is None else now.source
+    yield from _made("how puts move", source, options, [said[o] for o in options], "approach")
+
+
+def _ranks(parts: Sequence[Workload]) -> Iterator[Alternative]:
+    if all(w.ranks_per_node is None for w in parts):
+        said = "each rank had an adapter", f"{SHARING} ranks shared an adapter"
+        yield from _made("ranks per node", "not given", ("1", str(SHARING)), said)
+
+
+def _choices(machine: Machine, parts: Sequence[Workload]) -> Iterator[Alternative]:
+    """Fields of two values that the workload does not state."""
+    if all("receiver" not in w.model_fields_set and w.consume is None and w.pattern != "bcast" for w in parts):
+        said = {"waiting": "receivers waited in MPI", "computing": "receivers computed meanwhile"}
+        now = parts[0].receiver
+        options = now, "computing" if now == "waiting" else "waiting"
+        yield from _made("receiver", "not given", options, [said[o] for o in options])
+    orders = [order(w) for w in parts]
+    if now_order := next((o for o in orders if o), ""):
+        other = "in turn" if now_order == "together" else "together"
+        said_of = [f"a thread's partitions became ready {o}" for o in (now_order, other)]
+        yield from _made("arrivals.partitions", "not given", (now_order, other), said_of)
+    if machine.progress.value == "on-call" and any(w.consume is not None for w in parts):
+        said_of = ["messages came while a receiver's threads work", "nothing came while all threads of a receiver work"]
+        yield from _made("progress while receivers work", "assumed", ("yes", "no"), said_of)
+
+
+def order(workload: Workload) -> str:
+    """When a thread's partitions become ready, if the workload does not state it; else ""."""
+    arrivals = workload.arrivals
+    now = getattr(arrivals, "partitions", None)
+    if now is None or "partitions" in arrivals.model_fields_set or workload.partitions_per_thread == 1:
+        return ""
+    return str(now)
+
+
+def with_order(workload: Workload, other: str) -> Workload:
+    """The workload with that order, if it does not state it."""
+    if not order(workload):
+        return workload
+    arrivals = workload.arrivals.model_copy(update={"partitions": other})
+    return workload.model_copy(update={"arrivals": arrivals})

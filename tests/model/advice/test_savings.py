@@ -1,0 +1,132 @@
+"""What ways save on drawn machines: against predictions of each machine, and what the saving rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import ideal
+
+from pready.model.advice.inputs import explained, levers, wrong
+from pready.model.advice.own_error import HALF_WIDTH, class_of, factor
+from pready.model.advice.predict import evaluator, predict, with_library
+from pready.model.advice.savings import Savings
+from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
+from pready.model.engine.drawn import DrawnStep
+from pready.model.engine.evaluate import Evaluation
+from pready.model.machine.machine import load
+from pready.model.timeline.sampling import DRAWS, Sampler
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
+from pready.model.workload.workload import load as load_workload
+
+RMA = BY_KEY["rma-single-active"].into(32)
+
+
+def made(**fields: Any) -> Workload:
+    return validated(Workload, {"threads": 8, "partitions_per_thread": 4, "buffer": "1 MiB"} | fields, "test")
+
+
+LATE = made(receiver="computing", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "200 us"})
+
+
+@pytest.mark.parametrize("approach", [BULK, Approach(MANY, 32), Approach(MANY, 32, 8), RMA], ids=str)
+def test_a_draw_is_what_a_prediction_on_that_machine_says(approach: Approach) -> None:
+    """Each rule by itself: who answers, and how puts move, with every value as it stands."""
+    machine, _ = with_library(load("meluxina"))
+    plain = machine.model_copy(update={"inter": machine.inter})
+    step = DrawnStep(plain, [LATE], [None], 0, 1)
+    step.sampler.normals = lambda name: np.zeros(DRAWS)  # type: ignore[method-assign]
+    step.sampler.alternatives = {n: a for n, a in step.sampler.alternatives.items() if n != "ranks per node"}
+    got = step.times([approach]).iteration
+    for rule, rows in step.rules:
+        there = machine.progressing(rule[0])
+        puts = plain.one_sided.model_copy(update={"puts": step._compiler(0, rule).machine.one_sided.puts})
+        there = there.model_copy(update={"one_sided": puts})
+        run = Evaluation(there, LATE).nominal(approach)
+        np.testing.assert_allclose(got[rows], float(run.iteration_s.mean()), rtol=1e-9)
+
+
+def test_the_first_draws_are_those_of_all() -> None:
+    few, many = (evaluator(load("niagara"), LATE, 1)[0].drawn for _ in range(2))
+    few.prepare([[BULK]], 20)
+    few.prepare([[BULK]], 50)
+    np.testing.assert_array_equal(few.times([BULK], 50).iteration, many.times([BULK]).iteration[:50])
+
+
+def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
+    """Bulk and persistent sends are off by the same factor: what one saves of the other is not."""
+    sampler = Sampler(ideal(), DRAWS)
+    one = class_of(LATE, BULK)
+    assert one == class_of(LATE, Approach(PERSISTENT)) == "one message"
+    assert class_of(LATE, Approach(MANY, 32)) == "many threads"
+    assert class_of(made(threads=1), Approach(MANY, 4)) == "stream"
+    for of, half in HALF_WIDTH.items():
+        off = np.log(factor(sampler, of))
+        assert np.quantile(np.abs(off), 0.95) == pytest.approx(np.log1p(half), rel=0.15)
+    common, both = np.log(factor(sampler, "one message")), np.log(factor(sampler, "many threads"))
+    share = HALF_WIDTH["one message"] / HALF_WIDTH["many threads"]
+    assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
+
+
+def test_value_interval_and_probability_are_of_the_same_draws() -> None:
+    made_ = predict(load("meluxina"), LATE)
+    best, advice = made_.advised, made_.advice
+    assert best.speedup_low_percent < best.speedup_percent < best.speedup_high_percent
+    assert advice.probability == best.probability
+    assert sum(advice.best_in.values()) == pytest.approx(1)
+    assert 0 < sum(advice.rests_on.values()) <= 1 + 1e-9
+    assert made_.bulk.iteration_s * (1 - best.speedup_percent / 100) == pytest.approx(
+        best.iteration_s + best.begin_per_iteration_s
+    )
+    drawn = [row for row in made_.approaches if row.probability is not None]
+    assert len({row.approach.interface for row in drawn}) == len(drawn) <= 10
+
+
+def test_the_correlation_ratio_of_a_known_sum() -> None:
+    """Of 3 a + b + noise with equal variances, a explains 9 of 11 parts, b one."""
+    rng = np.random.default_rng(5)
+    a, b, noise = rng.normal(0, 1, (3, 40_000))
+    bins = [np.argsort(np.argsort(x)) * 8 // len(x) for x in (a, b)]
+    shares = [explained(3 * a + b + noise, of) for of in bins]
+    assert shares == pytest.approx([9 / 11 * 0.944, 1 / 11 * 0.944], abs=0.01)  # eight bins keep 94.4 % of a normal
+    # Negative control: bins of something else explain nothing, on average.
+    chance = [explained(rng.normal(0, 1, 121), np.arange(121) * 8 // 121) for _ in range(400)]
+    assert np.mean(chance) < 0.05
+
+
+def test_what_knowledge_leaves_of_a_wrong_verdict() -> None:
+    enough, bins = np.array([True] * 6 + [False] * 4), np.array([0] * 5 + [1] * 5)
+    assert wrong(enough, np.zeros(10, int)) == pytest.approx(0.4)
+    assert wrong(enough, bins) == pytest.approx(0.5 * 0.2)
+
+
+def test_a_measured_input_is_no_alternative_and_narrows_the_interval() -> None:
+    """The puts of the README's example: measured, the interval is at most half as wide."""
+    machine = load("meluxina")
+    w = load_workload("examples/halo3d.toml")
+    sided = with_library(machine)[0].one_sided
+    assert sided.puts is not None
+    known = {
+        "puts": sided.puts.model_copy(update={"source": "measured"}),
+        "put": sided.put.model_copy(update={"source": "measured", "interval": (0.48e-6, 0.52e-6)}),  # type: ignore[union-attr]
+        "epoch": sided.epoch.model_copy(update={"source": "measured", "interval": None}),
+    }
+    there = machine.model_copy(update={"one_sided": sided.model_copy(update=known)})
+    before, after = predict(machine, w), predict(there, w)
+    assert before.advised.approach.interface.one_sided
+    assert "how puts move" in before.advice.rests_on
+    assert "how puts move" not in after.advice.rests_on
+    wide, narrow = (p.advised.speedup_high_percent - p.advised.speedup_low_percent for p in (before, after))
+    assert narrow < wide / 2
+
+
+def test_levers_of_a_prediction_are_of_its_draws() -> None:
+    evaluation, _ = evaluator(*with_library(load("meluxina"))[:1], LATE)
+    savings = Savings(evaluation.drawn, ((BULK,), (RMA,)))
+    found = levers(evaluation.drawn.sampler, savings.percent[1], 0.01)
+    enough = float((savings.percent[1] >= 1).mean())
+    for x in found:
+        assert x.wrong <= min(enough, 1 - enough) + 1e-12
+        assert len(x.steps) == len(x.speedup_percent) == len(x.probability)

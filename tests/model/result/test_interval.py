@@ -1,0 +1,32 @@
+"""Quantiles of Harrell and Davis: SciPy is the oracle, and intervals hold 95 %."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats.mstats import hdquantiles
+
+from pready.model.result.interval import interval, median, quantile
+
+
+@pytest.mark.parametrize("n", [32, 121])
+@pytest.mark.parametrize("p", [0.025, 0.5, 0.975])
+def test_as_scipy_says(n: int, p: float) -> None:
+    drawn = np.random.default_rng(n).exponential(1, n)
+    assert quantile(drawn, p) == pytest.approx(float(hdquantiles(drawn, [p])[0]), rel=2e-3)
+
+
+def test_one_more_draw_lies_in_the_interval() -> None:
+    rng = np.random.default_rng(1)
+    found = [interval(rng.normal(0, 1, 121)) for _ in range(2000)]
+    truth = rng.normal(0, 1, len(found))
+    held = np.mean([low <= t <= high for (low, high), t in zip(found, truth, strict=True)])
+    assert held == pytest.approx(0.95, abs=0.015)
+    # Negative control: half as wide, they do not hold it.
+    half = np.mean([abs(t - (lo + hi) / 2) <= (hi - lo) / 4 for (lo, hi), t in zip(found, truth, strict=True)])
+    assert half < 0.75
+
+
+def test_draws_that_are_all_the_same() -> None:
+    assert interval(np.full(121, 3.0)) == pytest.approx((3.0, 3.0))
+    assert median(np.arange(9.0)) == pytest.approx(4.0)

@@ -1,0 +1,91 @@
+"""One sample of machines: balanced, the same for the same seed, and whose values have their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load
+from pready.model.machine.path import Begins
+from pready.model.timeline.costs import costs
+from pready.model.timeline.sampling import DRAWS, FIRST, LEVELS, Alternative, Sampler
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
+
+SEEDS = st.integers(0, 2**64 - 1)
+MELUXINA = load("meluxina")
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_each_input_has_a_draw_in_each_part_and_the_first_in_each_cell_of_two(seed: int) -> None:
+    sampler = Sampler(MELUXINA, DRAWS, seed)
+    of = {name: sampler.uniforms(name) for name in (*FIRST, "inter.segments[0].L", "anything else")}
+    for u in of.values():
+        assert sorted(np.floor(u * DRAWS)) == list(range(DRAWS))
+    cells = [np.floor(of[name] * LEVELS) for name in FIRST]
+    for n, a in enumerate(cells):
+        for b in cells[:n]:
+            assert len(np.unique(a * LEVELS + b)) == LEVELS**2
+
+
+@settings(max_examples=10)
+@given(SEEDS)
+def test_the_seed_alone_decides(seed: int) -> None:
+    one, again, less = (Sampler(MELUXINA, n, seed).uniforms("one_sided.put") for n in (DRAWS, DRAWS, 32))
+    np.testing.assert_array_equal(one, again)
+    np.testing.assert_array_equal(one[:32], less)  # fewer draws are the first ones
+    other = Sampler(MELUXINA, DRAWS, seed ^ 1).uniforms("one_sided.put")
+    assert not np.array_equal(one, other)
+
+
+def test_values_have_their_intervals() -> None:
+    value = MELUXINA.inter.segments[0].L
+    drawn = Sampler(MELUXINA, DRAWS)("inter.segments[0].L", value)
+    assert value.interval is not None
+    low, high = value.interval
+    assert np.mean((drawn >= low) & (drawn <= high)) == pytest.approx(0.95, abs=0.01)
+    assert np.median(drawn) == pytest.approx(value.value, rel=0.001)
+
+
+def test_an_assumed_barrier_may_be_three_times_as_long() -> None:
+    """Half of the 95 % interval is a factor of 3."""
+    curve = MELUXINA.threads.barrier
+    assert curve.source == "assumed"
+    times = Sampler(MELUXINA, DRAWS).team("barrier", curve, 8) / curve.at(8)
+    assert np.quantile(times, [0.025, 0.975]) == pytest.approx([1 / 3, 3], rel=0.1)
+    assert float(Sampler(MELUXINA).team("barrier", curve, 8)) == curve.at(8)
+
+
+def test_alternatives_have_their_weights() -> None:
+    of = Alternative("how puts move", ("adapter", "processor", "deferred"), (0.75, 0.2, 0.05), "assumed", ("", "", ""))
+    chosen = Sampler(MELUXINA, DRAWS, 3, alternatives=[of]).chosen(of.name)
+    assert np.bincount(chosen) / DRAWS == pytest.approx([0.75, 0.2, 0.05], abs=1 / LEVELS)
+    assert not Sampler(MELUXINA, DRAWS).chosen(of.name).any()  # what is no alternative is as it is said
+
+
+def test_the_border_of_the_rendezvous_is_a_mixture() -> None:
+    """A message of 32 KiB shakes hands where the border is 16 KiB, and not where it is 64 KiB."""
+    first, middle, last = MELUXINA.inter.segments
+    candidates = [{"at": "16384 B", "weight": 0.7}, {"at": "65536 B", "weight": 0.3}]
+    fields = {"value": "16384 B", "candidates": candidates, "source": "assumed", "why": "test"}
+    begins = validated(Begins, fields, "test")
+    segments = first, middle, last.model_copy(update={"begins": begins})
+    there = MELUXINA.model_copy(update={"inter": MELUXINA.inter.model_copy(update={"segments": segments})})
+    w = Workload.model_validate({"threads": 1, "buffer": "32 KiB"})
+    c = costs(Sampler(there, DRAWS, alternatives=[]), w, 32768.0)
+    shakes = c.handshake > 0
+    assert shakes.mean() == pytest.approx(0.7, abs=1 / LEVELS)
+    # Eager ones have the eager segment's o_s, about 0.7 us instead of 1.79.
+    assert np.median(c.hold[~shakes]) == pytest.approx(middle.o_s.value, rel=0.1)
+    assert np.median(c.hold[shakes]) == pytest.approx(last.o_s.value, rel=0.1)
+    # Without alternatives all machines follow one protocol.
+    assert (costs(Sampler(there, DRAWS), w, 32768.0).handshake > 0).all()
+
+
+def test_no_more_draws_than_there_are() -> None:
+    with pytest.raises(PreadyError, match=f"draws = {DRAWS + 1}; valid: 0 to {DRAWS}"):
+        Sampler(MELUXINA, DRAWS + 1)
