@@ -52,6 +52,7 @@ def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:
         ((0.10, 0.08, 0.12), 1.0, -0.05, "not kept"),
         ((-0.10, -0.12, -0.08), 0.0, 0.05, "not kept"),  # a port that was advised against pays
         ((0.005, -0.12, 0.0099), 0.02, 0.0110, "not kept"),  # intervals that hardly miss each other
+        ((0.10, -0.03, 0.13), 0.93, -0.01, "decided by measuring"),  # of 100 such verdicts 7 are wrong
     ],
 )
 def test_a_contradiction_has_two_sides(

@@ -119,8 +119,7 @@ def judge(
         if saving.half > SHARP * least:
             return found("too noisy to judge", rounds_to_tell(saving, least))
         return found("undecided")
-    if predicted == "undecided":
-        return found("decided by measuring")
-    if predicted != measured:
-        return found("not kept")  # the intervals lie on both sides of what is asked for
+    if predicted != measured:  # a likely verdict may turn out wrong within its interval
+        apart = saving.high < low or high < saving.low
+        return found("not kept" if apart and predicted != "undecided" else "decided by measuring")
     return found("saves less" if measured == "port" and saving.value < PROMISED * value else "kept")
