@@ -6,7 +6,7 @@
 
 Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
 with its lines, a place in it, all rules alike. In a copy of the checkout with the environment of this one, the tests of
-the file's own folder run, then those that name its module or command (``--all``: then the whole suite); quick ones
+that name the file's module or command run, then those of its folder (``--all``: then the whole suite); quick ones
 first, none that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A
 survivor is printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.
 
@@ -240,7 +240,7 @@ def drawn(count: int, seed: int, only: str, *, native: bool) -> list[Fault]:
 
 
 def tests_of(file: Path) -> list[list[str]]:
-    """The folder of tests that mirrors a file's, the nearest that there is; then the tests elsewhere that name it."""
+    """The tests that name a file's module or command; then the folder that mirrors its own, the nearest there is."""
     parts = file.parent.parts
     folder = next(f for n in range(len(parts), -1, -1) if (f := HERE.joinpath("tests", *parts[:n])).is_dir())
     module = ".".join(file.with_suffix("").parts)
@@ -250,8 +250,8 @@ def tests_of(file: Path) -> list[list[str]]:
     elif file.parent.name == "native" or "kernel" in file.parts:
         names = r"\bmodel\.engine\b"
     texts = ((p, p.read_text(encoding="utf-8")) for p in sorted((HERE / "tests").rglob("test_*.py")))
-    naming = [p for p, text in texts if not p.is_relative_to(folder) and re.search(names, text)]
-    return [[str(p.relative_to(HERE)) for p in some] for some in ([folder], naming) if some]
+    naming = [p for p, text in texts if re.search(names, text)]
+    return [[str(p.relative_to(HERE)) for p in some] for some in (naming, [folder]) if some]
 
 
 class Copy:
