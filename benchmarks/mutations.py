@@ -5,7 +5,7 @@
     python benchmarks/mutations.py --count 60 --seed 0 --keep survivors/
 
 Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
-with its lines, a place in it, all rules alike. In a copy of the checkout with the environment of this one, the tests of
+with its lines, a place in it, all rules alike. In a copy of the checkout with the environment of this one, the tests
 that name the file's module or command run, then those of its folder (``--all``: then the whole suite); quick ones
 first, none that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A
 survivor is printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.

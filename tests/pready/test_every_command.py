@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from made_once import generated
 
 import pready
 from pready.cli import main
@@ -17,7 +18,6 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload, load
 
-EXAMPLES = 20
 MACHINES = ("meluxina", "bebop", "alps")
 
 
@@ -168,7 +168,7 @@ def true_of(error: str, workload: Workload, fields: dict[str, Any]) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(10)
 @given(files(), one_of(*MACHINES), st.booleans())
 def test_a_workload_is_taken_by_all_or_refused_in_words_that_are_true(
     tmp_path: Path, fields: dict[str, Any], machine: str, in_python: bool

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from any_workload import ARRIVALS, PROFILES, workloads
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from made_once import generated
 
 from pready.model.advice.advise import NOTABLE
 from pready.model.advice.predict import predict, with_library
@@ -29,7 +30,7 @@ from pready.model.workload.workload import Workload
 
 
 @pytest.mark.slow
-@settings(max_examples=80, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(32)
 @given(workloads(), st.sampled_from(PROFILES), st.sampled_from([None, *LIBRARIES]))
 def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | None) -> None:
     made = predict(machines.load(profile), workload, library=library, draws=4, engine="timeline")
@@ -51,7 +52,7 @@ def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | 
 
 
 @pytest.mark.thorough
-@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(200)
 @given(workloads(ARRIVALS[:2]), st.sampled_from(PROFILES), st.sampled_from(INTERFACES), st.data())
 def test_each_approach_takes_from_rest_what_ranks_in_step_take(
     workload: Workload, profile: str, interface: Any, data: Any
@@ -65,7 +66,7 @@ def test_each_approach_takes_from_rest_what_ranks_in_step_take(
 
 
 @pytest.mark.thorough
-@settings(max_examples=500, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(200)
 @given(
     workloads(ARRIVALS[:2], ("pt2pt",)),
     st.sampled_from(PROFILES),
@@ -101,7 +102,7 @@ def with_and_faster(profile: str, library: str | None) -> tuple[Machine, Machine
 
 
 @pytest.mark.thorough
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@generated(80)
 @given(workloads(ARRIVALS[:2]), st.sampled_from(PROFILES), st.sampled_from([None, *LIBRARIES]), st.data())
 def test_more_bandwidth_progress_or_delay_never_costs(
     workload: Workload, profile: str, library: str | None, data: Any

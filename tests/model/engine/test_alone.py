@@ -41,7 +41,7 @@ def evaluations(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 
 
 @pytest.mark.slow
-@generated(700)
+@generated(280)
 @given(evaluations())
 def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of

@@ -50,7 +50,7 @@ def broadcasts(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@generated(200)
+@generated(80)
 @given(broadcasts(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, expected = run_as_plain(case, iterations, causes=())

@@ -44,7 +44,7 @@ def consuming(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@generated(420)
+@generated(168)
 @given(consuming(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, expected = run_as_plain(case, iterations, (*CAUSES, CONSUME))
@@ -61,7 +61,7 @@ def from_rest(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
 
 
 @pytest.mark.slow
-@generated(280)
+@generated(112)
 @given(from_rest())
 def test_exchanges_from_rest_equal_it(of: tuple[Evaluation, Approach]) -> None:
     evaluation, approach = of

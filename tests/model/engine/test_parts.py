@@ -47,7 +47,7 @@ def unequal(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@generated(400)
+@generated(160)
 @given(unequal(), st.integers(1, 3))
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     out, _ = run_as_plain(case, iterations)
@@ -55,7 +55,7 @@ def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: in
 
 
 @pytest.mark.slow
-@generated(200)
+@generated(80)
 @given(unequal(), between(0, 3), EITHER)
 def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: bool) -> None:
     workload = case["workload"]
@@ -67,7 +67,7 @@ def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: boo
 
 
 @pytest.mark.slow
-@generated(200)
+@generated(80)
 @given(unequal(), st.data())
 def test_parts_that_hardly_differ_are_equal_parts(case: dict[str, Any], data: st.DataObject) -> None:
     # To one neighbour; to several, messages of a partition queue one by one.

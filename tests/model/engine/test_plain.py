@@ -197,7 +197,7 @@ def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
 
 
 @pytest.mark.slow
-@generated(1400)
+@generated(560)
 @given(cases(), any_of(2, 2, 3))  # in the first, all ranks begin at once
 def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: int) -> None:
     compare(case, iterations)
@@ -223,7 +223,7 @@ def steps(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 @pytest.mark.slow
-@generated(280)
+@generated(112)
 @given(steps(), st.integers(1, 3))
 def test_several_exchanges_equal_it(step: tuple[dict[str, Any], list[dict[str, Any]]], iterations: int) -> None:
     case, others = step

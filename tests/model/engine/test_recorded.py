@@ -21,7 +21,7 @@ from pready.model.workload.sizes import Sizes
 
 
 @pytest.mark.slow
-@generated(200)
+@generated(80)
 @given(cases(), st.integers(1, 3), st.integers(0, 2), st.integers(1, 2))
 def test_messages_leave_when_they_should(case: dict[str, Any], iterations: int, first: int, cores: int) -> None:
     first = min(first, iterations - 1)
