@@ -22,7 +22,7 @@ _STARTS = ("_start", "__libc_start_main", "__libc_start_call_main")
 
 
 @dataclass(frozen=True)
-class Call:
+class Frame:
     """One call of a chain."""
 
     function: str
@@ -44,7 +44,7 @@ class Call:
         return self.function if self.known else Path(self.object).name
 
 
-Chain = tuple[Call, ...]
+Chain = tuple[Frame, ...]
 """The innermost call first."""
 Way = tuple[tuple[str, int], ...]
 """Objects and offsets of the calls that lead to one."""
@@ -65,14 +65,14 @@ def way_to(places: Sequence[Place | None], site: int) -> Way:
 
 def chain_of(places: Sequence[Place | None], site: int) -> Chain:
     """The calls of the application that lead to a place, without those of MPI and of runtimes."""
-    found: list[Call] = []
+    found: list[Frame] = []
     seen: set[int] = set()
     while 0 < site < len(places) and site not in seen:
         seen.add(site)
         place = places[site]
         if place is None:
             break
-        call = Call(function_of(place), place.object, place.offset, line_of(place), has_symbol(place))
+        call = Frame(function_of(place), place.object, place.offset, line_of(place), has_symbol(place))
         file = Path(place.object).name
         outside = _MPI_FILE.fullmatch(file) or _RUNTIME_FILE.fullmatch(file) or _MPI_FUNCTION.fullmatch(call.function)
         if not outside:
@@ -123,7 +123,7 @@ def _without_template_arguments(name: str) -> str:
     return name
 
 
-def _name(inner: str, call: Call, among: list[tuple[str, int]]) -> str:
+def _name(inner: str, call: Frame, among: list[tuple[str, int]]) -> str:
     """Of the call of a helper ("" if it is none), beside others of the same function."""
     if len(among) == 1:
         return f"{inner} from {call.where}" if inner else call.where
@@ -133,7 +133,7 @@ def _name(inner: str, call: Call, among: list[tuple[str, int]]) -> str:
     return f"{inner}, {number} in {call.where}" if inner else f"{number} of {call.where}"
 
 
-def _way(chain: Chain, chains: Sequence[Chain]) -> tuple[str, Call] | None:
+def _way(chain: Chain, chains: Sequence[Chain]) -> tuple[str, Frame] | None:
     """The outermost helper that others use as well ("" if none), and the call of it."""
     if not chain:
         return None

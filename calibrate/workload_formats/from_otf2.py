@@ -106,7 +106,7 @@ class _Call:
 
 
 @dataclass
-class _Thread:
+class _Location:
     """One location: its stack of regions and its records."""
 
     stack: list[Any] = field(default_factory=list)
@@ -146,7 +146,7 @@ class _Reader:
         if not clock.timer_resolution:
             raise ValueError("its clock has 0 ticks per second")
         self.offset, self.tick = clock.global_offset, 1e9 / clock.timer_resolution
-        self.threads: dict[Any, _Thread] = {}
+        self.threads: dict[Any, _Location] = {}
         self.last = 0
         self.flushes = 0
         self.ranks = _world(otf2, trace)
@@ -170,10 +170,10 @@ class _Reader:
                 continue
             at = round((event.time - self.offset) * self.tick)
             self.last = max(self.last, at)
-            thread = self.threads.setdefault(location, _Thread())
+            thread = self.threads.setdefault(location, _Location())
             note(thread, at, event)
 
-    def enter(self, thread: _Thread, at: int, event: Any) -> None:
+    def enter(self, thread: _Location, at: int, event: Any) -> None:
         region, paradigm, role = event.region, self.otf2.Paradigm, self.otf2.RegionRole
         if region is None:
             raise ValueError("it enters a region that it does not define")
@@ -196,7 +196,7 @@ class _Reader:
         elif self.barrier(region) and thread.parallel == 1:
             self.end_share(thread, at, _named(region))
 
-    def leave(self, thread: _Thread, at: int, event: Any) -> None:
+    def leave(self, thread: _Location, at: int, event: Any) -> None:
         region, paradigm, role = event.region, self.otf2.Paradigm, self.otf2.RegionRole
         if not thread.stack or thread.stack[-1] is not region:
             return  # entered before the measurement was on
@@ -228,13 +228,13 @@ class _Reader:
             role.IMPLICIT_BARRIER,
         )
 
-    def begin_share(self, thread: _Thread, at: int) -> None:
+    def begin_share(self, thread: _Location, at: int) -> None:
         thread.share, thread.entered = at, False
 
-    def end_share(self, thread: _Thread, at: int, barrier: str) -> None:
+    def end_share(self, thread: _Location, at: int, barrier: str) -> None:
         thread.intervals[-1].shares.append((thread.share, at, barrier))
 
-    def returned(self, thread: _Thread, at: int, call: _Call) -> None:
+    def returned(self, thread: _Location, at: int, call: _Call) -> None:
         """Record a call; its time goes to its first message."""
         kind = CALLS.get(call.name)
         if kind is not None:
@@ -249,7 +249,7 @@ class _Reader:
         for note in call.completed:
             note.done = at
 
-    def record(self, thread: _Thread, at: int, kind: str, who: int, what: int, request: int = -1) -> None:
+    def record(self, thread: _Location, at: int, kind: str, who: int, what: int, request: int = -1) -> None:
         """Record a message of the current call, or by itself if calls were filtered out."""
         if thread.call is None:
             place = printable(str(thread.stack[-1].name)) if thread.stack else ""
@@ -257,14 +257,14 @@ class _Reader:
         else:
             thread.call.noted.append((kind, who, what, request))
 
-    def fork(self, thread: _Thread, at: int, event: Any) -> None:
+    def fork(self, thread: _Location, at: int, event: Any) -> None:
         if not thread.parallel:
             thread.fork = at
 
-    def flush(self, thread: _Thread, at: int, event: Any) -> None:
+    def flush(self, thread: _Location, at: int, event: Any) -> None:
         self.flushes += 1
 
-    def message(self, thread: _Thread, at: int, event: Any) -> None:
+    def message(self, thread: _Location, at: int, event: Any) -> None:
         """A message, to whom or from whom and how large; these are known of a receive when it is completed."""
         name = type(event).__name__
         kind, calls, otherwise = MESSAGES[name]
@@ -279,7 +279,7 @@ class _Reader:
             request = event.request_id if name == "MpiIsend" else -1
             self.record(thread, at, kind, self.peer(event.communicator, rank), event.msg_length, request)
 
-    def completed(self, thread: _Thread, at: int, event: Any) -> None:
+    def completed(self, thread: _Location, at: int, event: Any) -> None:
         note = thread.open.pop(event.request_id, None)
         if note is None:
             thread.at_once.add(event.request_id)
@@ -292,7 +292,7 @@ class _Reader:
         else:
             thread.call.completed.append(note)
 
-    def collective(self, thread: _Thread, at: int, event: Any) -> None:
+    def collective(self, thread: _Location, at: int, event: Any) -> None:
         barrier = event.collective_op == self.otf2.CollectiveOp.BARRIER
         self.record(thread, at, "barrier" if barrier else "collective", NOT_ONE, 0 if barrier else event.size_sent)
 
@@ -352,14 +352,14 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
 
 
 def _processes(reader: _Reader, path: Path) -> tuple[Process, ...]:
-    by_process: dict[Any, list[tuple[Any, _Thread]]] = {}
+    by_process: dict[Any, list[tuple[Any, _Location]]] = {}
     for location, thread in sorted(reader.threads.items(), key=lambda item: int(item[0]._ref)):
         by_process.setdefault(location.group, []).append((location, thread))
     made = [_process(reader, path, of, threads) for of, threads in by_process.items()]
     return tuple(sorted(made, key=lambda p: (p.rank < 0, p.rank)))
 
 
-def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _Thread]]) -> Process:
+def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _Location]]) -> Process:
     places: list[str] = [""]
     # The thread that calls MPI, else the first: it begins the regions.
     threads = [thread for _, thread in locations]
@@ -404,7 +404,7 @@ def _place(places: list[str], name: str) -> int:
     return places.index(name)
 
 
-def _teams(threads: list[_Thread]) -> list[list[tuple[int, _Interval]]]:
+def _teams(threads: list[_Location]) -> list[list[tuple[int, _Interval]]]:
     """For each region of the first thread, the other threads in it with their intervals."""
     begins = [[i.begin for i in t.intervals] for t in threads]
     out = []

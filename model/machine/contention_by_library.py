@@ -26,7 +26,7 @@ Source = Literal["literature", "assumed"]
 
 
 @dataclass(frozen=True)
-class Threads:
+class LibraryContention:
     """What threads cost each other in a library."""
 
     issuing: float | Mapping[int, float]
@@ -41,7 +41,7 @@ class Threads:
     waiting_why: str
 
 
-_MPICH = Threads(
+_MPICH = LibraryContention(
     3.3,
     0.5,
     "literature",
@@ -53,7 +53,7 @@ _MPICH = Threads(
     "gillis2023 4.2.1, Fig. 5: 32 threads that each wait for their own messages on one VCI take as long as one that "
     "waits for all, 3 us a message: at most a sixth of that",
 )
-_OPEN_MPI = Threads(
+_OPEN_MPI = LibraryContention(
     {1: 0.0, 2: 0.2, 16: 0.2, 32: 1.0},
     0.9,
     "literature",
@@ -65,7 +65,7 @@ _OPEN_MPI = Threads(
     f"{TAGM} tagm.txt: ping-pongs of 4 B by 4, 14 and 56 threads over InfiniBand take 5.9, 6.6 and 5.7 us a message; "
     "2.4 to 7.8 on others of its machines",
 )
-_ANY = Threads(
+_ANY = LibraryContention(
     1.2,
     0.95,
     "assumed",
@@ -75,7 +75,7 @@ _ANY = Threads(
     "assumed",
     "the library is not known: between MPICH and Open MPI",
 )
-BY_LIBRARY: Mapping[str, Threads] = {
+BY_LIBRARY: Mapping[str, LibraryContention] = {
     "MPICH": _MPICH,
     "ParaStation": _MPICH,
     "Open MPI": _OPEN_MPI,

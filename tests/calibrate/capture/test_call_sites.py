@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pready.calibrate.capture.call_sites import Call, chain_of, names_of, shared_by
+from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Place
 
 
-def call(function: str, offset: int, line: str = "", known: bool = True) -> Call:
-    return Call(function, "/bin/app", offset, line, known)
+def call(function: str, offset: int, line: str = "", known: bool = True) -> Frame:
+    return Frame(function, "/bin/app", offset, line, known)
 
 
 SEND, UPDATE = call("send", 1), call("update_halo", 2)
