@@ -215,7 +215,10 @@ class Evaluation:
         """The approach for so many iterations, or with some costs replaced."""
         count = self.side_by_side(iterations)
         if replaced:
-            of = lambda *kind: replace(self._value(*kind), **replaced)  # noqa: E731
+
+            def of(size: float, inside: bool) -> Costs:
+                return replace(self._value(size, inside), **replaced)
+
             return self._compiler.plan(approach, of, self.seed, exchanges=count)
         made = self._plans.get(approach)
         if made is None or made.pattern.alone not in (0, count):
