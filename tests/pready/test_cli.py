@@ -264,9 +264,7 @@ def test_any_words_end_in_a_status(capsys: Capsys, scratch: Path, words: list[st
         (f'threads = 2\nbuffer = "1 KiB"\nname = "{"n" * 1000}"\n', "valid: a text of at most 255 characters"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_wrong_in_a_file_is_named(text: str, said: str, tmp_path: Path, capsys: Capsys) -> None:
     file = tmp_path / "w.toml"
     file.write_text(text)
     line = refused(capsys, "predict", file)
@@ -275,18 +273,18 @@ def test_what_is_wrong_in_a_file_is_named(
 
 
 @pytest.mark.parametrize("word", [str(2**63), str(2**32), "1:0", "1:9999999999999999", "-1"])
-def test_a_neighbour_that_is_none_is_named(word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_neighbour_that_is_none_is_named(word: str, tmp_path: Path, capsys: Capsys) -> None:
     (tmp_path / "n.txt").write_text(f"1\n0 {word}\n")
     file = tmp_path / "w.toml"
     file.write_text('threads = 2\nbuffer = "1 KiB"\npattern = "neighbours"\nneighbour_list = "n.txt"\n')
     assert f"line 2: '{word}' is no neighbour; valid: ranks from 0 to 4294967295" in refused(capsys, "predict", file)
 
 
-def test_an_interval_without_its_value_has_units(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interval_without_its_value_has_units(capsys: Capsys) -> None:
     said = refused(capsys, "predict", HALO, "--set", "machine.inter.segments[0].L.value=-400 us")
     assert re.search(r"interval = 1\.06 us to 1\.17 us does not hold the value -400 us", said)
 
 
-def test_gain_says_what_is_not_finite_without_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+def test_gain_says_what_is_not_finite_without_a_warning(capsys: Capsys) -> None:
     words = ["arithmetic_intensity=1e308", "communication_intensity=1e-308", "frequency=3 GHz"]
     assert "mu = inf; valid: finite" in refused(capsys, "gain", "threads=8", "bandwidth=25 GB/s", *words)

@@ -1,7 +1,5 @@
 """Outputs: nothing of the user's is replaced unasked, nothing is half written, and each way to end has a status."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_line import out, refused
+from given import Capsys, Patch
 
 from pready.cli import main
 from pready.exit_status import Status
@@ -23,9 +22,6 @@ from pready.model.common.errors import PreadyError
 HALO, LAGGARD = Path("examples/halo3d.toml"), Path("examples/laggard.toml")
 THERE = "is there already; valid: another name, or --overwrite to replace it\n"
 PREADY = (sys.executable, "-m", "pready")
-
-
-# ---- the rule ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -100,8 +96,6 @@ def test_no_device_is_replaced(tmp_path: Path) -> None:
         check_writable(tmp_path / "circle")
 
 
-# ---- every command ----------------------------------------------------------------------------------------------
-
 WRITES = {
     "predict, its page": (("predict", LAGGARD, "-o", "."), "machine.toml"),
     "predict, its workload": (("predict", LAGGARD, "-o", "."), "workload.toml"),
@@ -122,9 +116,7 @@ WRITES = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", WRITES)
-def test_no_file_of_the_user_is_replaced(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_file_of_the_user_is_replaced(case: str, tmp_path: Path, capsys: Capsys, monkeypatch: Patch) -> None:
     given, name = WRITES[case]
     words = [str(w.resolve()) if isinstance(w, Path) else w for w in given]
     monkeypatch.chdir(tmp_path)
@@ -145,13 +137,10 @@ def test_no_file_of_the_user_is_replaced(
         assert (Path(name).read_bytes(), Path(name).stat().st_mtime_ns) == (made, times)
 
 
-def test_an_option_of_another_program_is_left_to_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_of_another_program_is_left_to_it(tmp_path: Path, capsys: Capsys) -> None:
     run = tmp_path / "run"
     done = refused(capsys, "capture", "-o", run, "no-such-program", "--overwrite")
     assert "no command 'no-such-program' here" in done
-
-
-# ---- full disks and closed streams ------------------------------------------------------------------------------
 
 
 def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> tuple[int, str]:
@@ -218,9 +207,6 @@ def test_points_of_a_sweep_on_a_full_disk_are_kept_as_far_as_they_came(tmp_path:
     assert re.fullmatch(r"wrote a\.csv: 7 points, [1-6] of them from earlier runs, seed 0\n", said)
 
 
-# ---- interrupts -------------------------------------------------------------------------------------------------
-
-
 def interrupted(words: Sequence[object], number: int, folder: Path, until: Callable[[], bool]) -> tuple[int, str, str]:
     """Status, standard output and error of a command that gets a signal once something is so."""
     command, pipe = [*PREADY, *map(str, words)], subprocess.PIPE
@@ -280,5 +266,5 @@ def test_no_command_ends_with_a_status_of_its_own() -> None:
     assert not [p for p in Path("pready").rglob("*.py") if own.search(p.read_text(encoding="utf-8"))]
 
 
-def test_overwrite_is_said_in_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_overwrite_is_said_in_help(capsys: Capsys) -> None:
     assert "--overwrite" in out(capsys, "--help")

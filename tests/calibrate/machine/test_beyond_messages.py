@@ -1,7 +1,5 @@
 """What pairs, threads, puts and partitions say of a machine: made-up times of a machine that is known, taken apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages of both ways bound those of one, and a stream that is slower than one message is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

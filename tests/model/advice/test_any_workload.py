@@ -1,7 +1,5 @@
 """Whatever workload, machine and library somebody brings: figures are finite, advice keeps its word, engines agree."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any

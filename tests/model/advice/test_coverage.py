@@ -1,7 +1,5 @@
 """Intervals hold what they say: machines whose truth is drawn from the stated uncertainty."""
 
-from __future__ import annotations
-
 import random
 
 import coverage_of_intervals as what_ifs

@@ -1,7 +1,5 @@
 """What partitions save at most where a GPU computes: the verdict, what it rests on, and which commands refuse it."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

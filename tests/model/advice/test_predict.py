@@ -1,7 +1,5 @@
 """From Machine and Workload to a Prediction: the shape of the answer and the firmness of the advice."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache
@@ -165,10 +163,7 @@ def test_metrics_of_a_known_exchange() -> None:
 def test_advice_to_port() -> None:
     # Large messages: every interface gains the same (gillis2023 4.3), so the simplest one is advised.
     w = made(
-        threads=4,
-        partitions_per_thread=1,
-        buffer="64 MiB",
-        arrivals={"model": "laggard", "delay_rate": "100 us/MB"},
+        threads=4, partitions_per_thread=1, buffer="64 MiB", arrivals={"model": "laggard", "delay_rate": "100 us/MB"}
     )
     advice = predict(MELUXINA, w, library="mpich-6314").advice
     assert advice.verdict == "port"

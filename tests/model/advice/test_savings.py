@@ -1,7 +1,5 @@
 """What ways save on drawn machines: against predictions of each machine, and what the saving rests on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranges of buffers end where predictions for those buffers change their verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal

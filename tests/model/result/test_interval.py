@@ -1,7 +1,5 @@
 """Quantiles of Harrell and Davis: SciPy is the oracle, and intervals hold 95 %."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats.mstats import hdquantiles

@@ -1,7 +1,5 @@
 """The one rule of verdicts, ties, and from how many iterations on a port pays."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What RMA costs a sender: puts as sends of the same size, epochs by windows and peers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from machines import ideal

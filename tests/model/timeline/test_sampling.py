@@ -1,7 +1,5 @@
 """One sample of machines: balanced, the same for the same seed, and whose values have their intervals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

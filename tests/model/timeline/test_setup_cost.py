@@ -1,7 +1,5 @@
 """What it costs to begin, and from how many iterations on a port pays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of terms: complete, without doubles, and read by all who speak of terms."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import get_args
 
