@@ -141,7 +141,7 @@ def _python(text: str) -> Iterator[Place]:
 
 
 def _not_run(node: ast.AST) -> Iterator[ast.AST]:
-    """Annotations, and what only a type checker reads: no test can see a change there."""
+    """Annotations, and what changes no result."""
     parts: list[ast.AST | None] = []
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         parts += [node.returns]
@@ -151,6 +151,8 @@ def _not_run(node: ast.AST) -> Iterator[ast.AST]:
         isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
     ) or isinstance(node, ast.Assert):
         parts += [node]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lru_cache":
+        parts += [node]  # how much is kept is no result
     for part in parts:
         if part is not None:
             yield from ast.walk(part)
