@@ -263,7 +263,7 @@ def promised(
             each = [Evaluation(machine, w, seed, alone=False, step=workload, number=i) for i, w in parts]
         else:
             each = [evaluator(machine, workload, seed)[0]]
-        rows = [(e.predict(e.workload.baseline), drawn_row(e, a)) for e, a in zip(each, ways, strict=True)]
+        rows = [(drawn_row(e, e.workload.baseline), drawn_row(e, a)) for e, a in zip(each, ways, strict=True)]
         by_name = {
             e.name: _promise(*of)
             for e, of, a, w in zip(before.exchanges, rows, ways, workload.parts, strict=True)

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 from pready.show.tables.proof import proof_view
 from pready.validate.claims.wrong_machines import bandwidth
+from pready.validate.prove import case as cases
 from pready.validate.prove import design, placement, session
 from pready.validate.prove.as_performed import as_performed
+from pready.validate.prove.judgement import Saving
 from pready.validate.prove.performed import Performed
 from pready.validate.prove.session import Proof, prove
 from pready.validate.prove.site import Site
@@ -177,12 +180,15 @@ def test_half_the_bandwidth_is_noticed(several: bool, tmp_path: Path, monkeypatc
 def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: Patch) -> None:
     # Overheads of 20 ms per message: what the machine file says would pay does not.
     slow = ideal(G=1 / LINK, L=50e-6, o_s=20e-3, o_r=3e-6, g=2e-6, barrier=[0.0, 5e-6, 20e-6], contexts=4)
+    monkeypatch.setattr(Performed, "spread", property(lambda of: float(of.communication_s.mean())))
     proof = proof_on(tmp_path, monkeypatch, slow, approaches=[[Approach(MANY, 4)]])
     judged = proof.judged
     assert (judged.predicted, judged.measured, judged.finding) == ("port", "do not port", "not kept")
     assert judged.contradicted
     assert proof.decision.startswith("Do not port: Pt2Pt many in 4 lost ")
     assert "The prediction said port: it is wrong here." in proof.decision
+    widest = max(case.measured.time_s for case in proof.cases)
+    assert any(f"communication repeats within {100 * widest:.1f} %" in note for note in proof.notes)
 
 
 @pytest.mark.thorough
@@ -223,6 +229,34 @@ def test_medians_over_iterations_of_means_over_ranks() -> None:
     seen = Performed(np.stack([begin, computing, end], axis=3), first=1, steps=2)
     assert seen.iteration_s == pytest.approx([3.5])  # of 4 and 3
     assert seen.communication_s == pytest.approx([1.25])  # (3.5 - 1) / 2 exchanges
+
+
+def performed(*communication: float) -> Performed:
+    """Rounds of one iteration, which compute for 1 s."""
+    return Performed(np.array([[[[0.0, 1.0, 1.0 + c]]] for c in communication]), first=0, steps=1)
+
+
+def test_ends_are_the_least_and_the_most_of_the_rounds() -> None:
+    way = performed(3, 1, 2)
+    found = cases.measured(way, performed(6, 6, 8))
+    assert [found.time_s, found.time_low_s, found.time_high_s] == pytest.approx([2, 1, 3])
+    assert [found.eta, found.eta_low, found.eta_high] == pytest.approx([3, 2, 6])
+    one = SimpleNamespace(approaches=(MANY.into(4),))
+    of_step = replace(way, exchanges=(performed(5, 4, 9),))
+    (exchange,) = cases._exchanges(workload(), one, SimpleNamespace(exchanges_s=(4.5,)), of_step)  # type: ignore[arg-type]
+    assert [exchange.measured_s, exchange.measured_low_s, exchange.measured_high_s] == pytest.approx([5, 4, 9])
+
+
+def test_the_best_that_was_measured_is_named_where_it_is_clearly_another() -> None:
+    def saved(words: str, value: float) -> Any:
+        saving = Saving(value, value - 0.01, value + 0.01, 5, 0.01)
+        return SimpleNamespace(words=words, measured=SimpleNamespace(saving=saving))
+
+    advised, others = saved("advised", 0.1), [saved("worse", 0.05), saved("best", 0.2), saved("second", 0.15)]
+    assert session._better(advised, [advised, *others]) == [
+        "measured best: best saved 20.0 % of an iteration (19.0 to 21.0)"
+    ]
+    assert session._better(advised, [advised, others[0], saved("as good", 0.115)]) == []
 
 
 STEP: list[dict[str, Any]] = [
