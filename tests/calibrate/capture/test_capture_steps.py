@@ -10,6 +10,7 @@ from made import Row, capture_file, share
 
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
+from pready.show.tables.workload import bytes_said
 
 STEPS = 8
 US = 1000
@@ -65,6 +66,7 @@ def test_exchanges_that_some_ranks_take_no_part_in() -> None:
     assert second.pattern.lists == ((), ((0, 64),), ((1, 64),), ((2, 64),))
     assert (step.threads, step.ranks) == (2, 4)
     assert not any("sizes differ" in note for note in step.notes)
+    assert bytes_said(step.exchanges) == "64 B … 640 B"
 
 
 def test_times_count_from_the_exchange_before_without_waiting() -> None:
