@@ -326,6 +326,7 @@ def main() -> int:
     parser.add_argument("--native", action="store_true", help="the kernel's files, too; half a minute for each")
     parser.add_argument("--least", type=float, default=0.95, help="share that has to be caught")
     parser.add_argument("--keep", type=Path, help="a folder for the patches of survivors")
+    parser.add_argument("--first", type=int, default=1, help="go on with this one of them")
     parser.add_argument("--list", action="store_true", help="print the faults and try none")
     options = parser.parse_args()
     made = drawn(options.count, options.seed, options.only, native=options.native)
@@ -337,7 +338,8 @@ def main() -> int:
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
         there = Copy(Path(folder))
-        for n, fault in enumerate(made, 1):
+        made = made[options.first - 1 :]
+        for n, fault in enumerate(made, options.first):
             noticed = there.caught(fault, options.all)
             if "::" in noticed and there.failing([noticed]):
                 print(f"{noticed} fails without any fault: mend that first", file=sys.stderr)
