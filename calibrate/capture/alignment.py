@@ -28,18 +28,12 @@ Instances = list[list[Group]]
 
 @dataclass(frozen=True)
 class Aligned:
-    """The step that repeats.
+    """The exchanges of the step that repeats, in order.
 
     Attributes
     ----------
-    exchanges
-        In order.
-    steps
-        How often the step occurs on the lead rank.
-    ends
-        Of usual steps of the lead rank: begin and end, in seconds.
-    covered
-        Share of the lead's exchanges in the steps.
+    steps, ends
+        How often it occurs on the lead rank; begins and ends of usual ones there, in seconds.
     usual
         Share of the steps in which every rank sends to the ranks that it usually sends to.
     exact
@@ -50,9 +44,8 @@ class Aligned:
     lead: int
     steps: int
     ends: list[tuple[float, float]]
-    covered: float
-    usual: float
-    exact: bool
+    usual: float = 1.0
+    exact: bool = True
 
 
 def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned | None:
@@ -65,24 +58,22 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     if step is None:
         return None
     n = step.period
-    word = keys[step.first : step.first + n]
-    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    codes = [numbers[key] for key in keys]
+    codes = _numbered(keys)[0]
+    word = codes[step.first : step.first + n]
     # A step begins after its longest computing, where ranks are apart from each other the least.
     computing = [fmean(float(mine[i].times.max()) for i in range(step.first + j, step.stop, n)) for j in range(n)]
     turn = max(range(n), key=lambda j: computing[j])
-    turned = tuple(numbers[key] for key in (*word[turn:], *word[:turn]))
-    at = occurrences(codes, {turned})
+    at = occurrences(codes, {(*word[turn:], *word[:turn])})
     middle = [(before.end + group.ready) / 2 for before, group in pairwise(mine)]
     borders = [-float("inf"), *middle, float("inf")]
     windows = [(borders[i], borders[i + n]) for i in at]
+    like = mine[at[0] : at[0] + n]
+    apart = [process.wall_s - ranks[lead].wall_s for process in ranks]
     inside = [
-        [list(mine[i : i + n]) for i in at]
-        if r == lead
-        else _by_own_step(process, ranks[lead], groups, windows, mine[at[0] : at[0] + n])
-        or _by_window(process, ranks[lead], groups, windows)
-        for r, (process, groups) in enumerate(zip(ranks, found, strict=True))
+        _by_own_step(offset, groups, windows, like) or _by_window(offset, groups, windows)
+        for offset, groups in zip(apart, found, strict=True)
     ]
+    inside[lead] = [list(mine[i : i + n]) for i in at]
     usual = [True] * len(at)
     canonical: list[list[list[Group] | None]] = []
     by_rank = [_keys(groups, of) for groups, of in zip(found, inside, strict=True)]
@@ -102,15 +93,14 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     ends = [
         (mine[i - 1].end if i else max(0.0, before), mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u
     ]
-    steps = max(step.everywhere, len(at))
-    return Aligned(exchanges, lead, steps, ends, steps * n / len(mine), sum(usual) / len(usual), exact)
+    return Aligned(exchanges, lead, max(step.everywhere, len(at)), ends, sum(usual) / len(usual), exact)
 
 
 def _within(window: list[Group], keys: tuple[Hashable, ...], common: tuple[Hashable, ...]) -> list[Group] | None:
     """The usual exchanges among those of a step; others may stand between them."""
     found: list[Group] = []
     for group, key in zip(window, keys, strict=True):
-        if len(found) < len(common) and key == common[len(found)]:
+        if (key,) == common[len(found) : len(found) + 1]:
             found.append(group)
     return found if len(found) == len(common) else None
 
@@ -125,10 +115,14 @@ def _in_order(groups: Sequence[Group], common: tuple[Hashable, ...], steps: int)
     """The usual exchanges of each step, if the rank has as many steps as the lead: however late it is."""
     if not common:
         return [[] for _ in range(steps)]
-    keys = signatures(groups)
-    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    at = occurrences([numbers[key] for key in keys], {tuple(numbers[key] for key in common)})
+    codes, numbers = _numbered(signatures(groups))
+    at = occurrences(codes, {tuple(numbers[key] for key in common)})
     return [list(groups[i : i + len(common)]) for i in at] if len(at) == steps else None
+
+
+def _numbered(keys: Sequence[Hashable]) -> tuple[list[int], dict[Hashable, int]]:
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    return [numbers[key] for key in keys], numbers
 
 
 def signatures(groups: Sequence[Group]) -> list[Hashable]:
@@ -142,11 +136,7 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
 
 
 def _by_own_step(
-    process: Process,
-    lead: Process,
-    groups: Sequence[Group],
-    windows: Sequence[tuple[float, float]],
-    like: Sequence[Group],
+    offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]], like: Sequence[Group]
 ) -> list[list[Group]] | None:
     """Groups by the lead's steps, of a rank that has as many: in their order, however late the rank is.
 
@@ -156,29 +146,23 @@ def _by_own_step(
     step = repetition(keys, [float(g.times.max()) + g.took for g in groups])
     if step is None:
         return None
-    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    codes, n = [numbers[key] for key in keys], step.period
+    codes, n = _numbered(keys)[0], step.period
     word = codes[step.first : step.first + n]
-    offset = process.wall_s - lead.wall_s
     best: tuple[tuple[int, int], list[list[Group]] | None] = (-1, -1), None
     for turn in range(n):
         at = occurrences(codes, {(*word[turn:], *word[:turn])})
         if len(at) != len(windows):
             continue
         each = [list(groups[i : i + n]) for i in at]
-        in_time = sum(
-            begin <= g.ready + offset < end for of, (begin, end) in zip(each, windows, strict=True) for g in of
-        )
+        pairs = [(g.ready + offset, window) for of, window in zip(each, windows, strict=True) for g in of]
+        in_time = sum(begin <= ready < end for ready, (begin, end) in pairs)
         same = sum(a.way == b.way for a, b in zip(like, each[0], strict=False))
         best = max(best, ((same, in_time), each), key=lambda pair: pair[0])
     return best[1]
 
 
-def _by_window(
-    process: Process, lead: Process, groups: Sequence[Group], windows: Sequence[tuple[float, float]]
-) -> list[list[Group]]:
-    """Groups by the lead's steps, by the wall clock at the start of both."""
-    offset = process.wall_s - lead.wall_s
+def _by_window(offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]]) -> list[list[Group]]:
+    """Groups by the lead's steps, by the wall clock at the start of both, which are so far apart."""
     begins = [begin for begin, _ in windows]
     out: list[list[Group]] = [[] for _ in windows]
     for group in groups:
@@ -233,9 +217,6 @@ def _levels(
     apart = [[node] for of, one in zip(members.values(), whole, strict=True) if not one for node in of]
     parts = [of for of in whole if of] + apart
 
-    def places(nodes: Sequence[tuple[int, int]]) -> set[Way]:
-        return {way for r, i in nodes if (way := first[r][i].way)}
-
     def order(nodes: Sequence[tuple[int, int]]) -> float:
         return fmean(first[r][i].begin + ranks[r].wall_s for r, i in nodes)
 
@@ -243,7 +224,7 @@ def _levels(
     known: list[set[Way]] = []
     for nodes in _one_after_the_other(sorted(parts, key=order)):
         after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r, len(first[r])) < i), default=-1)
-        at = places(nodes)
+        at = {way for r, i in nodes if (way := first[r][i].way)}
         for level in range(after + 1, len(levels)):
             if not levels[level].keys() & {r for r, _ in nodes} and (at & known[level] or not at):
                 break

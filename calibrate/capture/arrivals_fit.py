@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pready.model.common.arrays import Array
 from pready.model.common.units import Unit, format_exact
-
-if TYPE_CHECKING:
-    from scipy import stats
 
 SIGNIFICANCE = 0.05
 """Significance level of the tests: a distribution with a smaller p-value is rejected."""
@@ -24,17 +20,7 @@ LAGGARD_EXPLAINS = 0.95
 
 @dataclass(frozen=True)
 class Named:
-    """A distribution that was not rejected.
-
-    Attributes
-    ----------
-    fields
-        Fields of the table [arrivals].
-    time_s
-        The compute time that belongs to it.
-    because
-        Result of the test.
-    """
+    """A distribution that was not rejected: the table [arrivals], the compute time that belongs to it, and why."""
 
     fields: dict[str, str]
     time_s: float
@@ -44,10 +30,7 @@ class Named:
 def named(times: Array, seed: int) -> Named | None:
     """The first model that is not rejected: no spread, one late thread, normal, uniform. None if all are rejected.
 
-    Parameters
-    ----------
-    times
-        Finish time of each thread in seconds, shape (iterations, threads).
+    `times` are finish times of each thread in seconds, shape (iterations, threads).
     """
     mean, spread = float(times.mean()), float(times.std())
     if mean > 0 and spread <= 1e-3 * mean:
@@ -61,25 +44,15 @@ def named(times: Array, seed: int) -> Named | None:
         return None
     from scipy import stats
 
+    # Scaled because the fit, of location and scale, stops at an absolute tolerance.
+    scaled = (picked - picked.mean()) / picked.std()
     for name, distribution in (("normal by thread", stats.norm), ("uniform", stats.uniform)):
-        p = _p_value(distribution, picked, seed)
-        if p >= SIGNIFICANCE:
+        rng = np.random.default_rng(seed)
+        p = stats.goodness_of_fit(distribution, scaled, statistic="ks", n_mc_samples=RESAMPLES, rng=rng).pvalue
+        if p >= SIGNIFICANCE and (name != "uniform" or spread / mean < 0.577):
             fields = {"model": name, "spread": f"{100 * spread / mean:.4g} %"}
-            if name == "uniform" and spread / mean >= 0.577:
-                continue
             return Named(fields, mean, f"Kolmogorov-Smirnov test, p = {p:.2g}")
     return None
-
-
-def _p_value(distribution: stats.rv_continuous, times: Array, seed: int) -> float:
-    """p-value of the Kolmogorov-Smirnov statistic with fitted location and scale, by resampling."""
-    from scipy import stats
-
-    # Scaled because the fit stops at an absolute tolerance.
-    scaled = (times - times.mean()) / times.std()
-    rng = np.random.default_rng(seed)
-    found = stats.goodness_of_fit(distribution, scaled, statistic="ks", n_mc_samples=RESAMPLES, rng=rng)
-    return float(found.pvalue)
 
 
 def _laggard(times: Array) -> Named | None:

@@ -19,22 +19,8 @@ def place_of(mpicc: Sequence[str], cache: Path | None = None, flags: Sequence[st
 
 
 def build_library(mpicc: Sequence[str], *, cache: Path | None = None, flags: Sequence[str] = ()) -> Path:
-    """Build the library, or return an earlier build.
-
-    Parameters
-    ----------
-    mpicc
-        As from `pready.calibrate.measure.compile.find_mpicc`.
-    cache
-        Folder of builds; the user's cache folder if None.
-    flags
-        Further compiler flags; tests add "-Werror", which a user's newer compiler might not pass.
-
-    Raises
-    ------
-    BuildError
-        The compiler failed, or LD_PRELOAD cannot contain the folder's name.
-    """
+    """Build the library, or return an earlier build; a BuildError if the compiler fails, or LD_PRELOAD cannot name the
+    folder. Tests add "-Werror", which a user's newer compiler might not pass."""
     library = place_of(mpicc, cache, flags)
     if any(c in str(library) for c in " :;"):
         raise BuildError(f"LD_PRELOAD cannot name {library}: it holds a blank, ':' or ';'; set XDG_CACHE_HOME")

@@ -23,19 +23,16 @@ _STARTS = ("_start", "__libc_start_main", "__libc_start_call_main")
 
 @dataclass(frozen=True)
 class Frame:
-    """One call of a chain."""
+    """One call of a chain: the function that calls, whether it has a name, and where."""
 
     function: str
-    """The function that calls."""
     object: str
     offset: int
     line: str
     known: bool
-    """The function has a name."""
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where it calls, the same on all ranks."""
         return self.object, self.offset
 
     @property

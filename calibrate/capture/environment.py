@@ -10,13 +10,7 @@ from pready.model.common.errors import PreadyError
 
 
 def check_new(folder: Path) -> None:
-    """Refuse a folder that is not empty: two runs in it cannot be told apart.
-
-    Raises
-    ------
-    PreadyError
-        The folder is not empty, or cannot be read.
-    """
+    """Refuse a folder that cannot be read or is not empty: two runs in it cannot be told apart."""
     try:
         used = folder.exists() and any(folder.iterdir())
     except OSError as error:
@@ -28,15 +22,7 @@ def check_new(folder: Path) -> None:
 def variables(
     library: Path, folder: Path, limit_mib: int, command: Sequence[str], environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """Variables to add to the environment.
-
-    Parameters
-    ----------
-    limit_mib
-        Most data per process, in MiB.
-    command
-        The command; () if not known yet.
-    """
+    """Variables to add to the environment of a command, () if it is not known yet; the limit is for each process."""
     already = environ.get("LD_PRELOAD")
     found = {
         "LD_PRELOAD": str(library) if not already else f"{library}:{already}",

@@ -17,13 +17,9 @@ import numpy as np
 
 from pready.calibrate.capture.call_sites import Chain, Way, chain_of, way_to
 from pready.calibrate.capture.regions import Stretch
+from pready.calibrate.capture.thresholds import COMPUTES_S, NEAR
 from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message
 from pready.model.common.arrays import Array
-
-COMPUTES_S = 100e-6
-"""Least time outside MPI, in no region, that is computing of its own and no packing."""
-NEAR = 2
-"""Most calls from the routine that sends one message after the other down to MPI."""
 
 
 @dataclass
@@ -34,18 +30,15 @@ class Group:
     ----------
     since, begin, end
         End of the exchange before, start of the first message and end of the last completion.
-    ready
-        When the last thread was through with its computing.
-    took
-        From then on, in MPI; of a team that sends by itself, from its last thread's first message to the end.
+    ready, took
+        When the last thread was through with its computing; from then on, in MPI, of a team that sends by itself from
+        its last thread's first message to the end.
     times
         Seconds that each thread computes before its part is ready, after the exchange before; without time in MPI.
     sent, counts, received
         Bytes and messages by peer, and messages received by peer.
     by_thread, parts
         Bytes by peer and number in the team (-1: of none), and bytes of a partition by peer.
-    kinds
-        Kinds of calls that begin messages.
     producer
         The stretch of computing before it, or in which its threads send; and its instance.
     team
@@ -75,7 +68,6 @@ class Group:
     team: bool = False
     overlapped: bool = False
     one_by_one: bool = False
-    in_tasks: bool = False
     collectives: int = 0
     collective_s: float = 0.0
     other_s: float = 0.0
@@ -101,26 +93,23 @@ class _Open:
     sends: list[Call]
     marks: list[Call] = field(default_factory=list)
     end: float = 0.0
-    last: float = 0.0
-    """Begin of the last message."""
     learnt: float = -1.0
     """When a receive was last complete."""
     computed: bool = False
     got: list[int] = field(default_factory=list)
     waits: list[Call] = field(default_factory=list)
 
-    def add(self, call: Call) -> None:
-        self.sends.append(call)
-        self.last = call.begin
+    @property
+    def last(self) -> float:
+        """Begin of the last message."""
+        return self.sends[-1].begin
 
     @property
     def sends_done(self) -> float:
-        """When the last message sent is complete."""
         return max(c.done for c in self.sends)
 
     @property
     def blocks(self) -> bool:
-        """Is each message complete before the next one?"""
         return all(c.blocks for c in self.sends)
 
 
@@ -155,39 +144,40 @@ class _Thread:
         return self.open.learnt >= self.open.last or all(c.begin >= done for c in self.posted)
 
     def close(self) -> None:
-        """The exchange is over."""
         assert self.open is not None
         self.open.end = max(self.open.end, self.open.sends_done)
         self.over.append(self.open)
         self.open = None
 
+    def end(self) -> None:
+        if self.open is not None:
+            self.learn(np.inf)
+            self.close()
+
     def compute(self, at: float) -> None:
         """Threads begin to compute."""
         self.learn(at)
-        if self.open is not None:
-            if self.complete(at):
-                self.close()
-            else:
-                self.open.computed = True
+        if self.complete(at):
+            self.close()
+        elif self.open is not None:
+            self.open.computed = True
 
     def call(self, call: Call) -> None:
-        """The next call."""
         at = call.begin
         self.learn(at)
-        if self.open is not None and at - self.busy_until > COMPUTES_S:
+        if at - self.busy_until > COMPUTES_S:
             self.compute(self.busy_until)
-        if self.open is not None and call.kind in COLLECTIVE and self.complete(at):
+        if call.kind in COLLECTIVE and self.complete(at):
             self.close()
         if call.kind in RECEIVING and call.who != -2:
             self.posted.append(call)
         elif call.kind == "pready" and self.open is not None:
             self.open.marks.append(call)
         elif is_message(call, self.rank):
-            if self.open is not None and self.complete(at) and self._knows(at) and not self._one_by_one(call):
+            if self.complete(at) and self._knows(at) and not self._one_by_one(call):
                 self.close()
-            if self.open is None:
-                self.open = _Open([])
-            self.open.add(call)
+            self.open = self.open or _Open([])
+            self.open.sends.append(call)
         elif call.kind in ("wait", "test") and self.open is not None and call.what:
             self.open.waits.append(call)
         self.busy_until = max(self.busy_until, call.end)
@@ -239,44 +229,36 @@ def groups(timeline: Timeline) -> list[Group]:
             of_team.setdefault(call.of, {}).setdefault(call.number, _Thread(timeline)).call(call)
         else:
             main.call(call)
-    if main.open is not None:
-        main.learn(np.inf)
-        main.close()
-    made = [(o.sends[0].begin, o, None) for o in main.over]
-    found: list[tuple[float, dict[int, _Open], tuple[int, int] | None]] = [(b, {-1: o}, of) for b, o, of in made]
+    main.end()
+    found: list[tuple[dict[int, _Open], tuple[int, int] | None]] = [({-1: o}, None) for o in main.over]
     for team, threads in of_team.items():
-        found += [(min(o.sends[0].begin for o in each.values()), each, team) for each in _turns(threads)]
-    found.sort(key=lambda each: each[0])
+        found += [(each, team) for each in _turns(threads)]
+    found.sort(key=lambda each: min(o.sends[0].begin for o in each[0].values()))
     return list(_finished(timeline, found))
 
 
 def _turns(threads: dict[int, _Thread]) -> list[dict[int, _Open]]:
     """What threads of a team send, turn by turn; all of it together if they take different numbers of turns."""
     for thread in threads.values():
-        if thread.open is not None:
-            thread.learn(np.inf)
-            thread.close()
+        thread.end()
     turns = {number: thread.over for number, thread in threads.items() if thread.over}
     if len({len(of) for of in turns.values()}) == 1:
         return [dict(zip(turns, each, strict=True)) for each in zip_longest(*turns.values())]
     whole = {}
     for number, of in turns.items():
-        whole[number] = _Open([c for o in of for c in o.sends], [], max(o.end for o in of), waits=of[-1].waits)
-        whole[number].got = [who for o in of for who in o.got]
+        got, sends = [who for o in of for who in o.got], [c for o in of for c in o.sends]
+        whole[number] = _Open(sends, end=max(o.end for o in of), got=got, waits=of[-1].waits)
     return [whole]
 
 
-def _finished(
-    timeline: Timeline, found: Sequence[tuple[float, dict[int, _Open], tuple[int, int] | None]]
-) -> Iterator[Group]:
+def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], tuple[int, int] | None]]) -> Iterator[Group]:
     """Groups with the computing before each."""
-    before = timeline.process.mpi_s[0] or 0.0
-    ended = before
+    before = ended = timeline.process.mpi_s[0] or 0.0
     computing, at = timeline.computing, 0
     collectives = [c for c in timeline.calls if c.kind in COLLECTIVE]
     counted = 0
     own: dict[int, float] = {}
-    for _, each, sender in found:
+    for each, sender in found:
         team = sender
         calls = [c for o in each.values() for c in o.sends]
         marks = [c for o in each.values() for c in o.marks]
@@ -285,7 +267,6 @@ def _finished(
         group.way = way_to(timeline.process.places, group.sites[0])
         first = min(calls, key=lambda c: c.begin)
         effective = min((c.begin for c in marks), default=group.begin)
-        partitioned = bool(marks)
         while at < len(computing) and computing[at][0] < ended - 1e-9:
             at += 1
         following = at
@@ -293,21 +274,20 @@ def _finished(
             following += 1
         earlier = [s for s in computing[at:following] if s[1] <= effective + 1e-9]
         at = following
-        if sender is None and partitioned:
+        if sender is None:
             inside = [c for c in marks if c.of is not None and c.of in timeline.teams]
             if len({c.number for c in inside}) > 1:
                 team = Counter(c.of for c in inside).most_common(1)[0][0]
         if team is not None:
-            _of_team(group, timeline, team, marks or calls, before, ended, own)
+            _of_team(group, timeline, team, marks or calls, before, own)
         else:
             thread = first.thread
-            solo = effective - before - timeline.in_mpi(thread, before, effective)
+            solo = timeline.outside(thread, before, effective)
             group.ready, group.times = effective, np.array([max(0.0, solo)])
             if earlier:
                 begin, end, stretch, i = earlier[-1]
                 group.producer = stretch, i
-                base = begin - before - timeline.in_mpi(thread, before, begin)
-                serial = effective - end - timeline.in_mpi(thread, end, effective)
+                base, serial = timeline.outside(thread, before, begin), timeline.outside(thread, end, effective)
                 group.times = np.maximum(base + stretch.computing[i] + max(0.0, serial), 0.0)
                 group.ready = end
             group.took = timeline.in_mpi(thread, effective, group.end)
@@ -337,34 +317,27 @@ def _add_messages(group: Group, each: dict[int, _Open], calls: list[Call], marks
     for o in each.values():
         group.received.update(o.got)
     group.one_by_one = all(o.blocks for o in each.values()) and len(calls) > 1
-    lead = min(each)
-    ordered = sorted(each[lead].sends, key=lambda c: c.begin)
+    ordered = sorted(each[min(each)].sends, key=lambda c: c.begin)
     group.sites = list(dict.fromkeys(c.site for c in (*ordered, *calls)))
     group.waits = sorted({c.site for o in each.values() for c in o.waits})
 
 
 def _of_team(
-    group: Group,
-    timeline: Timeline,
-    team: tuple[int, int],
-    calls: list[Call],
-    before: float,
-    ended: float,
-    own: dict[int, float],
+    group: Group, timeline: Timeline, team: tuple[int, int], calls: list[Call], before: float, own: dict[int, float]
 ) -> None:
     """When each thread sends its own part."""
     stretch, i = timeline.teams[team]
     begin = float(stretch.begin[i])
-    base = max(0.0, begin - before - timeline.in_mpi(calls[0].thread, before, begin)) if begin >= ended - 1e-9 else 0.0
+    after = begin >= group.since - 1e-9
+    base = max(0.0, timeline.outside(calls[0].thread, before, begin)) if after else 0.0
     times, ready = base + stretch.computing[i], 0.0
     for number in {c.number for c in calls if 0 <= c.number < stretch.threads}:
         mine = [c for c in calls if c.number == number]
         at = max(c.begin for c in mine) if mine[0].kind == "pready" else min(c.begin for c in mine)
         since = max(begin, own.get(number, begin))
-        times[number] = base + max(0.0, at - since - timeline.in_mpi(mine[0].thread, since, at))
+        times[number] = base + max(0.0, timeline.outside(mine[0].thread, since, at))
         own[number] = at
         ready = max(ready, at)
     group.producer, group.team, group.times = (stretch, i), True, times
-    group.in_tasks = stretch.tasks
     group.ready = min(ready, group.end)
     group.took = group.end - group.ready

@@ -47,7 +47,6 @@ _HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
 SHARE_TASKS = 0x8000
 ANY, NO_PEER, UNKNOWN, NOT_ONE = -1, -2, -3, -4
 """Peers that are no rank."""
-
 ENDINGS = ("unknown", "exit", "abort")
 RUNTIMES = ("none", "libgomp", "OMPT")
 
@@ -60,43 +59,29 @@ def kinds() -> dict[str, int]:
 
 
 def numbers(*names: str) -> list[int]:
-    """Numbers of some kinds."""
     return [kinds()[name] for name in names]
 
 
-SENDS = (
-    "send",
-    "isend",
-    "sendrecv",
-    "start_send",
-    "pready",
-    "put",
-    "rput",
-    "accumulate",
-    "get",
-    "rget",
-    "neighbour_send",
-)
+ONE_SIDED = ("put", "rput", "accumulate", "get", "rget")
+SENDS = ("send", "isend", "sendrecv", "start_send", "pready", *ONE_SIDED, "neighbour_send")
 """Kinds whose bytes are those of a message that this rank begins; a get is one that it fetches."""
 RECEIVES = ("recv", "irecv", "sendrecv_receive", "start_recv")
-WAITS = ("wait", "fence", "complete", "epoch_wait", "unlock", "flush")
 COLLECTIVES = ("barrier", "collective", "collective_started")
 OPENMP = ("region", "share", "nested")
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the code: offset in an object, and the dynamic symbol before it, if any."""
+    """A place in the code: offset in an object (of a return address, or a function's start), and the dynamic symbol
+    before it, if any; or the name, where another tool's trace has nothing else. And the number of the place that calls
+    the function it is in; 0: not recorded."""
 
     offset: int
     is_return: bool
-    """A return address, not the start of a function."""
     symbol: str
     object: str
     name: str = ""
-    """The name, where another tool's trace has nothing else."""
     caller: int = 0
-    """Number of the place that calls the function it is in; 0: not recorded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,8 +99,6 @@ class Process:
         Rank in MPI_COMM_WORLD, and its size; -1 without MPI.
     mpi_s
         Return of MPI_Init and begin of MPI_Finalize, in s; None if missing.
-    dropped
-        Number of records that did not fit into the file.
     """
 
     path: Path
@@ -167,13 +150,7 @@ class Run:
         return tuple(p for p in self.processes if p.rank >= 0)
 
     def all_ranks(self) -> tuple[Process, ...]:
-        """The same, of a run that has them all.
-
-        Raises
-        ------
-        PreadyError
-            Some are missing.
-        """
+        """The same, of a run that has them all; a PreadyError where some are missing."""
         ranks = self.ranks
         if not ranks or len(ranks) != ranks[0].ranks:
             some = f"{len(ranks)} of {ranks[0].ranks} ranks" if ranks else "no process that called MPI_Init"
@@ -191,11 +168,6 @@ class Run:
                 return bool(here)
         return False
 
-    @property
-    def dropped(self) -> int:
-        """Dropped records of all processes."""
-        return sum(p.dropped for p in self.processes)
-
 
 def read_run(folder: Path) -> Run:
     """Read the files of a folder.
@@ -206,12 +178,11 @@ def read_run(folder: Path) -> Run:
         No folder, no files, an invalid file, or the files of two runs.
     """
     source = str(folder)
-    if not folder.is_dir():
-        raise PreadyError("is not a folder", valid="the folder that 'pready capture -o' wrote", source=source)
     files = sorted(folder.glob(f"*{SUFFIX}"))
     if not files:
-        raise PreadyError(f"holds no file *{SUFFIX}", valid="the folder that 'pready capture -o' wrote", source=source)
-    processes = [read_process(path) for path in files]
+        problem = f"holds no file *{SUFFIX}" if folder.is_dir() else "is not a folder"
+        raise PreadyError(problem, valid="the folder that 'pready capture -o' wrote", source=source)
+    processes = [parse_process(read_bytes(path, LARGEST_FILE, TIMES), path) for path in files]
     ranked = sorted((p for p in processes if p.rank >= 0), key=lambda p: p.rank)
     for first, second in pairwise(ranked):
         if first.rank == second.rank or first.ranks != second.ranks:
@@ -224,19 +195,8 @@ def read_run(folder: Path) -> Run:
     return Run(folder, (*ranked, *(p for p in processes if p.rank < 0)))
 
 
-def read_process(path: Path) -> Process:
-    """Read one file.
-
-    Raises
-    ------
-    PreadyError
-        It is none of ours, or damaged.
-    """
-    return parse_process(read_bytes(path, LARGEST_FILE, TIMES), path)
-
-
 def parse_process(data: bytes, path: Path) -> Process:
-    """Parse the bytes of a file; see `read_process`."""
+    """The process that a file's bytes are of; a PreadyError if it is none of ours, or damaged."""
     source = str(path)
     first_chunk = _HEADER_BYTES + _MOST_SITES * _SITE.itemsize
     if len(data) < first_chunk or not data.startswith(MAGIC):
@@ -304,19 +264,12 @@ def _cpus(text: str, source: str) -> frozenset[int]:
 
 
 def _places(data: bytes) -> tuple[Place | None, ...]:
-    rows = np.frombuffer(data, _SITE, _MOST_SITES, _HEADER_BYTES)
-    return tuple(
-        Place(
-            int(r["offset"]),
-            int(r["kind"]) == 2,
-            _text(bytes(r["symbol"])),
-            _text(bytes(r["object"])),
-            caller=int(r["caller"]) if r["caller"] < _MOST_SITES else 0,
-        )
-        if r["kind"]
-        else None
-        for r in rows
-    )
+    def place(r: Any) -> Place:
+        caller = int(r["caller"]) if r["caller"] < _MOST_SITES else 0
+        symbol, object_ = (_text(bytes(r[name])) for name in ("symbol", "object"))
+        return Place(int(r["offset"]), int(r["kind"]) == 2, symbol, object_, caller=caller)
+
+    return tuple(place(r) if r["kind"] else None for r in np.frombuffer(data, _SITE, _MOST_SITES, _HEADER_BYTES))
 
 
 def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -341,11 +294,8 @@ def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], 
     bad |= ~np.isin(records["kind"], list(kinds().values())) | (records["site"] >= _MOST_SITES)
     if bad.any():
         row = records[np.flatnonzero(bad)[0]]
-        raise PreadyError(
-            f"holds a record of kind {row['kind']} from {row['start']} to {row['end']} ns, place {row['site']}",
-            valid="a file as the library wrote it",
-            source=source,
-        )
+        said = f"holds a record of kind {row['kind']} from {row['start']} to {row['end']} ns, place {row['site']}"
+        raise PreadyError(said, valid="a file as the library wrote it", source=source)
     order = np.lexsort((records["end"], records["start"]))
     records, thread = records[order], thread[order]
     _refuse_overlaps(records, thread, source)
@@ -361,8 +311,5 @@ def _refuse_overlaps(records: NDArray[Any], thread: NDArray[np.int32], source: s
     bad = (rows["start"][1:] < rows["end"][:-1]) & (owners[1:] == owners[:-1])
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
-        raise PreadyError(
-            f"thread {owners[at]} computes until {rows['end'][at]} ns, and again from {rows['start'][at + 1]} ns",
-            valid="a file as the library wrote it",
-            source=source,
-        )
+        said = f"thread {owners[at]} computes until {rows['end'][at]} ns, and again from {rows['start'][at + 1]} ns"
+        raise PreadyError(said, valid="a file as the library wrote it", source=source)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
@@ -30,30 +30,26 @@ def per_step(sent: Sent, steps: int) -> Sent:
 
 
 def no_messages(source: str) -> PreadyError:
-    """The error of a run whose ranks do not communicate."""
     return PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
 
 
 @dataclass(frozen=True)
 class Recognised:
-    """A pattern with its grid and sizes.
+    """A pattern of a workload file with its grid and sizes.
 
     Attributes
     ----------
-    name
-        As in the workload file.
     messages
         Per neighbour and exchange, all of whose bytes are in the sizes.
     faces, edges
         Bytes for a neighbour along x, y, z, and beyond an edge along x, y, z; 0 where there is none.
+    times
+        Iterations of eight octants in a sweep.
     lists
         Of "neighbours" and "pt2pt": for each rank the ranks that it sends to with bytes.
-    phase, phases
-        Of a halo that is exchanged axis after axis: which one this is, from 0, and how many there are.
-    axis
-        The axis of the phase.
-    whole
-        The grid of that halo; None where this is no phase.
+    phase, phases, axis, whole
+        Of a halo that is exchanged axis after axis: which one this is, from 0, of how many, its axis, and the grid of
+        that halo; None where this is no phase.
     """
 
     name: Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
@@ -65,7 +61,6 @@ class Recognised:
     corner: int = 0
     blocks: int = 1
     times: int = 1
-    """Iterations of eight octants in a sweep."""
     lists: tuple[tuple[tuple[int, int], ...], ...] = ()
     phase: int = 0
     phases: int = 1
@@ -91,14 +86,8 @@ class Recognised:
                 return f"{stencil} halo on {shape} ranks, {self.boundaries}"
             case "sweep3d":
                 return f"sweep on {shape} ranks, {self.blocks} blocks per octant"
-            case "pt2pt":
-                return _pairs_said(max(2, len(self.lists)))
-            case "neighbours":
+            case "pt2pt" | "neighbours":
                 return _lists_said([[to for to, _ in mine] for mine in self.lists])
-
-
-def _pairs_said(ranks: int) -> str:
-    return "a pair of ranks, both ways" if ranks == 2 else f"{ranks // 2} pairs of ranks, both ways"
 
 
 def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
@@ -106,7 +95,7 @@ def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
     ranks = len(receivers)
     if all(len(to) == 1 for to in receivers):
         if all(receivers[to[0]][0] == rank for rank, to in enumerate(receivers)):
-            return _pairs_said(ranks)
+            return "a pair of ranks, both ways" if ranks <= 2 else f"{ranks // 2} pairs of ranks, both ways"
         at, seen = 0, set[int]()
         while at not in seen:
             seen.add(at)
@@ -200,11 +189,7 @@ def beside(rank: int, step: Step, grid: Grid, boundaries: Boundaries) -> int | N
 
 
 def _halo(
-    sent: Sequence[Sent],
-    name: Literal["halo3d", "halo3d26"],
-    steps: Sequence[Step],
-    grid: Grid,
-    boundaries: Boundaries,
+    sent: Sequence[Sent], name: Literal["halo3d", "halo3d26"], steps: Sequence[Step], grid: Grid, boundaries: Boundaries
 ) -> Recognised | None:
     """The halo that explains all messages, if any."""
     sizes: dict[tuple[bool, ...], int] = {}
@@ -227,21 +212,14 @@ def _halo(
                 return None
     if not sizes or len(messages) != 1 or min(messages) < 1 or min(messages) != int(min(messages)):
         return None
-    axis = ((True, False, False), (False, True, False), (False, False, True))
-    return Recognised(
-        name,
-        grid,
-        boundaries,
-        messages=int(min(messages)),
-        faces=_three(sizes, axis),
-        edges=_three(sizes, tuple(tuple(not b for b in a) for a in axis)),
-        corner=sizes.get((True, True, True), 0),
+    (x, yz), (y, xz), (z, xy) = (
+        (sizes.get(tuple(i == axis for i in range(3)), 0), sizes.get(tuple(i != axis for i in range(3)), 0))
+        for axis in range(3)
     )
-
-
-def _three(sizes: Mapping[tuple[bool, ...], int], classes: Sequence[tuple[bool, ...]]) -> tuple[int, int, int]:
-    x, y, z = (sizes.get(c, 0) for c in classes)
-    return x, y, z
+    corner = sizes.get((True, True, True), 0)
+    return Recognised(
+        name, grid, boundaries, messages=int(min(messages)), faces=(x, y, z), edges=(yz, xz, xy), corner=corner
+    )
 
 
 def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
@@ -259,11 +237,9 @@ def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
             continue
         runs = (len(list(run)) for exchanges in steps for _, run in groupby(map(frozenset, exchanges)))
         blocks = math.gcd(*runs)
-        of_iteration = OCTANTS // 2 * blocks
-        if counts % of_iteration == 0:
-            return Recognised(
-                "sweep3d", grid, "open", faces=(max(sizes),) * 3, blocks=blocks, times=counts // of_iteration
-            )
+        times, rest = divmod(counts, OCTANTS // 2 * blocks)
+        if rest == 0:
+            return Recognised("sweep3d", grid, "open", faces=(max(sizes),) * 3, blocks=blocks, times=times)
     return None
 
 

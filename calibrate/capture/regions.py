@@ -23,18 +23,14 @@ Key = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Stretch:
-    """All instances of one stretch in one process.
+    """All instances of one stretch in one process; places of its key are numbers of `Process.places`.
 
     Attributes
     ----------
-    key
-        See `Key`; places are numbers of `Process.places`.
     begin
         Seconds since the file was opened, shape (instances,).
-    finish
-        Seconds from the begin until each thread finished its share, shape (instances, threads).
-    mpi
-        Seconds of that in MPI, same shape.
+    finish, mpi
+        Seconds from the begin until each thread finished its share, and of that in MPI, shape (instances, threads).
     which
         Number of the region and of the stretch in it, shape (instances, 2).
     tasks
@@ -51,7 +47,6 @@ class Stretch:
 
     @property
     def threads(self) -> int:
-        """Size of the team."""
         return self.key[2]
 
     @property
@@ -78,15 +73,11 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     """
     shares = process.records[process.of("share")]
     regions = process.records[process.records["kind"] == numbers("region")[0]]
-    if not len(shares) or not len(regions):
-        return ()
     _, first = np.unique(regions["who"], return_index=True)
     regions = regions[first]  # by number
     begin, end = process.mpi_s
     inside = regions["start"] >= (begin or 0.0) * 1e9 - 1
     regions = regions[inside & (regions["start"] <= (np.inf if end is None else end * 1e9 + 1))]
-    if not len(regions):
-        return ()
     in_team = (shares["what"] & 0xFFFF).astype(np.int64)
     order = np.lexsort((shares["start"], in_team, shares["who"]))
     shares, in_team = shares[order], in_team[order]
@@ -116,8 +107,8 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     keys = np.stack([region_site, end_site, sizes], axis=1)
     found = []
     for key in np.unique(keys[complete], axis=0):
-        mine = starts[complete & (keys == key).all(axis=1)]
-        at = begins[complete & (keys == key).all(axis=1)]
+        own = complete & (keys == key).all(axis=1)
+        mine, at = starts[own], begins[own]
         cells = mine[:, None] + np.arange(key[2])
         what = shares["what"][cells]
         found.append(

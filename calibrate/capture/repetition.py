@@ -8,25 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-LONGEST_STEP = 512
-"""Most exchanges of a step."""
-LEAST_COVERED = 0.5
-"""Share of a rank's exchanges that the repetition must explain."""
-IN_A_ROW = 8
-"""Steps in a row that make a common step, whatever stands between such rows."""
-ABOUT = 0.95
-"""Share of the best step's explanation that a shorter one must reach."""
+from pready.calibrate.capture.thresholds import ABOUT, IN_A_ROW, LEAST_COVERED, LONGEST_STEP
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """A step of `period` exchanges; in its longest unbroken run from exchange `first` to before `stop`.
-
-    Attributes
-    ----------
-    everywhere
-        Steps in all of the sequence, in whatever exchange they begin.
-    """
+    """A step of `period` exchanges: its longest unbroken run, from `first` to before `stop`, and steps in all."""
 
     period: int
     first: int
@@ -69,9 +56,7 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
         explained = float(lengths.sum()) / (n - period)
         step = Repetition(period, first, first + covered // period * period)
         rows = lengths + period >= IN_A_ROW * period
-        taken = sum(
-            time[at : at + length + period].sum() for at, length in zip(starts[rows], lengths[rows], strict=True)
-        )
+        taken = sum(time[i : i + n + period].sum() for i, n in zip(starts[rows], lengths[rows], strict=True))
         if taken >= LEAST_COVERED * time.sum():
             return _counted(codes, step)
         found.append((explained, step))

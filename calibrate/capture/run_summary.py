@@ -11,21 +11,17 @@ import numpy as np
 from pready.calibrate.capture.files import COLLECTIVES, OPENMP, Process, Run
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import function_of
+from pready.calibrate.capture.thresholds import SAID
 from pready.calibrate.capture.timeline import apart
 from pready.model.common.arrays import Array
-
-OTHERS_SAID = 0.01
-"""Least share of the run that a note on other calls is about."""
 
 
 @dataclass(frozen=True)
 class RegionSummary:
-    """One stretch of computing, over all ranks.
+    """One stretch of computing; calls are those of all ranks together.
 
     Attributes
     ----------
-    calls
-        By all ranks together.
     time_s
         Of all calls: from the begin until the last thread has finished, mean over ranks.
     reclaimable_s
@@ -47,18 +43,14 @@ class RegionSummary:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Summary of a run; times are means over ranks.
+    """Summary of a run; times are means over ranks, from MPI_Init to MPI_Finalize, or of the process without MPI.
 
     Attributes
     ----------
-    run_s
-        From MPI_Init to MPI_Finalize, or of the process without MPI.
     in_mpi_s
         Of the thread that called MPI_Init.
     regions
         Those first that could be given back most.
-    notes
-        What is missing, and what to make of it.
     """
 
     ranks: int
@@ -74,7 +66,6 @@ class RunSummary:
 
     @property
     def reclaimable_s(self) -> float:
-        """Sum over all regions."""
         return sum(r.reclaimable_s for r in self.regions)
 
     @property
@@ -84,7 +75,6 @@ class RunSummary:
 
 
 def summarise(run: Run) -> RunSummary:
-    """Summarise a run."""
     processes = run.ranks or run.processes
     return RunSummary(
         ranks=len(processes),
@@ -101,7 +91,6 @@ def summarise(run: Run) -> RunSummary:
 
 
 def time_within_mpi(process: Process) -> float:
-    """Seconds from MPI_Init to MPI_Finalize."""
     begin, end = process.mpi_s
     return (process.duration_s if end is None else end) - (begin or 0.0)
 
@@ -109,17 +98,13 @@ def time_within_mpi(process: Process) -> float:
 def time_in_mpi(process: Process) -> float:
     """Seconds in MPI between MPI_Init and MPI_Finalize, of the first thread that calls it."""
     mpi = ~process.of(*OPENMP, "init", "finalize")
-    mine = mpi & (process.thread == _mpi_thread(process))
+    inits = process.thread[process.of("init")]
+    mine = mpi & (process.thread == (inits[0] if len(inits) else 0))  # an init may be filtered out
     rows = process.records[mine]
     begin, end = process.mpi_s
     begins, ends = apart(rows["start"] * 1e-9, rows["end"] * 1e-9)
     last = np.inf if end is None else end
     return float(np.maximum(np.minimum(ends, last) - np.maximum(begins, begin or 0.0), 0.0).sum())
-
-
-def _mpi_thread(process: Process) -> int:
-    found = np.flatnonzero(process.of("init"))
-    return int(process.thread[found[0]]) if len(found) else 0  # an init that was filtered out
 
 
 def _by_name(processes: Sequence[Process]) -> dict[tuple[str, int], list[Stretch]]:
@@ -172,23 +157,20 @@ def notes(run: Run) -> list[str]:
         said.append(
             f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or to another folder"
         )
-    if run.dropped:
-        where = "the limit of a file was reached (--limit), or the disk is full"
-        said.append(f"{run.dropped} records were dropped: {where}")
-    lost = sum(p.dropped_requests for p in run.processes)
-    if lost:
-        said.append(f"{lost} persistent requests were not followed: too many at once")
-    forks = sum(p.forks for p in run.processes)
-    if forks:
-        said.append(f"{forks} forks: children are not captured")
+    counted = {
+        "records were dropped: the limit of a file was reached (--limit), or the disk is full": "dropped",
+        "persistent requests were not followed: too many at once": "dropped_requests",
+        "forks: children are not captured": "forks",
+    }
+    for what, name in counted.items():
+        if count := sum(getattr(p, name) for p in run.processes):
+            said.append(f"{count} {what}")
     if all(p.runtime == "none" for p in processes):
         seen = "MPI was called by several threads" if any(p.threads > 1 for p in processes) else "no threads were seen"
         said.append(f"no parallel region was seen: no OpenMP, linked statically, or pthreads ({seen})")
-    others = _others(run)
-    if others:
+    if others := _others(run):
         said.append(f"other calls of MPI take {others}")
-    nested = sum(int(p.of("nested").sum()) for p in run.processes)
-    if nested:
+    if nested := sum(int(p.of("nested").sum()) for p in run.processes):
         said.append(f"{nested} nested regions: only the outermost teams are recorded")
     aborted = [p.rank for p in processes if p.ended == "abort"]
     killed = [p.rank for p in run.ranks if p.mpi_s[1] is None and p.ended != "abort"]
@@ -210,7 +192,7 @@ def _others(run: Run) -> str:
             name = place.symbol if place is not None and place.symbol else "unknown"
             time[name] += took * 1e-9
             count[name] += 1
-    if not time or sum(time.values()) < OTHERS_SAID * whole:
+    if not time or sum(time.values()) < SAID / 2 * whole:
         return ""
     named = [f"{count[name]} {name}" for name, _ in time.most_common(3)]
     more = f" and {len(time) - 3} more" if len(time) > 3 else ""
@@ -219,15 +201,8 @@ def _others(run: Run) -> str:
 
 @dataclass(frozen=True)
 class Finishes:
-    """Finish times of one stretch, over all ranks that ran it with this number of threads.
-
-    Attributes
-    ----------
-    first
-        Of the first rank alone, shape (instances, threads), seconds.
-    every
-        Of all ranks, one below the other; same width.
-    """
+    """Finish times of one stretch of the first rank, and of all that ran it with this number of threads, one below the
+    other; shape (instances, threads), seconds."""
 
     name: str
     first: Array
@@ -247,10 +222,10 @@ class Finishes:
 
 def most_reclaimable(run: Run) -> Finishes | None:
     """The stretch with the longest wait for the last thread; None without regions."""
-    grouped = {key: found for key, found in _by_name(run.ranks or run.processes).items() if key[1] > 1}
-    if not grouped:
+    teams = [(name, of) for (name, threads), of in _by_name(run.ranks or run.processes).items() if threads > 1]
+    if not teams:
         return None
-    (name, _), group = max(grouped.items(), key=lambda item: sum(float(s.reclaimable.sum()) for s in item[1]))
+    name, group = max(teams, key=lambda each: sum(float(s.reclaimable.sum()) for s in each[1]))
     return Finishes(name, group[0].computing, np.concatenate([s.computing for s in group]))
 
 

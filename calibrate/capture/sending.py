@@ -10,15 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pready.calibrate.capture.exchanges import Group
-from pready.calibrate.capture.timeline import (
-    COLLECTIVE,
-    ONE_SIDED,
-    RECEIVING,
-    Call,
-    Timeline,
-    is_message,
-    most_common,
-)
+from pready.calibrate.capture.files import ONE_SIDED
+from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message, most_common
 from pready.model.approach.interfaces import Today
 
 ALIKE = 0.03
@@ -132,32 +125,22 @@ def _waits(timeline: Timeline) -> bool:
     """Does the rank compute on each message of another one before it sends one on, most of what it computes?"""
     received, sent = _streams(timeline)
     for (_, thread), mine in received.items():
-        # In an exchange it sends before it receives.
-        exchanges = any(_before(on, mine) for (_, other), on in sent.items() if other == thread)
-        if exchanges:
+        alike = [on for (_, other), on in sent.items() if other == thread and len(on) == len(mine)]
+        # Messages sent after the one received is complete; in an exchange it sends before.
+        after = [sum(r.done <= s.begin for r, s in zip(mine, on, strict=True)) for on in alike]
+        if any(len(on) - n >= MOSTLY * len(on) for on, n in zip(alike, after, strict=True)):
             continue
-        for (_, other), on in sent.items():
-            if thread != other or len(mine) != len(on) or len(on) < LEAST_CHAIN:
-                continue
-            follows = sum(r.done <= s.begin for r, s in zip(mine, on, strict=True)) >= MOSTLY * len(on)
-            if follows and _computed_between(timeline, thread, mine, on):
+        for on, n in zip(alike, after, strict=True):
+            if len(on) >= LEAST_CHAIN and n >= MOSTLY * len(on) and _computed_between(timeline, thread, mine, on):
                 return True
     return False
 
 
-def _before(on: Sequence[Call], mine: Sequence[Call]) -> bool:
-    """Does each message sent begin before the message received, of as many, is complete?"""
-    if len(mine) != len(on):
-        return False
-    return sum(s.begin < r.done for r, s in zip(mine, on, strict=True)) >= MOSTLY * len(on)
-
-
 def _computed_between(timeline: Timeline, thread: int, mine: Sequence[Call], on: Sequence[Call]) -> bool:
-    def outside(begin: float, end: float) -> float:
-        return max(0.0, end - begin) - timeline.in_mpi(thread, begin, end)
-
-    between = sum(outside(r.done, s.begin) for r, s in zip(mine, on, strict=True) if r.done <= s.begin)
-    after = sum(outside(s.begin, r.done) for s, r in zip(on, mine[1:], strict=False) if s.begin <= r.done)
+    pairs = zip(mine, on, strict=True)
+    between = sum(timeline.outside(thread, r.done, s.begin) for r, s in pairs if r.done <= s.begin)
+    pairs = zip(mine[1:], on, strict=False)
+    after = sum(timeline.outside(thread, s.begin, r.done) for r, s in pairs if s.begin <= r.done)
     return between > after
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -16,19 +17,14 @@ from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.patterns import Recognised, Sent, no_messages, recognise_step, recognise_sweep
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
 from pready.calibrate.capture.sending import Chain, chain, thread_shares, today_of
+from pready.calibrate.capture.thresholds import ADDS_UP, SAID, WARM_UP
 from pready.calibrate.capture.timeline import COLLECTIVE, Timeline, most_common
 from pready.model.approach.interfaces import Today
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
 
-WARM_UP = 5
-"""Least number of steps to leave out the first one, which makes threads and connections."""
 ONE_THREAD = "nothing to partition with one thread"
-ADDS_UP = 0.05
-"""Relative difference of means over ranks and steps from the whole."""
-SAID = 0.02
-"""Least share of the step that a note is about."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +38,8 @@ class Exchange:
         all ranks of a step, step after step. Serial work counts for all threads; time in MPI for none.
     exchange_s
         Mean time in MPI from the first message to the end; of one that threads send, from the last thread's message.
-    today
-        How it is sent.
-    messages
-        To a neighbour.
+    today, messages
+        How it is sent, and in how many messages to a neighbour.
     overlapped
         Threads compute between its messages and their completion.
     region
@@ -60,6 +54,8 @@ class Exchange:
         What each thread sends of every buffer, in some unit, where threads send themselves and differ; else None.
     unlike_shares
         They differ from buffer to buffer, too, and `shares` is None.
+    routine
+        Its name, without what tells it from others of the same routine.
     """
 
     name: str
@@ -77,7 +73,6 @@ class Exchange:
     shares: tuple[int, ...] | None = None
     unlike_shares: bool = False
     routine: str = ""
-    """Its name, without what tells it from others of the same routine."""
 
     @property
     def threads(self) -> int:
@@ -86,18 +81,16 @@ class Exchange:
 
     @property
     def compute_s(self) -> float:
-        """Mean of the threads' times."""
         return float(self.times.mean())
 
     @property
     def last_s(self) -> float:
-        """Mean time of the last thread."""
         return float(self.times.max(axis=1).mean())
 
     @property
     def waiting_s(self) -> float:
         """Mean wait of finished threads for the last one."""
-        return float((self.times.max(axis=1) - self.times.mean(axis=1)).mean())
+        return self.last_s - self.compute_s
 
 
 @dataclass(frozen=True)
@@ -106,20 +99,20 @@ class Step:
 
     Attributes
     ----------
-    steps
-        Number of repetitions.
-    step_s
-        Mean time of a step.
     share
         Share of the time from MPI_Init to MPI_Finalize that the steps take.
     waiting
         Share of the run in which finished threads wait for their last one, in all regions.
+    times_s
+        Of each step of a rank, shape (steps,); of several steps without the first one.
     collective_s, other_s
         Of a step: time in collectives, and in other calls of MPI that are in no exchange.
     chain
         The pipeline that it is; None: none of its messages waits for one received in the same step.
     shares_cores
         Threads have fewer cores than there are threads: their times are the cores', too.
+    held_against
+        The times are of a run: a prediction is held against them.
     """
 
     exchanges: tuple[Exchange, ...]
@@ -132,13 +125,11 @@ class Step:
     notes: tuple[str, ...]
     waiting: float = 0.0
     times_s: Array = field(default_factory=lambda: np.zeros(0))
-    """Of each step of a rank, shape (steps,); of several steps without the first one."""
     collective_s: float = 0.0
     other_s: float = 0.0
     chain: Chain | None = None
     shares_cores: bool = False
     held_against: bool = False
-    """The times are of a run: a prediction is held against them."""
 
     def share_of(self, times: Iterable[float]) -> float:
         """The sum of times in seconds as a share of a step."""
@@ -171,17 +162,10 @@ class Step:
 
 
 def with_threads(step: Step, threads: int) -> Step:
-    """The step of a run with one thread as with several, which share its computing evenly.
-
-    Raises
-    ------
-    PreadyError
-        The run has several threads.
-    """
+    """The step of a run with one thread as with several, which share its computing evenly."""
     if step.threads != 1:
-        raise PreadyError(
-            f"threads = {threads} of a run with {step.threads} threads", valid="no threads: they are found"
-        )
+        problem = f"threads = {threads} of a run with {step.threads} threads"
+        raise PreadyError(problem, valid="no threads: they are found")
     made = tuple(replace(e, times=e.times / threads) for e in step.exchanges)
     saved = sum(e.last_s for e in step.exchanges) * (1 - 1 / threads)
     said = f"{threads} threads, each with 1/{threads} of the one thread's computing"
@@ -207,33 +191,23 @@ def find(run: Run) -> Step:
     sweep = recognise_sweep([[_messages(g) for g in of] for of in found])
     if pipeline is None and sweep is not None and any(g.peers & set(g.received) for of in found for g in of):
         sweep = None  # both ways at once
+    made: Aligned | None
+    mine = found[lead]
     if sweep is not None:
-        mine = found[lead]
-        step = Aligned([list(found)], lead, sweep.times, [(mine[0].begin, mine[-1].end)], 1.0, 1.0, True)
-    elif pipeline is not None:
-        step = _of_chain(found, lead, pipeline)
+        made = Aligned([list(found)], lead, sweep.times, [(mine[0].begin, mine[-1].end)])
+    elif pipeline is not None:  # all its blocks as one exchange
+        ends = [(mine[0].begin - float(mine[0].times.max()), mine[-1].end)]
+        made = Aligned([list(found)], lead, pipeline.steps or 1, ends)
     else:
         made = aligned(ranks, found)
-        if made is None:
-            raise PreadyError(
-                f"{len(found[lead])} exchanges of rank {lead} do not repeat",
-                valid="a run of several steps that send to the same ranks",
-                source=source,
-            )
-        step = made
-    return _step(run, timelines, step, sweep, pipeline)
+    if made is None:
+        problem = f"{len(mine)} exchanges of rank {lead} do not repeat"
+        raise PreadyError(problem, valid="a run of several steps that send to the same ranks", source=source)
+    return _step(run, timelines, made, sweep, pipeline)
 
 
 def _messages(group: Group) -> Sent:
     return {to: (size, group.counts[to]) for to, size in group.sent.items()}
-
-
-def _of_chain(found: list[list[Group]], lead: int, pipeline: Chain) -> Aligned:
-    """All blocks of a pipeline as one exchange."""
-    mine = found[lead]
-    steps = pipeline.steps or 1
-    ends = [(mine[0].begin - float(mine[0].times.max()), mine[-1].end)]
-    return Aligned([list(found)], lead, steps, ends, 1.0, 1.0, True)
 
 
 def _step(
@@ -251,17 +225,13 @@ def _step(
     step_s = float(np.mean(took)) / per if whole else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region]
-    outside = [
-        [
-            np.sum([getattr(g, field_) for g in of]) / max(1, len(of)) * (len(of) / per if whole else 1)
-            for of in instances
-            if of
-        ]
-        for field_ in ("collective_s", "other_s")
-        for instances in used
-    ]
     collective_s, other_s = (
-        sum(float(np.mean(each)) for each in outside[i * len(used) : (i + 1) * len(used)] if each) for i in (0, 1)
+        sum(
+            float(np.mean([sum(getattr(g, name) for g in of) / (per if whole else len(of)) for of in instances if of]))
+            for instances in used
+            if any(instances)
+        )
+        for name in ("collective_s", "other_s")
     )
     made = Step(
         exchanges=exchanges,
@@ -281,8 +251,11 @@ def _step(
         held_against=True,
     )
     made, differ = _adds_up(made, str(run.folder))
-    said = (*_first_notes(made), *notes(run), *differ, *_notes(made, step))
-    return replace(made, notes=said)
+    said = [*notes(run), *differ, *_notes(made, step)]
+    if pipeline is not None and not made.sweeps:
+        what = "blocks" if pipeline.steps else "messages from rank to rank"
+        said.insert(0, f"this is a pipeline of {pipeline.blocks} {what}: not predicted")
+    return replace(made, notes=tuple(said))
 
 
 def _lasts(used: Sequence[Instances]) -> float:
@@ -315,15 +288,14 @@ def _adds_up(step: Step, source: str) -> tuple[Step, list[str]]:
 
 def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exchange:
     """The exchange of a pipeline, with a thread's computing and its time in messages of all blocks of a step."""
-    times: list[Array] = []
-    took: list[float] = []
+    times, took = list[Array](), list[float]()
     for timeline in timelines:
         calls = timeline.calls
         thread = calls[0].thread
         messages = [c for c in calls if c.thread == thread and c.kind not in COLLECTIVE]
         took.append(sum(c.end - c.begin for c in messages) / steps)
         teams = [s.computing.sum(axis=0) for s in timeline.stretches if s.threads == of.threads]
-        serial = calls[-1].begin - calls[0].begin - timeline.in_mpi(thread, calls[0].begin, calls[-1].begin)
+        serial = timeline.outside(thread, calls[0].begin, calls[-1].begin)
         times.append(np.asarray(sum(teams) if teams else np.full(of.threads, serial)) / steps)
     return replace(of, times=np.array(times), exchange_s=float(np.mean(took)))
 
@@ -334,10 +306,9 @@ def _exchanges(
     patterns = [sweep] if sweep else recognise_step([_sent_between(instances, step) for instances in used])
     routines = names_of([_calls(timelines, instances) for instances in used])
     names = _told_apart(routines, patterns)
-    return tuple(
-        _exchange(timelines, instances, pattern, name, routine, step.steps if len(step.ends) == 1 else 1)
-        for instances, pattern, name, routine in zip(used, patterns, names, routines, strict=True)
-    )
+    steps = step.steps if len(step.ends) == 1 else 1
+    each = zip(used, patterns, names, routines, strict=True)
+    return tuple(_exchange(timelines, *of, steps) for of in each)
 
 
 def _sent_between(instances: Instances, step: Aligned) -> list[Sent]:
@@ -345,11 +316,12 @@ def _sent_between(instances: Instances, step: Aligned) -> list[Sent]:
     steps = step.steps if len(step.ends) == 1 else 0
     sent: list[Sent] = [{} for _ in instances]
     for rank, of in enumerate(instances):
+        gets = all(set(g.kinds) <= {"get", "rget"} for g in of)
         for peer in sorted({peer for g in of for peer in g.sent}):
-            n = steps or len(of)
-            size = max(1, round(sum(g.sent.get(peer, 0) for g in of) / n))
-            count = max(1, round(sum(g.counts.get(peer, 0) for g in of) / n))
-            gets = all(set(g.kinds) <= {"get", "rget"} for g in of)
+            size, count = (
+                max(1, round(sum(each.get(peer, 0) for each in of_all) / (steps or len(of))))
+                for of_all in ([g.sent for g in of], [g.counts for g in of])
+            )
             a, b = (peer, rank) if gets else (rank, peer)
             sent[a][b] = size, count
     return sent
@@ -384,17 +356,13 @@ def _exchange(
     every = [g for of in used for g in of]
     teams = [g.threads for g in every if g.producer is not None]
     threads = most_common(teams) if teams else 1
-    rows = [
-        of[i].times
-        for i in range(max(map(len, used), default=0))
-        for of in used
-        if i < len(of) and of[i].threads == threads
-    ]
+    in_turn = (g for step in zip_longest(*used) for g in step if g is not None)
+    rows = [g.times for g in in_turn if g.threads == threads]
     rank, lead = next((r, g) for r, of in enumerate(used) for g in of)
     shares, unlike_shares = thread_shares(used, threads)
     today, messages = today_of(every)
     per_step = len(used[rank]) / steps if steps > 1 else 1.0
-    ready = [g.end - g.ready for g in every]
+    after = [np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)]
     return Exchange(
         name=name,
         pattern=pattern,
@@ -405,9 +373,7 @@ def _exchange(
         overlapped=sum(g.overlapped for g in every) > len(every) / 2,
         collectives=float(np.mean([g.collectives for g in every])) * per_step,
         region="" if lead.producer is None else stretch_name(timelines[rank].process, lead.producer[0]),
-        after_s=np.array([np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)])
-        if ready
-        else np.zeros(0),
+        after_s=np.array(after),
         partitions=_partitions(lead),
         early=sum(g.team for g in every) > len(every) / 2,
         shares=shares,
@@ -422,19 +388,6 @@ def _partitions(of: Group) -> int:
     return max((round(size / part) for size, part in counts), default=0)
 
 
-def _first_notes(step: Step) -> list[str]:
-    """What makes a verdict impossible."""
-    said = []
-    if step.chain is not None and not step.sweeps:
-        blocks = step.chain.blocks
-        said.append(
-            f"this is a pipeline of {blocks} blocks: not predicted"
-            if step.chain.steps
-            else f"this is a pipeline of {blocks} messages from rank to rank: not predicted"
-        )
-    return said
-
-
 def _notes(step: Step, found: Aligned) -> list[str]:
     said = []
     kept = step.exchanges
@@ -446,24 +399,16 @@ def _notes(step: Step, found: Aligned) -> list[str]:
         said.append(f"{ONE_THREAD}; --set threads=8: 8 threads of an eighth of the computing each")
     elif not any(e.region for e in kept):
         said.append("no parallel region before any exchange: partitions are ready at once")
-    unlike = [e for e in kept if e.unlike_shares]
-    if unlike:
-        said.append(f"{_listed(unlike)}: threads' parts differ from neighbour to neighbour, and are taken as alike")
-    early = [e for e in kept if e.early]
-    if early:
-        said.append(f"{_listed(early)}: threads send as soon as they are ready, as a port would")
-    overlapped = [e for e in kept if e.overlapped]
-    if overlapped:
-        said.append(f"{_listed(overlapped)}: threads compute during the exchange, which hides it already")
+    for what, some in (
+        ("threads' parts differ from neighbour to neighbour, and are taken as alike", [e.unlike_shares for e in kept]),
+        ("threads send as soon as they are ready, as a port would", [e.early for e in kept]),
+        ("threads compute during the exchange, which hides it already", [e.overlapped for e in kept]),
+    ):
+        if names := [e.name for e, is_so in zip(kept, some, strict=True) if is_so]:
+            more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+            said.append(f"{', '.join(names[:3] + more)}: {what}")
     others = step.collective_s + step.other_s
     if step.share_of([others]) >= SAID:
-        calls = sum(e.collectives for e in kept)
-        said.append(
-            f"collectives and other calls ({calls:.0f} a step) take {format_time(others)}, beside the exchanges"
-        )
+        calls = f"{sum(e.collectives for e in kept):.0f} a step"
+        said.append(f"collectives and other calls ({calls}) take {format_time(others)}, beside the exchanges")
     return said
-
-
-def _listed(exchanges: Sequence[Exchange]) -> str:
-    names = [e.name for e in exchanges[:3]] + ([f"{len(exchanges) - 3} more"] if len(exchanges) > 3 else [])
-    return ", ".join(names)

@@ -19,7 +19,6 @@ _OUTLINED = re.compile(r"(\._omp_fn\.\d+|\.omp_outlined\S*|\.(constprop|isra|par
 
 
 def name_of(place: Place | None) -> str:
-    """A readable name: function, and file and line if known."""
     function, line = function_of(place), line_of(place)
     return f"{function} ({line})" if line else function
 

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.calibrate.capture.files import Process, kinds
+from pready.calibrate.capture.files import ONE_SIDED, RECEIVES, SENDS, Process, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.model.common.arrays import Array
 
-SENDING = (
-    "send", "isend", "sendrecv", "start_send", "pstart_send", "put", "rput", "accumulate", "get", "rget",
-    "neighbour_send",
-)  # fmt: skip
+SENDING = {*SENDS, "pstart_send"} - {"pready"}
 """Kinds of calls that begin a message of an exchange."""
-RECEIVING = ("recv", "irecv", "sendrecv_receive", "start_recv", "pstart_recv")
-ONE_SIDED = ("put", "rput", "accumulate", "get", "rget")
+RECEIVING = {*RECEIVES, "pstart_recv"}
 BLOCKING = ("send", "sendrecv")
 COLLECTIVE = ("barrier", "collective")
 CLOSING = ("fence", "complete", "unlock", "flush")
@@ -55,11 +52,6 @@ class Call:
     thread: int
     number: int
     of: tuple[int, int] | None
-
-    @property
-    def sends(self) -> bool:
-        """Does it begin a message?"""
-        return self.kind in SENDING
 
     @property
     def blocks(self) -> bool:
@@ -103,6 +95,10 @@ class Timeline:
             out[thread] = begins.tolist(), ends.tolist(), np.concatenate([[0.0], np.cumsum(ends - begins)])
         return out
 
+    def outside(self, thread: int, begin: float, end: float) -> float:
+        """Seconds of a thread outside MPI from `begin` to `end`, negative if that is before."""
+        return end - begin - self.in_mpi(thread, begin, end)
+
     def in_mpi(self, thread: int, begin: float, end: float) -> float:
         """Seconds of a thread in MPI from `begin` to `end`."""
         if end <= begin or thread not in self._busy:
@@ -125,31 +121,20 @@ def apart(begins: Array, ends: Array) -> tuple[Array, Array]:
 def _calls(process: Process) -> list[Call]:
     wanted = ~process.of(*NOT_CALLS)
     rows, threads = process.records[wanted], process.thread[wanted]
-    numbers, regions, phases = _teams(process, rows["start"], threads)
+    teams = zip(*(each.tolist() for each in _teams(process, rows["start"], threads)), strict=True)
     name = {number: text for text, number in kinds().items()}
-    out = []
     columns = rows[["start", "end", "done", "kind", "site", "who", "what"]].tolist()
-    for (begin, end, done, kind, site, who, what), thread, number, region, phase in zip(
-        columns, threads.tolist(), numbers.tolist(), regions.tolist(), phases.tolist(), strict=True
-    ):
-        out.append(
-            Call(
-                begin * 1e-9, end * 1e-9, done * 1e-9 if done >= 0 else end * 1e-9, name[kind], who, what, site, thread,
-                number, (region, phase) if region >= 0 else None,
-            )
-        )  # fmt: skip
-    return _closed(out)
-
-
-def _closed(calls: list[Call]) -> list[Call]:
-    """One-sided messages without a request are complete when the call that closes their epoch returns."""
     out: list[Call] = []
     closes: float | None = None
-    for call in reversed(calls):
-        if call.kind in CLOSING:
-            closes = call.end
-        one_sided = call.kind in ONE_SIDED and call.done <= call.end
-        out.append(replace(call, done=closes) if one_sided and closes is not None else call)
+    every = [*zip(columns, threads.tolist(), teams, strict=True)]
+    for (begin, end, done, kind, site, who, what), thread, (number, region, phase) in reversed(every):
+        done_s, of = (done if done >= 0 else end) * 1e-9, (region, phase) if region >= 0 else None
+        # What is one-sided and has no request is complete when the call that closes its epoch returns.
+        if name[kind] in CLOSING:
+            closes = end * 1e-9
+        elif name[kind] in ONE_SIDED and done <= end and closes is not None:
+            done_s = closes
+        out.append(Call(begin * 1e-9, end * 1e-9, done_s, name[kind], who, what, site, thread, number, of))
     return out[::-1]
 
 
@@ -185,12 +170,10 @@ def _teams(
 
 def is_message(call: Call, rank: int) -> bool:
     """Is it the begin of a message to or from another rank? To MPI_PROC_NULL and to itself there is none."""
-    return call.sends and call.who >= 0 and call.who != rank
+    return call.kind in SENDING and call.who >= 0 and call.who != rank
 
 
 def most_common(values: Sequence[int]) -> int:
     """The most frequent value, the largest of equals."""
-    counted: dict[int, int] = {}
-    for value in values:
-        counted[value] = counted.get(value, 0) + 1
+    counted = Counter(values)
     return max(counted, key=lambda v: (counted[v], v))

@@ -40,10 +40,9 @@ def trace(run: Run) -> tuple[str, int]:
 
 def _events(process: Process, pid: int, offset_us: float) -> Iterator[Event]:
     name = {number: text for text, number in kinds().items()}
-    region_names: dict[int, str] = {}
-    regions = process.records[process.records["kind"] == kinds()["region"]]
-    for number, site in zip(regions["who"].tolist(), regions["site"].tolist(), strict=True):
-        region_names[number] = _named(process, site)
+    regions = process.records[process.of("region")]
+    pairs = zip(regions["who"].tolist(), regions["site"].tolist(), strict=True)
+    region_names = {number: _named(process, site) for number, site in pairs}
     columns = process.records[["start", "end", "kind", "site", "who", "what"]].tolist()
     for (begin, end, number, site, who, what), thread in zip(columns, process.thread.tolist(), strict=True):
         kind = name[number]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,13 +15,8 @@ from pready.model.common.errors import PreadyError
 
 
 def step_of_totals(run: Run, threads: int, steps: int) -> Step:
-    """One exchange per step, with all messages of each pair of ranks.
-
-    Raises
-    ------
-    PreadyError
-        Ranks are missing, send nothing to each other, or leave no time to compute.
-    """
+    """One exchange per step, with all messages of each pair of ranks; a PreadyError where ranks are missing, send
+    nothing to others, or leave no time to compute."""
     source, ranks = str(run.folder), run.all_ranks()
     totals = [_sent(p) for p in ranks]
     if not any(totals):
@@ -38,6 +32,11 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
         exchange_s=in_mpi,
         collectives=float(np.mean([p.of(*COLLECTIVES).sum() for p in ranks])) / steps,
     )
+    said = [f"no parallel regions: a step is the run divided by {steps}, time outside MPI counts as computing"]
+    if not exact:
+        said.append(f"bytes to a rank are no multiple of {steps} steps: the mean is used and may contain set-up")
+    if exchange.collectives >= 0.5:
+        said.append(f"{exchange.collectives:.0f} collectives per step count as waiting, not as computing")
     return Step(
         exchanges=(exchange,),
         ranks=len(ranks),
@@ -46,17 +45,8 @@ def step_of_totals(run: Run, threads: int, steps: int) -> Step:
         steps=steps,
         step_s=within,
         share=1.0,
-        notes=tuple(_notes(exchange, steps, exact)),
+        notes=tuple(said),
     )
-
-
-def _notes(exchange: Exchange, steps: int, exact: bool) -> Sequence[str]:
-    said = [f"no parallel regions: a step is the run divided by {steps}, time outside MPI counts as computing"]
-    if not exact:
-        said.append(f"bytes to a rank are no multiple of {steps} steps: the mean is used and may contain set-up")
-    if exchange.collectives >= 0.5:
-        said.append(f"{exchange.collectives:.0f} collectives per step count as waiting, not as computing")
-    return said
 
 
 def _sent(process: Process) -> dict[int, tuple[int, int]]:

@@ -25,14 +25,10 @@ MOST_LISTED = 64
 
 
 class Writer:
-    """Makes the text of a workload file, and passes further files to `beside`.
+    """Makes the text of a workload file with this stem, and passes names and contents of further files to `beside`.
 
     Parameters
     ----------
-    stem
-        Of the workload's file.
-    beside
-        Called with a name and its content.
     arrivals
         "auto": a named distribution where a test does not reject it, else the times themselves; "trace": these always.
     spread
@@ -95,15 +91,13 @@ class Writer:
         """The exchanges that take longest, if there are more than a file may have; others count as computing."""
         if len(step.exchanges) <= MOST_EXCHANGES:
             return step
-        longest = sorted(step.exchanges, key=lambda e: -e.exchange_s)[:MOST_EXCHANGES]
+        longest = {id(e) for e in sorted(step.exchanges, key=lambda e: -e.exchange_s)[:MOST_EXCHANGES]}
         kept: list[Exchange] = []
         passed = 0.0
         for e in step.exchanges:
-            if any(e is one for one in longest):
+            if id(e) in longest:
                 kept.append(replace(e, times=e.times + passed))
-                passed = 0.0
-            else:
-                passed += e.last_s + e.exchange_s
+            passed = 0.0 if id(e) in longest else passed + e.last_s + e.exchange_s
         kept[0] = replace(kept[0], times=kept[0].times + passed)
         self.said.append(f"{len(step.exchanges) - MOST_EXCHANGES} exchanges, the shortest, count as computing")
         return replace(step, exchanges=tuple(kept))
@@ -138,17 +132,14 @@ class Writer:
     def _pattern(self, into: Any, pattern: Recognised, step: Step, number: int) -> None:
         size = pattern.faces[0]
         if pattern.name == "pt2pt" and size % step.threads == 0:
-            into.add("pattern", "pt2pt")
-            into.add("both_ways", True)
-            into.add("buffer", f"{size} B")
+            for key, value in (("pattern", "pt2pt"), ("both_ways", True), ("buffer", f"{size} B")):
+                into.add(key, value)
         elif pattern.name in ("pt2pt", "neighbours"):
             into.add("pattern", "neighbours")
             lists = pattern.lists
             if len(lists) > MOST_LISTED:
-                file = f"{self.stem}-neighbours{f'-{number}' if number else ''}.txt"
                 lines = (" ".join(f"{to}:{b}" for to, b in mine) for mine in lists)
-                self.beside(file, ("\n".join(lines) + "\n").encode())
-                into.add("neighbour_list", file)
+                into.add("neighbour_list", self._file("neighbours", number, "txt", ("\n".join(lines) + "\n").encode()))
             else:
                 into.add("neighbour_list", [[{"to": to, "size": f"{b} B"} for to, b in mine] for mine in lists])
         elif pattern.name == "sweep3d":
@@ -179,8 +170,7 @@ class Writer:
             if spread:
                 arrivals.add("spread", spread)
             return compute, arrivals, ""
-        file = f"{self.stem}-arrivals{f'-{number}' if number else ''}.npy"
-        self.beside(file, _npy(exchange.times))
+        file = self._file("arrivals", number, "npy", _npy(exchange.times))
         compute.add("time", format_exact(found.time_s if found else exchange.compute_s, Unit.TIME))
         if found is not None:
             for key, value in found.fields.items():
@@ -190,10 +180,15 @@ class Writer:
         why = "as asked" if self.arrivals != "auto" else "no simple distribution fits"
         if not same:
             why += f"; of {exchange.threads} threads, so their density"
-        arrivals.add("model", "trace" if same else "kde")
-        arrivals.add("file", file)
-        arrivals.add("unit", "s")
+        for key, value in (("model", "trace" if same else "kde"), ("file", file), ("unit", "s")):
+            arrivals.add(key, value)
         return compute, arrivals, f"the captured times: {why}"
+
+    def _file(self, what: str, number: int, ending: str, content: bytes) -> str:
+        """The name of a file beside, with this content."""
+        name = f"{self.stem}-{what}{f'-{number}' if number else ''}.{ending}"
+        self.beside(name, content)
+        return name
 
 
 def _filled(sizes: tuple[int, int, int], otherwise: int) -> list[str]:
@@ -202,7 +197,6 @@ def _filled(sizes: tuple[int, int, int], otherwise: int) -> list[str]:
 
 
 def _npy(times: Array) -> bytes:
-    rows = times[np.linspace(0, len(times) - 1, min(len(times), MOST_ROWS)).astype(np.intp)]
     out = BytesIO()
-    np.save(out, rows, allow_pickle=False)
+    np.save(out, times[np.linspace(0, len(times) - 1, min(len(times), MOST_ROWS)).astype(np.intp)], allow_pickle=False)
     return out.getvalue()

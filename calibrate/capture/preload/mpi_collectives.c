@@ -29,15 +29,14 @@ BOTH(Bcast, Ibcast, COLLECTIVE, (void *buf, int count, MPI_Datatype type, int ro
 BOTH(Reduce, Ireduce, COLLECTIVE,
      (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
      (sent, received, count, type, op, root, comm), BYTES)
-BOTH(Allreduce, Iallreduce, COLLECTIVE,
-     (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sent, received, count, type, op, comm), BYTES)
-BOTH(Scan, Iscan, COLLECTIVE,
-     (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sent, received, count, type, op, comm), BYTES)
-BOTH(Exscan, Iexscan, COLLECTIVE,
-     (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sent, received, count, type, op, comm), BYTES)
+#define REDUCTION(name, iname)                                                                                         \
+    BOTH(name, iname, COLLECTIVE,                                                                                      \
+         (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),                   \
+         (sent, received, count, type, op, comm), BYTES)
+REDUCTION(Allreduce, Iallreduce)
+REDUCTION(Scan, Iscan)
+REDUCTION(Exscan, Iexscan)
+REDUCTION(Reduce_scatter_block, Ireduce_scatter_block)
 BOTH(Gather, Igather, COLLECTIVE, (GIVEN, TAKEN, int root, MPI_Comm comm), (GIVEN_, TAKEN_, root, comm), BYTES)
 BOTH(Scatter, Iscatter, COLLECTIVE, (GIVEN, TAKEN, int root, MPI_Comm comm), (GIVEN_, TAKEN_, root, comm), 0)
 BOTH(Allgather, Iallgather, COLLECTIVE, (GIVEN, TAKEN, MPI_Comm comm), (GIVEN_, TAKEN_, comm), BYTES)
@@ -61,10 +60,6 @@ BOTH(Alltoallv, Ialltoallv, COLLECTIVE, (VECTORS, MPI_Comm comm), (VECTORS_, com
 BOTH(Reduce_scatter, Ireduce_scatter, COLLECTIVE,
      (const void *sent, void *received, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (sent, received, counts, type, op, comm), 0)
-BOTH(Reduce_scatter_block, Ireduce_scatter_block, COLLECTIVE,
-     (const void *sent, void *received, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     (sent, received, count, type, op, comm), BYTES)
-
 BOTH(Alltoallw, Ialltoallw, COLLECTIVE,
      (const void *sent, const int counts[], const int places[], const MPI_Datatype types[], void *received,
       const int receive_counts[], const int receive_places[], const MPI_Datatype receive_types[], MPI_Comm comm),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from programs import Mpi, each_library
 
 from pready.calibrate.capture.exchanges import Group
-from pready.calibrate.capture.sending import ALIKE, thread_shares
+from pready.calibrate.capture.sending import thread_shares
+from pready.calibrate.capture.thresholds import ALIKE_PARTS
 from pready.calibrate.capture.step import find
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.workload.workload import load
@@ -34,7 +35,7 @@ def test_parts_come_back_in_their_unit(parts: list[int], unit: int, peers: int, 
     found, unlike = thread_shares([[group(sent)] * steps, [group(sent)] * steps], len(parts))
     mean = sum(parts) / len(parts)
     assert not unlike
-    if (max(parts) - min(parts)) / mean < ALIKE:
+    if (max(parts) - min(parts)) / mean < ALIKE_PARTS:
         assert found is None
     else:
         assert found is not None

@@ -1,0 +1,19 @@
+"""What was chosen and not derived, with the reason.
+
+Of 39 runs of 30 programs these read otherwise with a threshold half or twice as large: one-byte exchanges without a
+region between them and sends that block (COMPUTES_S, NEAR), programs that reneighbour each 20th step (IN_A_ROW at 16).
+"""
+
+COMPUTES_S = 100e-6  # outside MPI, in no region: computing of its own, and no packing; a copy of 1 MiB takes as long
+NEAR = 2  # most calls from the routine that sends one message after the other down to MPI: a helper, a binding
+ALIKE_SIZES = 1.25  # sizes of one exchange differ from step to step by this factor: particles that leave a cell do
+ALIKE_PARTS = 0.03  # of the mean part: threads' parts that differ by less are what a division leaves
+MOSTLY = 0.8  # of messages or exchanges are of a kind: a first step, a last one, and output are of others
+LEAST_CHAIN = 4  # messages of a pair of ranks in which a dependency is looked for: two or three follow by chance
+LONGEST_STEP = 512  # exchanges
+LEAST_COVERED = 0.5  # of a rank's exchanges: what repeats is most of the run
+IN_A_ROW = 8  # steps that make a common step, whatever stands between such rows: output, load balancing
+ABOUT = 0.95  # of the best step's explanation: longer ones explain some more by chance
+WARM_UP = 5  # steps from which on the first is left out, which makes threads and connections
+ADDS_UP = 0.05  # by which means over ranks and steps differ from the whole
+SAID = 0.02  # of a step, and half of it of a run: below, no note is about it
