@@ -11,8 +11,8 @@ from programs import Mpi, each_library
 
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.sending import thread_shares
-from pready.calibrate.capture.thresholds import ALIKE_PARTS
 from pready.calibrate.capture.step import find
+from pready.calibrate.capture.thresholds import ALIKE_PARTS
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.workload.workload import load
 
