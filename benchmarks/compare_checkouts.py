@@ -67,7 +67,7 @@ def predict_jobs(file: str, which: int) -> None:
     for job in json.loads(Path(file).read_text(encoding="utf-8")):
         options = {name: job[name] for name in ("library", "draws", "engine") if job[name] is not None}
         try:
-            made = pready.predict(job["given"][which], job["file"], **options)
+            made = pready.predict(job["file"], job["given"][which], **options)
         except pready.PreadyError as error:
             out: Table = {"refused": str(error)}
         except Exception as error:  # a crash is a result, too

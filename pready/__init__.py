@@ -1,9 +1,9 @@
 """pready: is it worth porting MPI+threads communication to MPI 4.0 partitioned communication, and how?
 
 >>> import pready
->>> prediction = pready.predict("meluxina", "examples/halo3d.toml")
->>> prediction.advice.verdict
-'port'
+>>> prediction = pready.predict("examples/halo3d.toml", "meluxina")
+>>> prediction.advice.partitioned.verdict
+'do not port'
 
 Machines, workloads, libraries and approaches are names, files or objects. Parts of a prediction are here for notebooks,
 too: `equations`, one exchange (`Evaluation`), many ranks (`simulate_ranks`), arrivals. Stages: `pready.model`,
@@ -73,6 +73,7 @@ def __dir__() -> list[str]:
 
 _SHOWN = {
     ("Prediction", "html"): ("prediction", "prediction_html"),
+    ("Prediction", "plain"): ("prediction", "prediction_text"),
     ("Table", "html"): ("whatif", "table_html"),
     ("Explanation", "plain"): ("explanation", "plain"),
     ("Explanation", "markdown"): ("explanation", "markdown"),

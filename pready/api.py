@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -13,7 +13,6 @@ import numpy as np
 from pready.model.advice import predict as predicting
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import Engine
-from pready.model.advice.summary import advised
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
@@ -23,6 +22,7 @@ from pready.model.engine.evaluate import Compared, compare_step
 from pready.model.engine.simulation import Simulation
 from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
+from pready.model.machine import DEFAULT
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.forms import to_pandas, to_polars
@@ -49,8 +49,8 @@ MOST_ITERATIONS = 100
 
 
 def predict(
-    machine: MachineOrName,
     workload: WorkloadOrFile,
+    machine: MachineOrName | None = None,
     *,
     library: str | None = None,
     seed: int = 0,
@@ -58,14 +58,14 @@ def predict(
     draws: int | None = None,
     min_gain: float | str = MIN_GAIN,
 ) -> Prediction:
-    """Predict the time of every approach on a machine, with advice.
+    """Predict what partitioned communication and every other way to send save; ``print`` says it in words.
 
     Parameters
     ----------
-    machine
-        A machine, the name of a profile, or a file.
     workload
         A workload or its file.
+    machine
+        A machine, the name of a profile, or a file; default: "meluxina", an example.
     library
         Name of a library profile; default: the machine's.
     seed
@@ -82,7 +82,7 @@ def predict(
     PreadyError
         An unknown name or an invalid value, in one line.
     """
-    return predicting.predict(
+    made = predicting.predict(
         as_machine(machine),
         as_workload(workload),
         library=_library(library),
@@ -91,11 +91,12 @@ def predict(
         draws=draws,
         min_gain=_share(min_gain),
     )
+    return replace(made, example=machine is None)
 
 
 def explain(
-    machine: MachineOrName,
     workload: WorkloadOrFile,
+    machine: MachineOrName | None = None,
     approach: ApproachOrName | None = None,
     *,
     library: str | None = None,
@@ -168,8 +169,8 @@ class Simulated:
 
 
 def simulate(
-    machine: MachineOrName,
     workload: WorkloadOrFile,
+    machine: MachineOrName | None = None,
     approach: ApproachOrName | None = None,
     *,
     library: str | None = None,
@@ -199,7 +200,7 @@ def simulate(
         what = what.changed(grid=tuple(ranks))
     on, profile = predicting.with_library(on, _library(library))
     if approach is None:
-        chosen = advised(on, what, library=_library(library), seed=seed)
+        chosen = predicting.advised(on, what, library=_library(library), seed=seed)
     else:
         chosen = [_approach(approach, part) for part in what.parts]
     count = iterations or min(what.iterations, MOST_ITERATIONS)
@@ -265,9 +266,9 @@ def gain(
 
 
 def sweep(
-    machine: MachineOrName,
     workload: WorkloadOrFile,
     over: Mapping[str, object],
+    machine: MachineOrName | None = None,
     *,
     library: str | None = None,
     seed: int = 0,
@@ -305,8 +306,8 @@ def sweep(
 
 
 def compare(
-    machines: MachineOrName | Sequence[MachineOrName],
     workloads: WorkloadOrFile | Sequence[WorkloadOrFile],
+    machines: MachineOrName | Sequence[MachineOrName] | None = None,
     *,
     libraries: str | Sequence[str] = (),
     over: Mapping[str, object] | None = None,
@@ -348,12 +349,12 @@ def _kept(keep: str | Path | None) -> Kept | None:
 
 
 def _several(given: Any) -> list[Any]:
-    return [given] if isinstance(given, (Machine, Workload, str, Path)) else list(given)
+    return [given] if given is None or isinstance(given, (Machine, Workload, str, Path)) else list(given)
 
 
-def as_machine(given: MachineOrName) -> Machine:
-    """The machine itself, or that of a name or file."""
-    return given if isinstance(given, Machine) else machines.load(given)
+def as_machine(given: MachineOrName | None) -> Machine:
+    """The machine itself, or that of a name or file; None: the default."""
+    return given if isinstance(given, Machine) else machines.load(DEFAULT if given is None else given)
 
 
 def as_workload(given: WorkloadOrFile) -> Workload:

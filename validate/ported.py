@@ -271,8 +271,8 @@ def promised(
         }
         if not several:
             return _promise(*rows[0]), by_name
-        of_step = WholeStep(machine, workload, seed, each[0]).predict(ways)
         today = tuple(w.baseline for w in workload.parts)
+        of_step = WholeStep(machine, workload, seed, each[0]).predict([today, ways])
         bulk, ported_all = Savings(each[0].drawn, (today, tuple(ways))).rows(of_step, MIN_GAIN)
         return _promise(bulk, ported_all), by_name
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from pready.model.advice import paying_sizes
 from pready.model.advice.inputs import measure_next, turned
 from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
@@ -18,8 +17,8 @@ from pready.model.common.arrays import Array
 from pready.model.common.parallel import both
 from pready.model.common.units import format_time
 from pready.model.engine.evaluate import Evaluation
-from pready.model.result.break_even import LARGEST_BUFFER, Glance, Look, OverSizes, Range, nearest
-from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Prediction, Verdict
+from pready.model.result.break_even import LARGEST_BUFFER, OverSizes, Range, nearest
+from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import MIN_GAIN, candidates, certainty_of, from_iterations, verdict_of
 from pready.model.timeline.terms import TERMS, by_name, without
 
@@ -44,21 +43,20 @@ def advise(
     best: ApproachPrediction,
     min_gain: float = MIN_GAIN,
     *,
-    whole: bool = True,
+    where: bool = True,
+    reason: bool = True,
 ) -> Advice:
-    """Advice from all approaches of one prediction: the `best`; `whole`: with the buffers for which it pays, and the
-    reason."""
+    """Advice from all approaches of one prediction: the `best`; `where`: with the buffers and messages for which it
+    pays."""
     w = evaluation.workload
     usable = candidates(rows, w.baseline)
     now = next(p for p in rows if p.approach == w.baseline)
     approach, verdict = best.approach, verdict_on(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
-    pays, because = list[Range](), ""
-    if whole:
-        pays, because = both(
-            lambda: over_sizes(evaluation, best, min_gain).ranges(),
-            lambda: _because(evaluation, library, verdict, best, usable, now, min_gain),
-        )
+    (pays, counts), because = both(
+        lambda: _where(evaluation, rows, best, min_gain) if where else (list[Range](), list[int]()),
+        lambda: _because(evaluation, library, verdict, best, usable, now, min_gain) if reason else "",
+    )
     return Advice(
         verdict=verdict,
         best=best,
@@ -72,7 +70,29 @@ def advise(
         certainty="" if best.probability is None else certainty_of(best.probability),
         probability=best.probability,
         best_in={p.name: p.best_in for p in rows if p.best_in},
+        partitioned=partitioned(library, rows, w.baseline, min_gain),
+        pays_messages=counts,
     )
+
+
+def partitioned(
+    library: LibraryProfile, rows: Sequence[ApproachPrediction], today: Approach, min_gain: float
+) -> Partitioned:
+    """What is said of MPI_Psend: the rows that are drawn, else the best by the machine's values."""
+    some = [p for p in rows if p.approach.interface.partitioned and p.approach != today]
+    each: list[ApproachPrediction | None] = []
+    for of in ([p for p in some if p.available], [p for p in some if not p.available]):
+        drawn = [p for p in of if p.probability is not None] or of
+        each.append(max(drawn, key=lambda p: p.speedup_percent, default=None))
+    row, if_early = each
+    verdict = "do not port" if row is None else verdict_on(row, min_gain)
+    return Partitioned(row, verdict, if_early, library.part is not None and library.early is None)
+
+
+def _where(
+    evaluation: Evaluation, rows: Sequence[ApproachPrediction], best: ApproachPrediction, min_gain: float
+) -> tuple[list[Range], list[int]]:
+    return paying_sizes.buffers(evaluation, best, min_gain), paying_sizes.messages(evaluation, rows, best, min_gain)
 
 
 def verdict_on(best: ApproachPrediction, min_gain: float) -> Verdict:
@@ -103,35 +123,6 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
     return replace(prediction, advice=told, sensitivity=found)
 
 
-def over_sizes(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> OverSizes:
-    """Buffers per peer for which a way saves that share of an iteration, from a byte per partition to 1 GiB.
-
-    With the machine at its values. What the draws' median differs from that by for the workload's buffer, it differs
-    by elsewhere in proportion to the saving or to the communication, whichever is less.
-    """
-    approach, (here, share_here) = best.approach, _saved(evaluation, best.approach)
-    off = best.speedup_percent / 100 - here
-
-    def of_draws(saved: Array, share: Array) -> Array:
-        by_saving = off * saved / here if here else np.full_like(saved, np.inf)
-        by_share = off * share / share_here
-        return saved + np.where(np.abs(by_saving) < np.abs(by_share), by_saving, by_share)
-
-    def glance(sizes: Sequence[float]) -> Array:
-        return of_draws(*evaluation.saved_over_sizes(approach, sizes))
-
-    def look(size: float) -> float:
-        return float(of_draws(*map(np.asarray, _saved(evaluation.at_buffer(size), approach))))
-
-    return _over_sizes(evaluation, approach, glance, look, min_gain)
-
-
-def _saved(evaluation: Evaluation, approach: Approach) -> tuple[float, float]:
-    """Shares of an iteration that an approach saves, and that the exchange takes as it is sent now."""
-    now, row = (evaluation.predict(a) for a in (evaluation.workload.baseline, approach))
-    return row.speedup_percent / 100, now.time_s / (now.iteration_s + now.begin_per_iteration_s)
-
-
 def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
     """Buffer from which an approach's exchange is faster than bulk's: 0 if always, None if not up to 1 GiB.
 
@@ -141,18 +132,14 @@ def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
     def glance(sizes: Sequence[float]) -> Array:
         return evaluation.gain_over_sizes(approach, sizes)
 
-    found = _over_sizes(evaluation, approach, glance, lambda size: float(glance([size])[0]), FASTER).ranges()
-    here = nearest(found, evaluation.workload.buffer)
-    return None if here is None else here.low
-
-
-def _over_sizes(evaluation: Evaluation, approach: Approach, glance: Glance, look: Look, limit: float) -> OverSizes:
-    """A value over buffers, which may jump where bulk or the approach changes its protocol."""
     workload = evaluation.workload
     starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
-    borders = [s * messages for s in starts for messages in {1, approach.messages}]
+    borders = [s * messages for s in starts for messages in {1, approach.messages}]  # where a value may jump
     largest = max(LARGEST_BUFFER, 4 * workload.buffer)
-    return OverSizes(glance, look, limit, float(workload.n_partitions), largest, borders)
+    look = lambda size: float(glance([size])[0])  # noqa: E731
+    found = OverSizes(glance, look, FASTER, float(workload.n_partitions), largest, borders).ranges()
+    here = nearest(found, workload.buffer)
+    return None if here is None else here.low
 
 
 def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[str, float]]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pready.model.advice.predict import Engine, evaluator, with_library
-from pready.model.advice.summary import advised
+from pready.model.advice.predict import Engine, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
@@ -21,6 +20,7 @@ from pready.model.equations import gain
 from pready.model.equations.gain import DOI, Equation
 from pready.model.machine.machine import Machine
 from pready.model.result.forms import rendered
+from pready.model.result.prediction import Prediction
 from pready.model.timeline.terms import BY_COST
 from pready.model.workload.arrivals import Gaussian
 from pready.model.workload.draws import deterministic
@@ -103,6 +103,8 @@ class Explanation:
     library: str
     workload: str
     seed: int
+    prediction: Prediction
+    """Of which `way` is the advised approach, unless another is asked for."""
     equations: tuple[Filled, ...]
     bulk: Way
     """The baseline."""
@@ -156,15 +158,17 @@ def explain(
     """
     if workload.exchanges is not None:
         raise PreadyError("several exchanges per step", valid="a file with one of them, or 'pready predict --all'")
+    prediction = predict(machine, workload, library=library, seed=seed, engine=engine)
     machine, profile = with_library(machine, library)
     if approach is None:
-        (approach,) = advised(machine, workload, library=library, seed=seed, engine=engine)
+        approach = prediction.advised.approach
     evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)
     return Explanation(
         machine.name,
         profile.name,
         workload.name,
         seed,
+        prediction,
         tuple(_equations(evaluation)),
         _way(evaluation, workload.baseline),
         _way(evaluation, approach),

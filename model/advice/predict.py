@@ -11,12 +11,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from pready.model.advice.advise import advise, verdict_on, with_inputs
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import levers
 from pready.model.advice.savings import Savings
-from pready.model.approach.interfaces import BULK, INTERFACES, Approach, Interface
-from pready.model.approach.libraries import LibraryProfile, version_in
+from pready.model.approach.interfaces import BULK, INTERFACES, SEVERAL, Approach, Interface
+from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
@@ -26,17 +28,16 @@ from pready.model.engine.messages import partitions_per_direction
 from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
-from pready.model.machine.rma_by_library import with_rma
+from pready.model.machine.rma_by_library import unmeasured, with_rma
 from pready.model.machine.transports import with_border, with_puts
-from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.result.interval import LOW, quantile
+from pready.model.result.prediction import Advice, ApproachPrediction, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN, best_port, candidates, certainty_of, trouble
 from pready.model.version import VERSION
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 Engine = Literal["timeline", "engine"]
-MOST_DRAWN = 10
-"""Ways that are simulated on drawn machines, the baseline among them: the best of each interface."""
 CHOICE = 64
 """The first draws, by which the way to advise is chosen; all draws then say what it saves."""
 
@@ -87,12 +88,17 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
     for interface in INTERFACES:
         if interface.partitioned and interface is not library.part:
             continue
+        if interface is SEVERAL and not workload.baseline.interface.splits:
+            continue
         vcis = library.part_vcis if interface.partitioned else library.max_vcis
         if workload.pattern == "bcast":
             if interface.one_sided:  # nothing tells who sends on
                 continue
             vcis = 1 if interface.completes == "master" else vcis
-        if allowed := allowed_transports(workload, library, interface, counts):
+        allowed = allowed_transports(workload, library, interface, counts)
+        if interface is SEVERAL:  # fewer and larger ones than today; of one, there is SINGLE
+            allowed = [t for t in allowed if 1 < t < workload.baseline.messages]
+        if allowed:
             out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
     return [workload.baseline, *(a for a in out if a != workload.baseline)]
 
@@ -114,12 +120,14 @@ def allowed_transports(
     return able
 
 
-def wished(machine: Machine, workload: Workload, library: str | None) -> list[tuple[Approach, str]]:
-    """Approaches that the machine's own library adds to the installable one, and what they need."""
-    own = library_by_name(machine.library.name)
-    if library is not None or not own.installable:
+def wished(machine: Machine, workload: Workload, library: LibraryProfile) -> list[tuple[Approach, str]]:
+    """Partitioned calls that send early, where a library's do not, and what they need."""
+    other = early(library)
+    if other is None:
         return []
-    return [(a, own.needs) for a in approaches(machine, workload, own) if a.interface.partitioned]
+    able = [a for a in approaches(machine, workload, other) if a.interface.partitioned and a != workload.baseline]
+    widest = {a.transport_partitions: a for a in sorted(able, key=lambda a: a.vcis)}
+    return [(a, other.needs or other.name) for a in widest.values()]
 
 
 def evaluator(
@@ -200,6 +208,8 @@ def predict(
     draws: int | None = None,
     min_gain: float = MIN_GAIN,
     whole: Collection[str] | None = None,
+    sizes: bool | None = None,
+    cores: int | None = None,
 ) -> Prediction:
     """What every approach costs on a machine, and the advice.
 
@@ -218,8 +228,12 @@ def predict(
     min_gain
         Share of an iteration that a port has to save to be advised.
     whole
-        The exchanges of a step, or the workload, whose approaches are all wanted, with the buffers for which they pay
-        and a reason; absent, all. Of the others only what may be advised is simulated.
+        The exchanges of a step, or the workload, whose approaches are all wanted, with a reason; absent, all. Of the
+        others only what may be advised is simulated.
+    sizes
+        Also the buffers and messages for which the advised way pays; absent, with what `whole` names.
+    cores
+        For the engine; absent, all.
 
     Raises
     ------
@@ -231,31 +245,56 @@ def predict(
         given = library, seed, engine, draws, min_gain
         found = predict_step(machine, workload, *given, whole=whole)
         return held_against(found, workload.captured)
-    evaluation, notes = evaluator(machine, workload, seed, engine, draws)
+    evaluation, notes = evaluator(machine, workload, seed, engine, draws, cores)
     wanted = whole is None or workload.name in whole
-    found = _answered(evaluation, profile, library, min_gain, notes, whole=wanted)
+    found = _answered(
+        evaluation, profile, library, min_gain, notes, whole=wanted, sizes=wanted if sizes is None else sizes
+    )
     return held_against(found, workload.captured)
 
 
 def drawn_ways(rows: Sequence[ApproachPrediction], workload: Workload, min_gain: float) -> list[ApproachPrediction]:
-    """The baseline, and the best of each interface by the machine's values, those that save most first."""
+    """The baseline, and the best of each interface by the machine's values; last what cannot be had today."""
     base, by_interface = workload.baseline, dict[Interface, list[ApproachPrediction]]()
     for row in candidates(rows, base):
         by_interface.setdefault(row.approach.interface, []).append(row)
     now = next(p for p in rows if p.approach == base)
     each = [best_port(some, now, workload.iterations, min_gain) for some in by_interface.values()]
-    each.sort(key=lambda p: -p.speedup_percent)
-    return [now, *each[: MOST_DRAWN - 1]]
+    wanted = [p for p in rows if not p.available and p.approach.interface.partitioned]
+    return [now, *each, *([best_port(wanted, now, workload.iterations, min_gain)] if wanted else [])]
 
 
 def chosen(savings: Savings, drawn: Sequence[ApproachPrediction], iterations: int, min_gain: float) -> int:
-    """Which way to advise: the simplest among those that save most on average over the drawn machines; if that is not
-    enough, `best_port` of their rows."""
-    expected = savings.percent[1:].mean(axis=1)
-    if expected.max() < 100 * min_gain:
-        return [*drawn].index(best_port(drawn[1:], drawn[0], iterations, min_gain))
-    close = [n for n, x in enumerate(expected, 1) if x >= expected.max() - 100 * INDISTINCT]
-    return min(close, key=lambda n: trouble(savings.ways[n][0]))
+    """Which way to advise, 0 for none: the simplest among those that save most on average over the drawn machines.
+
+    RMA only where its costs were measured in this library over this fabric, and where it saves more than the best
+    other way in 97.5 % of the draws.
+    """
+    able = [n for n, row in enumerate(drawn) if n > 0 and row.available]
+    sided = [n for n in able if drawn[n].approach.interface.one_sided]
+    at = _simplest(savings, drawn, [n for n in able if n not in sided], iterations, min_gain)
+    if sided and not unmeasured(savings.step.machine):
+        rma = _simplest(savings, drawn, sided, iterations, min_gain)
+        ahead = savings.percent[rma] - np.maximum(savings.percent[at], 0.0)
+        at = rma if quantile(ahead, LOW) > 0 else at
+    return at
+
+
+def _simplest(
+    savings: Savings, drawn: Sequence[ApproachPrediction], some: Sequence[int], iterations: int, min_gain: float
+) -> int:
+    """The simplest of those that save most; if that is not enough, `best_port` of their rows; 0 of none."""
+    expected = {n: float(savings.percent[n].mean()) for n in some}
+    if not some or max(expected.values()) < 100 * min_gain:
+        return [*drawn].index(best_port([drawn[n] for n in some], drawn[0], iterations, min_gain)) if some else 0
+    close = [n for n, x in expected.items() if x >= max(expected.values()) - 100 * INDISTINCT]
+    return min(close, key=lambda n: trouble(drawn[n].approach))
+
+
+def chosen_at_values(drawn: Sequence[ApproachPrediction], iterations: int, min_gain: float, *, rma: bool) -> int:
+    """The same where nothing is drawn; `rma`: were its costs measured?"""
+    able = [p for p in drawn[1:] if p.available and (rma or not p.approach.interface.one_sided)]
+    return [*drawn].index(best_port(able, drawn[0], iterations, min_gain)) if able else 0
 
 
 def drawn_rows(
@@ -263,15 +302,17 @@ def drawn_rows(
 ) -> tuple[ApproachPrediction, Savings | None]:
     """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place.
 
-    `every`: all ways that may be advised, else what is advised and the baseline.
+    `every`: all ways that may be advised, else what is advised, the baseline, and partitioned ones.
     """
     workload = evaluation.workload
     drawn = drawn_ways(rows, workload, min_gain)
     if evaluation.draws == 0 or len(drawn) == 1:
-        return best_port(drawn[1:] or drawn, drawn[0], workload.iterations, min_gain), None
+        measured = not unmeasured(evaluation.machine)
+        return drawn[chosen_at_values(drawn, workload.iterations, min_gain, rma=measured)], None
     step, ways = evaluation.drawn, [evaluation.way(p.approach) for p in drawn]
     at = chosen(Savings(step, tuple(ways), CHOICE), drawn, workload.iterations, min_gain)
-    some = [*range(len(ways))] if every else [0, at]
+    asked = [n for n, p in enumerate(drawn) if n in (0, at) or p.approach.interface.partitioned]
+    some = [*range(len(ways))] if every else asked
     savings = Savings(step, tuple(ways[n] for n in some))
     timed = len(step.parts) == 1
     for n, row in zip(some, savings.rows([drawn[n] for n in some], min_gain, timed=timed, compared=every), strict=True):
@@ -288,12 +329,13 @@ def _answered(
     notes: list[str],
     *,
     whole: bool,
+    sizes: bool,
 ) -> Prediction:
-    """The prediction from the evaluation of one exchange; `whole`: see `predict`."""
+    """The prediction from the evaluation of one exchange; `whole` and `sizes`: see `predict`."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able = approaches(machine, workload, profile)
     evaluation.check_memory(len(able))
-    wishes = [w for w in wished(machine, workload, library) if whole and w[0] != workload.baseline]
+    wishes = wished(machine, workload, profile)
     rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
     best, savings = drawn_rows(evaluation, rows, min_gain, every=whole)
@@ -306,7 +348,7 @@ def _answered(
         notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
     rate = evaluation.delay / workload.partition_size
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    advice = advise(evaluation, profile, rows, best, min_gain, whole=whole)
+    advice = advise(evaluation, profile, rows, best, min_gain, where=sizes, reason=whole)
     many = None if evaluation.rest else evaluation
     prediction = Prediction(
         version=VERSION,
@@ -361,20 +403,35 @@ def predict_step(
 
     def answered(of: Evaluation, *, all_of_it: bool) -> Prediction:
         notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
-        return _answered(of, profile, library, min_gain, notes, whole=all_of_it)
+        return _answered(of, profile, library, min_gain, notes, whole=all_of_it, sizes=all_of_it)
 
     found = [answered(of, all_of_it=whole is None or of.workload.name in whole) for of in each]
     first = max(range(len(found)), key=lambda i: found[i].advised.speedup_percent)
     if whole != () and not found[first].advice.because:  # the reason of the step
         found[first] = answered(each[first], all_of_it=True)
     exchanges, most = tuple(found), found[first]
-    ways = chosen_ways(workload, exchanges)
-    rows, savings = step.predict(ways), None
+    base, ways = [w.baseline for w in workload.parts], chosen_ways(workload, exchanges)
+    asked = [_partitioned_ways(workload, exchanges, early=early) for early in (False, True)]
+    distinct = [*dict.fromkeys(map(tuple, (base, ways, *asked)))]
+    rows, savings = step.predict(distinct), None
     if len(rows) > 1 and draws != 0:
-        savings = Savings(each[0].drawn, (tuple(w.baseline for w in workload.parts), tuple(ways)))
+        savings = Savings(each[0].drawn, tuple(distinct))
         rows = savings.rows(rows, min_gain)
-    best = rows[-1]
-    verdict = verdict_on(best, min_gain) if len(rows) > 1 else "do not port"
+    by_way = dict(zip(distinct, rows, strict=True))
+    best, row, if_early = (by_way[tuple(of)] for of in (ways, *asked))
+    sends = exchanges[0].advice.partitioned
+    assert sends is not None
+    needs = next((p.needs for e in exchanges if (p := e.advice.partitioned and e.advice.partitioned.if_early)), "")
+    partitioned = Partitioned(
+        row if asked[0] != base else None,
+        "do not port" if asked[0] == base else verdict_on(row, min_gain),
+        replace(if_early, needs=needs) if needs else None,
+        sends.unknown,
+    )
+    verdict = verdict_on(best, min_gain) if ways != base else "do not port"
+    exchanges = tuple(
+        _of_the_step(e, verdict, best, w, profile) for e, w in zip(exchanges, workload.parts, strict=True)
+    )
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
     own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
     advice = Advice(
@@ -389,6 +446,7 @@ def predict_step(
         warnings=[*common, *own, *stand_for],
         certainty="" if best.probability is None else certainty_of(best.probability),
         probability=best.probability,
+        partitioned=partitioned,
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     made = Prediction(
@@ -398,7 +456,7 @@ def predict_step(
         library=profile.name,
         workload=workload.model_dump(mode="json"),
         closed_form={**max(exchanges, key=lambda e: e.bulk.time_s).closed_form, "delay_s": delay},
-        approaches=rows,
+        approaches=[by_way[tuple(base)], *([best] if ways != base else [])],
         advice=advice,
         engine=exchanges[0].engine,
         ranks=exchanges[0].ranks,
@@ -408,7 +466,38 @@ def predict_step(
     )
     if savings is None:
         return made
-    return with_inputs(made, levers(savings.step.sampler, savings.percent[-1], min_gain))
+    return with_inputs(made, levers(savings.step.sampler, savings.percent[distinct.index(tuple(ways))], min_gain))
+
+
+def _of_the_step(
+    made: Prediction, verdict: Verdict, best: ApproachPrediction, workload: Workload, profile: LibraryProfile
+) -> Prediction:
+    """An exchange with the step's verdict, if it is among those to port: alone it may save too little."""
+    advice, approach = made.advice, made.advised.approach
+    if made.advised.speedup_percent < 100 * INDISTINCT:
+        return replace(made, advice=replace(advice, verdict="do not port", settings=[]))
+    sure = "" if best.probability is None else certainty_of(best.probability)
+    settings = profile.settings(approach, workload.buffer, workload.threads, workload.n_partitions)
+    said = replace(advice, verdict=verdict, certainty=sure, probability=best.probability)
+    return replace(made, advice=replace(said, settings=settings if verdict != "do not port" else []))
+
+
+def _partitioned_ways(workload: Workload, exchanges: Sequence[Prediction], *, early: bool) -> list[Approach]:
+    """Each exchange of a step by MPI_Psend where that saves anything, else as today; `early`: if it sent early."""
+    out = []
+    for e, w in zip(exchanges, workload.parts, strict=True):
+        of = e.advice.partitioned
+        row = None if of is None else of.if_early if early and of.if_early is not None else of.row
+        out.append(row.approach if row is not None and row.speedup_percent >= 100 * INDISTINCT else w.baseline)
+    return out
+
+
+def advised(
+    machine: Machine, workload: Workload, *, library: str | None = None, seed: int = 0, engine: Engine | None = None
+) -> list[Approach]:
+    """The approach that `predict` advises for each exchange; arguments and errors as there."""
+    made = predict(machine, workload, library=library, seed=seed, engine=engine, whole=(), sizes=False)
+    return [of.advised.approach for of in made.exchanges or (made,)]
 
 
 def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[Approach]:
@@ -417,7 +506,7 @@ def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[App
     One that saves too little by itself may be worth porting with the others.
     """
     return [
-        e.advised.approach if e.advised.speedup_percent > 0 else w.baseline
+        e.advised.approach if e.advised.speedup_percent >= 100 * INDISTINCT else w.baseline
         for e, w in zip(exchanges, workload.parts, strict=True)
     ]
 

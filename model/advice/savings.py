@@ -62,10 +62,14 @@ class Savings:
         whole = np.stack([self.times(w)[1] for w in self.ways])
         return np.asarray(metrics.speedup_percent(whole[:1], whole))
 
-    def best_in(self) -> Array:
-        """Share of the draws in which each way saves most, shape (ways,); of ways that save the same, the first."""
-        counts = np.bincount(self.percent.argmax(axis=0), minlength=len(self.ways))
-        return np.asarray(counts / self.percent.shape[1])
+    def best_in(self, able: Sequence[bool] = ()) -> Array:
+        """Share of the draws in which each way saves most, shape (ways,); of ways that save the same, the first.
+
+        `able`: is each available? Absent: all are.
+        """
+        percent = np.where(np.array(able)[:, None], self.percent, -np.inf) if able else self.percent
+        counts = np.bincount(percent.argmax(axis=0), minlength=len(self.ways))
+        return np.asarray(counts / percent.shape[1])
 
     def enough(self, min_gain: float) -> Array:
         """Probability that each way saves enough, shape (ways,)."""
@@ -78,7 +82,7 @@ class Savings:
         too; `compared`: all ways are there that may be advised."""
         now_s, base_s = self.times(self.ways[0])
         today, out = median(base_s), list[ApproachPrediction]()
-        enough, best = self.enough(min_gain), self.best_in()
+        enough, best = self.enough(min_gain), self.best_in([row.available for row in rows])
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
             time, eta, saved = communication / self._exchanges, metrics.eta(now_s, communication), self.percent[n]
@@ -106,6 +110,4 @@ class Savings:
         return self.step.steps if len(self.step.parts) == 1 else 1
 
     def _unmeasured(self, way: Way) -> str:
-        if unmeasured(self.step.machine) and any(a.interface.one_sided for a in way):
-            return "MPI_Put"
-        return ""
+        return unmeasured(self.step.machine) if any(a.interface.one_sided for a in way) else ""

@@ -60,6 +60,10 @@ class Interface:
     """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
+    says: str = ""
+    """In words, what is sent how."""
+    effort: str = ""
+    """How much there is to program."""
 
     def __hash__(self) -> int:
         return hash(self.key)  # asked for thousands of times in a prediction: all fields take ten times as long
@@ -115,6 +119,8 @@ PART = Interface(
     splits=True,
     matches=True,
     mechanism="tags",
+    says="partitions by MPI_Pready",
+    effort="a tiled loop",
 )
 # ParaStation MPI: mpich2/src/mpid/psp/src/mpid_part.c.
 PART_WHOLE = replace(PART, key="part-whole", told_whole=True)
@@ -130,6 +136,8 @@ PART_AM = Interface(
     joins=True,
     active_message=True,
     fetched_from=16 * 1024,
+    says="partitions by MPI_Pready",
+    effort="a tiled loop",
 )
 SINGLE = Interface(
     key="single",
@@ -138,11 +146,20 @@ SINGLE = Interface(
     splits=False,
     joins=True,
     matches=True,
+    says="one message per neighbour",
+    effort="packing",
 )
 # The smallest port.
-PERSISTENT = replace(SINGLE, key="persistent", name="Pt2Pt persistent", persistent=True)
+PERSISTENT = replace(
+    SINGLE,
+    key="persistent",
+    name="Pt2Pt persistent",
+    persistent=True,
+    says="persistent requests",
+    effort="a few lines",
+)
 # Receives are posted before; MPI_Send to one peer after the other.
-BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True)
+BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, says="blocking sends")
 MANY = Interface(
     key="many",
     name="Pt2Pt many",
@@ -152,13 +169,21 @@ MANY = Interface(
     matches=True,
     completes="threads",
     mechanism="communicators",
+    says="messages by threads",
+    effort="a tiled loop",
 )
 # Threads start their messages and go on; the master waits for all of them, as it did before the port.
 MANY_JOINED = replace(MANY, key="many-joined", name="Pt2Pt many, one waits", completes="master")
 # A code whose threads each send their own part, and wait for it.
 PER_THREAD = replace(MANY, key="per-thread", name="Pt2Pt per thread", persistent=False)
 RMA_SINGLE_ACTIVE = Interface(
-    key="rma-single-active", name="RMA single - active", call="MPI_Put", splits=True, sync="active"
+    key="rma-single-active",
+    name="RMA single - active",
+    call="MPI_Put",
+    splits=True,
+    sync="active",
+    says="puts by threads",
+    effort="a tiled loop, windows, epochs",
 )
 RMA_SINGLE_PASSIVE = replace(RMA_SINGLE_ACTIVE, key="rma-single-passive", name="RMA single - passive", sync="passive")
 RMA_MANY_PASSIVE = replace(
@@ -167,9 +192,9 @@ RMA_MANY_PASSIVE = replace(
 RMA_MANY_ACTIVE = replace(
     RMA_MANY_PASSIVE, key="rma-many-active", name="RMA many - active", sync="active", completes="threads"
 )
-# A research compiler pass (jammer2022), in no library.
 # A code that sends a buffer in several messages, one after the other, by one thread.
-SEVERAL = replace(SINGLE, key="several", name="Pt2Pt several", splits=True)
+SEVERAL = replace(SINGLE, key="several", name="Pt2Pt several", splits=True, says="several messages", effort="packing")
+# A research compiler pass (jammer2022), in no library.
 PERSISTENT_MATCHED = Interface(
     key="persistent-matched",
     name="Persistent matched",
@@ -177,12 +202,14 @@ PERSISTENT_MATCHED = Interface(
     splits=True,
     mechanism="communicators",
     two_sided_rendezvous=True,
+    says="persistent messages, matched before",
     needs="a compiler pass that proves matching (jammer2022)",
 )
 
 INTERFACES: tuple[Interface, ...] = (
     SINGLE,
     PERSISTENT,
+    SEVERAL,
     MANY,
     MANY_JOINED,
     PART,
@@ -197,7 +224,7 @@ INTERFACES: tuple[Interface, ...] = (
 """Interfaces to port to, simplest to program first."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""
-BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD, SEVERAL)}
+BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
 """Interfaces by the key that users, files and benchmarks name."""
 
 

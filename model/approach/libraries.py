@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 
 from pready.model.approach import library_facts
-from pready.model.approach.library_profile import Fact, LibraryProfile, Messages, version_in
+from pready.model.approach.library_profile import Fact, Family, LibraryProfile, Messages, version_in
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 
 __all__ = ("LIBRARIES", "Fact", "LibraryProfile", "Messages", "library", "mpich_6314_messages", "version_in")
@@ -152,7 +152,7 @@ _PROFILES = (
         max_vcis=64,
         why="tag-matched messages, aggregated up to MPIR_CVAR_PART_AGGR_SIZE, message i on VCI i mod n",
         source="pmodels/mpich#6314",
-        needs="MPICH built from pull request 6314",
+        needs="MPICH with pull request 6314",
         installable="mpich-release",
         family="MPICH",
         vci_setting=NUM_VCIS,
@@ -165,7 +165,7 @@ _PROFILES = (
         "part_persist_max_message_count messages",
         source="open-mpi/ompi#13039 at df918fcf",
         facts=(*library_facts.OPEN_MPI, library_facts.OPEN_MPI_13039),
-        needs="Open MPI built from pull request 13039",
+        needs="Open MPI with pull request 13039",
         installable="openmpi-persist",
         family="Open MPI",
     ),
@@ -176,7 +176,7 @@ _PROFILES = (
         why="one MPI_Put per sender partition into a window of the request; predicted as one message each",
         source="open-mpi/ompi#12796",
         facts=(library_facts.OPEN_MPI_12796,),
-        needs="Open MPI built from pull request 12796",
+        needs="Open MPI with pull request 12796",
         installable="openmpi-persist",
         family="Open MPI",
     ),
@@ -201,6 +201,16 @@ def library(name: str) -> LibraryProfile:
     if at and version_in(version) != version:
         raise PreadyError(f"library = {shown(name)}: {shown(version)} is no version", valid=f"such as {plain}@5.0.11")
     return LIBRARIES[plain].at(version)
+
+
+_EARLY: Mapping[Family, str] = {"MPICH": "mpich-6314", "ParaStation": "parastation", "any": "mpipcl"}
+
+
+def early(profile: LibraryProfile) -> LibraryProfile | None:
+    """What sends partitions early in place of a library that does not, or has no partitioned calls; None: it does."""
+    if profile.part is not None and profile.early:
+        return None
+    return LIBRARIES[_EARLY.get(profile.family, "openmpi-persist")]
 
 
 def mpich_6314_messages(sender_partitions: int, receiver_partitions: int, buffer: float, aggregate: float) -> int:

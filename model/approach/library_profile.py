@@ -179,12 +179,14 @@ class LibraryProfile:
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
         elif interface.one_sided:
             out.append(f"{t} MPI_Put per buffer; {interface.synchronisation}")
+        elif not interface.splits and not interface.persistent:
+            out.append("each neighbour's data packed into one message")
         elif interface is PERSISTENT:
             out.append("MPI_Send_init and MPI_Recv_init before the loop, MPI_Start in it")
         elif interface.splits:
-            own = interface.completes == "threads"
-            waits = "and waits for them once it is through" if own else "one thread waits for all, after the join"
-            out.append(f"one persistent send per transport partition ({t}): each thread starts its own, {waits}")
+            kind = "persistent send" if interface.persistent else "message"
+            waits = "" if interface.completes == "threads" else " (one thread waits)"
+            out.append(f"{t} {kind}{'s' * (t > 1)} per neighbour{waits}")
         if approach.vcis > 1:
             out += self._vci_settings(approach, threads)
         return out
@@ -196,7 +198,7 @@ class LibraryProfile:
         lanes = min(approach.transport_partitions, threads)
         whose = f"one per {who}" if vcis >= lanes else f"{who} i uses number i mod {vcis}"
         if approach.interface.mechanism == "communicators":
-            out.append(f"{vcis} communicators (MPI_Comm_dup), {whose}")
+            out.append(f"{vcis} communicators, {whose}")
         elif approach.interface.mechanism == "windows":
-            out.append(f"{vcis} windows (MPI_Win_create), {whose}")
+            out.append(f"{vcis} windows, {whose}")
         return out

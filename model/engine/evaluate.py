@@ -112,7 +112,8 @@ class Evaluation:
     def drawn(self) -> DrawnStep:
         """The step on drawn machines."""
         whole = self.workload if self.step is None else self.step
-        return drawn_step(self.machine, whole, self.seed, self.all_cores, self.draws, rest=self.rest)
+        own = None if self.step is None else (self.number, self.workload)
+        return drawn_step(self.machine, whole, self.seed, self.all_cores, self.draws, rest=self.rest, own=own)
 
     def way(self, approach: Approach) -> tuple[Approach, ...]:
         """The step with this exchange in an approach, and the others as they are today."""
@@ -332,11 +333,6 @@ class Evaluation:
         bulk, fine = ([m[0] for m in self._over_sizes(a, sizes, samples)] for a in (self.workload.baseline, approach))
         return metrics.eta(bulk, fine)
 
-    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> tuple[Array, Array]:
-        """Likewise the shares of an iteration that one approach saves, and that the exchange takes as it is now."""
-        bulk, fine = (np.array(self._over_sizes(a, sizes, SAMPLES)).T for a in (self.workload.baseline, approach))
-        return metrics.speedup_percent(bulk[1], fine[1]) / 100, bulk[0] / bulk[1]
-
     def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> list[tuple[float, float]]:
         """Mean times of an exchange's communication and of an iteration."""
         wanted = [(a, float(s), samples) for a in (self.workload.baseline, approach) for s in sizes]
@@ -430,13 +426,29 @@ def gain_over_sizes(
 
 
 def drawn_step(
-    machine: Machine, step: Workload, seed: int, cores: int, draws: int | None = None, *, rest: bool
+    machine: Machine,
+    step: Workload,
+    seed: int,
+    cores: int,
+    draws: int | None = None,
+    *,
+    rest: bool,
+    own: tuple[int, Workload] | None = None,
 ) -> DrawnStep:
-    """A step, or one exchange, on drawn machines, on the fewest ranks that stand for its own."""
+    """A step, or one exchange, on drawn machines, on the fewest ranks that stand for its own.
+
+    `own`: the number of one exchange, and what it is instead, of other sizes.
+    """
     # Pairs among halos need an even number of ranks.
     fewest = PART if any(w.pattern == "pt2pt" for w in step.parts) else FEWER
-    layouts = [None] * len(step.parts) if rest else of_a_step(step, partial(part, most=fewest))
-    return DrawnStep(machine, step.parts, layouts, seed, cores, draws)
+    parts, layouts = [*step.parts], list[Layout | None]()
+    layouts += [None] * len(parts) if rest else of_a_step(step, partial(part, most=fewest))
+    if own is not None:
+        number, part_ = own
+        parts[number], cut = part_, layouts[number]
+        if cut is not None:
+            layouts[number] = replace(cut, sizes=part_.sizes, neighbour_sizes=part_.neighbour_sizes)
+    return DrawnStep(machine, parts, layouts, seed, cores, draws)
 
 
 @dataclass
@@ -449,14 +461,12 @@ class WholeStep:
     like: Evaluation
     """One of its exchanges."""
 
-    def predict(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
-        """All exchanges as they are today, and each in its own of `approaches`."""
-        base = [w.baseline for w in self.workload.parts]
-        each = [base, list(approaches)] if list(approaches) != base else [base]
+    def predict(self, each: Sequence[Sequence[Approach]]) -> list[ApproachPrediction]:
+        """A row for each way to send the step, an approach for each exchange; the first is as it is sent today."""
         like, barrier = self.like, self.machine.threads.barrier.at(self.workload.threads)
         runs = [self._run(a, like.iterations) for a in each]
         quiet = [self._run(a, 1, calm=True) for a in each]
-        alone = self._run([BULK] * len(approaches), 1, calm=True)
+        alone = self._run([BULK] * len(each[0]), 1, calm=True)
         begins = [_begin(like.sampler, self.workload, a) for a in each]
         return [
             row(r, runs[0], q, alone, self.workload, barrier, (b, begins[0]))

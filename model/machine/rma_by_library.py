@@ -92,10 +92,12 @@ def with_rma(machine: Machine, profile: LibraryProfile) -> Machine:
     return machine.model_copy(update={"one_sided": sided.model_copy(update=update)})
 
 
-def unmeasured(machine: Machine) -> bool:
-    """Did nobody measure, or publish, what this machine's puts take?"""
-    put = machine.one_sided.put
-    return put is None or put.source == "assumed"
+def unmeasured(machine: Machine) -> str:
+    """The costs of RMA that nobody measured, or published, of this machine's library over its fabric; else empty."""
+    sided = machine.one_sided
+    put = sided.put is None or sided.put.source == "assumed"
+    epoch = "assumed" in (sided.epoch.source, sided.epoch_peer.source)
+    return " and ".join(["MPI_Put"] * put + ["RMA synchronisation"] * epoch)
 
 
 def _value(times: Times, source: Literal["literature", "assumed"], why: str) -> Value[float]:

@@ -140,6 +140,34 @@ def availability_of(value: float) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Partitioned:
+    """The question asked: what MPI_Psend and MPI_Pready save."""
+
+    row: ApproachPrediction | None
+    """As the library has them; None: it has none, or cannot send this."""
+    verdict: Verdict
+    if_early: ApproachPrediction | None = None
+    """If the library sent partitions early; None: it does. `needs` says which one does."""
+    unknown: bool = False
+    """Is it unknown whether the library sends them early?"""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; the keys are part of the public interface."""
+
+        def said(of: ApproachPrediction | None) -> dict[str, Any] | None:
+            return None if of is None else {**{n: getattr(of, n) for n in SAVED}, "messages": of.approach.messages}
+
+        if_early = said(self.if_early)
+        if if_early is not None and self.if_early is not None:
+            if_early["needs"] = self.if_early.needs
+        return {**(said(self.row) or {}), "verdict": self.verdict, "early_unknown": self.unknown, "if_early": if_early}
+
+
+SAVED = ("speedup_percent", "speedup_low_percent", "speedup_high_percent", "probability")
+"""Fields of a row that say what it saves."""
+
+
+@dataclass(frozen=True)
 class Advice:
     """What to do, and why."""
 
@@ -169,6 +197,10 @@ class Advice:
     """What would turn the verdict, as a clause after "if", with the probability of enough saved then."""
     doubt: str = ""
     """Why there is no verdict, though the model has one: the captured run contradicts it."""
+    partitioned: Partitioned | None = None
+    """None: of SST, which simulates one way."""
+    pays_messages: list[int] = field(default_factory=list)
+    """Messages per neighbour with which the interface of `best` saves that much; empty also if not asked for."""
     measure_next: str = ""
     """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
 
@@ -194,6 +226,8 @@ class Advice:
             "min_gain_percent": 100 * self.min_gain,
             "break_even_bytes": self.break_even_bytes,
             "pays_bytes": [r.to_list() for r in self.pays],
+            "pays_messages": self.pays_messages,
+            "partitioned": None if self.partitioned is None else self.partitioned.to_dict(),
             "from_iterations": self.from_iterations,
             "settings": self.settings,
             "because": self.because,
@@ -267,6 +301,8 @@ class Prediction:
     those of the step: all in bulk, and each as advised."""
     share: float | None = None
     """Share of the run that these steps take, if the workload states it."""
+    example: bool = False
+    """Is the machine nobody's: the one that is taken where none is named?"""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON; the keys are part of the public interface."""
@@ -277,7 +313,21 @@ class Prediction:
             "sensitivity": [lever.to_dict() for lever in self.sensitivity],
             "exchanges": [e.to_dict() for e in self.exchanges],
             "run_speedup_percent": self.run_speedup_percent,
+            "room_s": self.room_s,
         }
+
+    @property
+    def iteration_s(self) -> tuple[float, float]:
+        """An iteration as it is sent today and as advised, each with its share of the set-up."""
+        now, best = self.bulk, self.advised
+        before = now.iteration_s + now.begin_per_iteration_s
+        return before, before * (1 - best.speedup_percent / 100)
+
+    @property
+    def room_s(self) -> float:
+        """What tiling the loop, packing and the calls may cost in an iteration before what is saved is gone."""
+        before, after = self.iteration_s
+        return max(before - after, 0.0)
 
     @property
     def run_speedup_percent(self) -> float | None:
@@ -308,6 +358,9 @@ class Prediction:
     def advised(self) -> ApproachPrediction:
         """The row of `approaches` that the advice names."""
         return self.advice.best
+
+    def __str__(self) -> str:
+        return rendered(self, "plain")
 
     def __repr__(self) -> str:
         best = self.advised

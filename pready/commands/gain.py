@@ -10,6 +10,7 @@ import click
 
 from pready import api
 from pready.model.common.errors import PreadyError, did_you_mean, shown
+from pready.model.result.verdict import MIN_GAIN
 
 
 @click.command()
@@ -30,6 +31,9 @@ def gain(values: Sequence[str]) -> None:
     if missing := [name for name in ("threads", "bandwidth") if name not in given]:
         raise PreadyError(f"{missing[0]} is missing", valid='such as threads=8 bandwidth="25 GB/s"')
     form = api.gain(**given)
+    pays = form.eta >= 1 + MIN_GAIN
+    head = f"An exchange gets at most {form.eta:.2f} times as fast" if pays else "No gain: an exchange gets no faster"
+    click.echo(f"{head} by sending early, with bandwidth alone{': pready predict says what is left' * pays}.")
     click.echo(
         f"eta = {form.eta:.6f}  gamma = {form.gamma_us_per_mb:.6f} us/MB  "
         f"N_part = {form.n_partitions}  regime: {form.regime}"

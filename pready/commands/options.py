@@ -18,6 +18,7 @@ from pready.calibrate.measure.launcher import Launcher
 from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
+from pready.model.machine import DEFAULT
 from pready.model.toml.reading import LARGEST_TOML
 from pready.show.terminal.terminal import progress
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:  # the list of machines needs neither
     from pready.model.approach.interfaces import Approach
     from pready.model.machine.machine import Machine
     from pready.model.workload.workload import Workload
-
-DEFAULT_MACHINE = "meluxina"
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -107,7 +106,7 @@ def read_workload(text: str) -> Workload:
 
 def machine(help: str = "A profile ('pready machines') or a TOML file.") -> Option:
     """``--machine``, with the one default."""
-    return click.option("--machine", default=DEFAULT_MACHINE, show_default=True, metavar="NAME|FILE", help=help)
+    return click.option("--machine", default=DEFAULT, show_default=True, metavar="NAME|FILE", help=help)
 
 
 def library(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -38,7 +39,9 @@ from pready.show.terminal.terminal import console, print_json, status
     help="size: η over sizes; messages: over their number, too; map: the verdict over threads and size; "
     "exchange: one alone, bulk above; sensitivity: to each input.",
 )
+@click.pass_context
 def predict(
+    context: click.Context,
     workload: str,
     machine: str,
     library: str | None,
@@ -89,18 +92,20 @@ def predict(
     with status("predicting") as said:
         whole = None if not names or as_json or every else [name for name in names if name == exchange]
         prediction = predicted(on, what, library=library, seed=seed, min_gain=min_gain, whole=whole)
+        prediction = replace(prediction, example="--machine" not in options.given(context))
         if picture is not None:
             said.update("drawing")
             picture_files.draw_prediction(kind, picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
             page.write(output, on, what, prediction, workload)
+    step = None if exchange is None else prediction
     if exchange is not None:
         prediction = prediction.exchanges[names.index(exchange)]
     if as_json:
         print_json(prediction.to_dict())
     else:
-        console().print(prediction_view(prediction, every_row=every, explained=every))
+        console().print(prediction_view(prediction, every_row=every, explained=every, of=step))
         if picture is not None:
             click.echo(f"wrote {picture}", err=True)
     if output is not None:

@@ -12,8 +12,7 @@ from pready.api import MOST_ITERATIONS
 from pready.commands import options
 from pready.files.simulation_trace import trace
 from pready.files.writing import check_new, write_text
-from pready.model.advice.predict import with_library
-from pready.model.advice.summary import advised
+from pready.model.advice.predict import advised, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.parallel import all_cores
 from pready.model.engine.evaluate import compare_step, plans

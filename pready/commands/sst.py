@@ -17,6 +17,7 @@ from pready.exit_status import Status
 from pready.files.writing import check_writable
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError, shown
+from pready.model.machine import DEFAULT
 from pready.model.machine import machine as machines
 from pready.model.workload.workload import Workload
 from pready.show.tables.prediction import prediction_view
@@ -175,7 +176,7 @@ def run(
 
 
 @sst.command()
-@click.argument("machine", default=options.DEFAULT_MACHINE)
+@click.argument("machine", default=DEFAULT)
 @needs_sst()
 def calibrate(machine: str) -> None:
     """Fit Firefly's and merlin's parameters to the machine's ping-pong times, and show how well."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pready.model.advice.summary import Outcome, outcome
-from pready.model.result.prediction import ApproachPrediction
+from pready.model.advice.predict import predict, ways_said
+from pready.model.result.prediction import SAVED, Advice, ApproachPrediction, Prediction
 from pready.whatif.points import Options, Point
 
 Rows = list[dict[str, Any]]
@@ -19,41 +19,56 @@ def rows_of(point: Point, options: Options, cores: int | None = None) -> Rows:
     PreadyError
         As `predict`, without naming the point.
     """
-    found = outcome(
+    made = predict(
         point.machine,
         point.workload,
         library=point.library,
         seed=point.seed,
         engine=options.engine,
         min_gain=options.min_gain,
-        every=options.every,
+        whole=None if options.every and point.workload.exchanges is None else (),
         sizes=options.sizes,
         cores=cores,
     )
-    return [_row(point, found, row, options) for row in found.rows or (found.best,)]
+    return [_row(point, made, row, options) for row in (made.approaches if options.every else [made.advised])]
 
 
-def _row(point: Point, found: Outcome, row: ApproachPrediction, options: Options) -> dict[str, Any]:
-    w = point.workload
+def _of_partitioned(advice: Advice) -> dict[str, Any]:
+    """What partitioned communication saves, and what it would if the library sent early."""
+    of = advice.partitioned
+    out: dict[str, Any] = {"partitioned_verdict": None if of is None else of.verdict}
+    for name, row in (("partitioned", of and of.row), ("if_early", of and of.if_early)):
+        out |= {f"{name}_{field}": None if row is None else getattr(row, field) for field in SAVED}
+    return out
+
+
+def _row(point: Point, made: Prediction, row: ApproachPrediction, options: Options) -> dict[str, Any]:
+    w, advice = point.workload, made.advice
     out: dict[str, Any] = {
         "workload": w.name,
         "machine": point.machine.name,
-        "library": found.library,
-        "engine": found.engine,
+        "library": made.library,
+        "engine": made.engine,
         "seed": point.seed,
         "pattern": w.pattern,
         "threads": w.threads,
         "partitions_per_thread": w.partitions_per_thread,
         "buffer_bytes": int(w.buffer),
         "peers": w.peers,
-        "verdict": found.verdict,
-        "best": row is found.best,
+        "verdict": advice.verdict,
+        "best": row is made.advised,
         **row.to_dict(),
+        "room_s": made.room_s,
+        **_of_partitioned(advice),
     }
-    if found.ways and row is found.best:
-        out["name"] = found.ways
+    if made.exchanges and row is made.advised:
+        out["name"] = ways_said(w, made.exchanges)
     if options.sizes:
         # Unknown for a step with several buffers.
-        ranges = None if found.pays is None else [r.to_list() for r in found.pays]
-        out |= {"break_even_bytes": None if found.here is None else found.here.low, "pays_bytes": ranges}
+        ranges = None if made.exchanges else [r.to_list() for r in advice.pays]
+        out |= {
+            "break_even_bytes": advice.break_even_bytes,
+            "pays_bytes": ranges,
+            "pays_messages": advice.pays_messages,
+        }
     return out

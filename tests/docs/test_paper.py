@@ -21,7 +21,7 @@ TRUST = " ".join(re.sub("<!--.*?-->", "", Path("docs/trust.md").read_text(encodi
 def test_the_example_is_todays() -> None:
     p = predict(machine.load("meluxina"), workload.load("examples/halo3d.toml"))
     assert dict(re.findall(NUMBER, PAPER)) == paper_numbers(p)
-    assert p.advised.approach.interface.one_sided
+    assert p.advised.key == "many"
     assert p.advice.verdict == "port"
 
 

@@ -63,11 +63,11 @@ def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
 
 
 def test_names_are_as_good_as_objects() -> None:
-    by_name = pready.predict("meluxina", LAGGARD, library="mpipcl", seed=3)
+    by_name = pready.predict(LAGGARD, "meluxina", library="mpipcl", seed=3)
     assert "Pt2Pt single" in by_name._repr_html_()
     on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
     assert by_name == predicting.predict(on, what, library="mpipcl", seed=3)
-    assert pready.explain("meluxina", Path(LAGGARD), "many:2") == pready.explain(on, what, _many(2))
+    assert pready.explain(Path(LAGGARD), "meluxina", "many:2") == pready.explain(what, on, _many(2))
 
 
 def _many(transport: int) -> pready.Approach:
@@ -79,20 +79,20 @@ def _many(transport: int) -> pready.Approach:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: pready.predict("nowhere", LAGGARD), "machine = 'nowhere' is unknown"),
-        (lambda: pready.predict("hpc3", "absent.toml"), "absent.toml: no such file"),
-        (lambda: pready.predict("hpc3", LAGGARD, library="none"), "library = 'none' is unknown; valid: mpich-release"),
-        (lambda: pready.predict("hpc3", LAGGARD, engine=WRONG), "engine = 'wrong'; valid: 'timeline' or 'engine'"),
-        (lambda: pready.predict("hpc3", LAGGARD, min_gain=5), "min_gain = 5"),
-        (lambda: pready.explain("hpc3", LAGGARD, "may"), "approach = 'may'"),
-        (lambda: pready.simulate("hpc3", HALO, "many:3"), "transport_partitions = 3 does not divide 32"),
-        (lambda: pready.sweep("hpc3", LAGGARD, {"bufer": "1 MiB"}), "bufer is not a field"),
-        (lambda: pready.sweep("hpc3", LAGGARD, {"buffer": []}), "buffer has no values"),
+        (lambda: pready.predict(LAGGARD, "nowhere"), "machine = 'nowhere' is unknown"),
+        (lambda: pready.predict("absent.toml", "hpc3"), "absent.toml: no such file"),
+        (lambda: pready.predict(LAGGARD, "hpc3", library="none"), "library = 'none' is unknown; valid: mpich-release"),
+        (lambda: pready.predict(LAGGARD, "hpc3", engine=WRONG), "engine = 'wrong'; valid: 'timeline' or 'engine'"),
+        (lambda: pready.predict(LAGGARD, "hpc3", min_gain=5), "min_gain = 5"),
+        (lambda: pready.explain(LAGGARD, "hpc3", "may"), "approach = 'may'"),
+        (lambda: pready.simulate(HALO, "hpc3", "many:3"), "transport_partitions = 3 does not divide 32"),
+        (lambda: pready.sweep(LAGGARD, {"bufer": "1 MiB"}, "hpc3"), "bufer is not a field"),
+        (lambda: pready.sweep(LAGGARD, {"buffer": []}, "hpc3"), "buffer has no values"),
         (
-            lambda: pready.sweep("hpc3", LAGGARD, {"threads": 2}, work=WRONG),
+            lambda: pready.sweep(LAGGARD, {"threads": 2}, "hpc3", work=WRONG),
             "work = 'wrong'; valid: 'per-thread' or 'total'",
         ),
-        (lambda: pready.compare("hpc3", [LAGGARD, LAGGARD]), "two workloads are called 'laggard'"),
+        (lambda: pready.compare([LAGGARD, LAGGARD], "hpc3"), "two workloads are called 'laggard'"),
         (lambda: pready.gain(4, "25 GB/s"), "no gamma; valid: gamma, or"),
         (lambda: pready.gain(4, "25 GB/s", gamma="1 us"), "gamma = '1 us' has a unit that does not fit"),
         (lambda: pready.gain(4, 0.0, gamma=1e-12), "bandwidth = 0.0; valid: positive"),
@@ -117,34 +117,34 @@ def test_gain() -> None:
 
 def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     over = {"buffer": ["1 MiB", "4 MiB"], "machine": ["meluxina", pready.load_machine("niagara")]}
-    table = pready.sweep("hpc3", LAGGARD, over, keep=tmp_path / "s")
+    table = pready.sweep(LAGGARD, over, "hpc3", keep=tmp_path / "s")
     assert table.varied == ("buffer", "machine")
     assert [(r["buffer"], r["machine"]) for r in table] == [
         ("1 MiB", "meluxina"), ("1 MiB", "Niagara"), ("4 MiB", "meluxina"), ("4 MiB", "Niagara"),
     ]  # fmt: skip
-    best = pready.predict("niagara", LAGGARD).advised
+    best = pready.predict(LAGGARD, "niagara").advised
     assert table.rows[3]["eta"] == best.eta
     assert (tmp_path / "s.points").exists()
-    assert pready.sweep("hpc3", LAGGARD, over, keep=tmp_path / "s") == table
+    assert pready.sweep(LAGGARD, over, "hpc3", keep=tmp_path / "s") == table
     assert "<td>meluxina</td>" in table._repr_html_()
-    assert pready.sweep("hpc3", LAGGARD, {"buffer": "1MiB:4MiB:2x"}).rows[2]["buffer"] == "4MiB"
+    assert pready.sweep(LAGGARD, {"buffer": "1MiB:4MiB:2x"}, "hpc3").rows[2]["buffer"] == "4MiB"
 
 
 def test_a_simulation_of_many_ranks() -> None:
-    run = pready.simulate("meluxina", HALO, "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
+    run = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
     assert run.run.grid == (2, 2, 2)
     assert run.row.approach == _many(8)
     assert run.to_dict()["eta"] == run.eta == run.row.eta
-    again = pready.simulate("meluxina", HALO, "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
+    again = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
     assert again.run.mean_s.tolist() == run.run.mean_s.tolist()
 
 
 @pytest.mark.thorough
 def test_data_frames() -> None:
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB", "4 MiB"]})
-    prediction = pready.predict("hpc3", LAGGARD)
-    run = pready.simulate("hpc3", HALO, "many:8", ranks=(2, 2, 2), iterations=3)
+    table = pready.sweep(LAGGARD, {"buffer": ["1 MiB", "4 MiB"]}, "hpc3")
+    prediction = pready.predict(LAGGARD, "hpc3")
+    run = pready.simulate(HALO, "hpc3", "many:8", ranks=(2, 2, 2), iterations=3)
     for result, eta in ((table, "eta"), (prediction, "eta"), (run, "mean_s")):
         frame, other = result.to_pandas(), result.to_polars()
         assert isinstance(frame, pandas.DataFrame)
@@ -155,7 +155,7 @@ def test_data_frames() -> None:
 
 def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pready.model.result.forms.find_spec", lambda _: None)
-    table = pready.sweep("hpc3", LAGGARD, {"buffer": ["1 MiB"]})
+    table = pready.sweep(LAGGARD, {"buffer": ["1 MiB"]}, "hpc3")
     with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
         table.to_pandas()
 
@@ -164,11 +164,11 @@ def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_step_is_simulated_with_all_its_exchanges() -> None:
     step = pready.load_workload("examples/stencil-unequal.toml")
     step = step.changed(grid=(4, 4, 4), transport_partitions=[16])
-    made = pready.simulate("meluxina", step, "many:16", iterations=3)
+    made = pready.simulate(step, "meluxina", "many:16", iterations=3)
     ways = [pready.approach("many", 16)] * 2
     rows, by_exchange = compare_step(pready.load_machine("meluxina"), step, ways, iterations=3)
     assert (made.bulk, made.row) == (rows[0][0], rows[-1][0])
     assert [e.row for e in made.exchanges] == [some[-1][0] for some in by_exchange]
     assert made.run.messages == sum(e.run.messages for e in made.exchanges)
     assert [e["eta"] for e in made.to_dict()["exchanges"]] == [e.eta for e in made.exchanges]
-    assert pready.simulate("meluxina", step, iterations=3).eta > 1.5  # each as it is advised
+    assert pready.simulate(step, "meluxina", iterations=3).eta > 1.5  # each as it is advised

@@ -197,7 +197,7 @@ def test_start_up_imports_only_what_is_needed() -> None:
         assert loaded_by(code, {"numpy", "pydantic", "pint", "sympy", "rich", "pready.commands"}) == "[]"
     large = {"sympy", "scipy.special", "matplotlib", "pyarrow"}
     assert loaded_by(f"from pready.cli import main; main({['predict', HALO]!r})", large) == "[]"
-    assert loaded_by(f"import pready; pready.predict('meluxina', {str(HALO)!r}, draws=0)", large) == "[]"
+    assert loaded_by(f"import pready; pready.predict({str(HALO)!r}, 'meluxina', draws=0)", large) == "[]"
 
 
 @pytest.mark.thorough

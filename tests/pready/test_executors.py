@@ -74,11 +74,11 @@ def test_a_task_holds_the_machine_and_the_workload_exactly(name: str, monkeypatc
 
 def test_a_table_is_the_same_wherever_it_is_computed() -> None:
     over = {"buffer": ["4 MiB"], "threads": [2, 4]}
-    plain = pready.sweep("meluxina", LAGGARD, over, every=True)
-    there = pready.sweep("meluxina", LAGGARD, over, every=True, executor=Here())
+    plain = pready.sweep(LAGGARD, over, "meluxina", every=True)
+    there = pready.sweep(LAGGARD, over, "meluxina", every=True, executor=Here())
     assert csv_text(there.to_dicts()) == csv_text(plain.to_dicts())
-    both = pready.compare(["meluxina", "niagara"], LAGGARD, executor=Here())
-    assert csv_text(both.to_dicts()) == csv_text(pready.compare(["meluxina", "niagara"], LAGGARD).to_dicts())
+    both = pready.compare(LAGGARD, ["meluxina", "niagara"], executor=Here())
+    assert csv_text(both.to_dicts()) == csv_text(pready.compare(LAGGARD, ["meluxina", "niagara"]).to_dicts())
 
 
 def test_points_per_task_grow_with_the_sweep() -> None:

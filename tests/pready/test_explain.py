@@ -35,10 +35,13 @@ def test_the_steps_sum_up_to_the_predicted_time(file: str, fields: dict[str, obj
 def test_it_says_what_predict_says(file: str) -> None:
     on, what = pready.load_machine("meluxina"), pready.load_workload(file).changed(iterations=60)
     what = what if what.pattern == "pt2pt" else what.changed(grid=(2, 2, 2))
-    explained = pready.explain(on, what, seed=5)  # without an approach: the advised one
-    assert explained.way.approach == pready.predict(on, what, seed=5).advised.approach
-    prediction = pready.predict(on, what, seed=5, draws=0)  # the machine at its values
-    (row,) = (r for r in prediction.approaches if r.approach == explained.way.approach)
+    prediction = pready.predict(what, on, seed=5, draws=0)
+    explained = pready.explain(what, on, seed=5)  # without an approach: the advised one
+    row = next(r for r in prediction.approaches if r.approach == explained.way.approach)
+    assert (explained.way.approach.name, explained.way.approach.transport_partitions) == (
+        row.name,
+        row.transport_partitions,
+    )
     assert explained.way.time_s == pytest.approx(row.time_s, rel=1e-9)
     assert explained.bulk.time_s == pytest.approx(prediction.bulk.time_s, rel=1e-9)
     assert explained.eta == pytest.approx(row.eta, rel=1e-9)

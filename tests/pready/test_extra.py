@@ -39,5 +39,5 @@ def test_one_line_says_what_to_install(
 
 @pytest.mark.thorough
 def test_the_first_command_needs_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert out(capsys, "predict", LAGGARD).startswith("Port: ")
+    assert out(capsys, "predict", LAGGARD).startswith("Partitioned (MPI_Psend): ")
     out(capsys, "sweep", LAGGARD, "--set", "threads=1", "-o", tmp_path / "s.csv")

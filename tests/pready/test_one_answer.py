@@ -17,7 +17,7 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
     text = Path(HALO).read_text(encoding="utf-8")
     file.write_text(text.replace("iterations = 1000", "iterations = 60\ngrid = [4, 2, 2]"), encoding="utf-8")
     advised, what = data(capsys, "predict", file, "--seed", seed)["advice"], pready.load_workload(file)
-    said = pready.predict(pready.load_machine("meluxina"), what, seed=seed, draws=0).to_dict()  # at its values
+    said = pready.predict(what, pready.load_machine("meluxina"), seed=seed, draws=0).to_dict()  # at its values
     assert [*said["ranks"]] == [4, 2, 2]
     bulk = said["approaches"][0]
     row = next(
@@ -48,4 +48,4 @@ def test_what_stands_for_the_workloads_ranks_is_said() -> None:
 
 
 def said(on: pready.Machine, what: pready.Workload) -> list[str]:
-    return pready.predict(on, what.model_copy(update={"transport_partitions": (4,)}), draws=0).advice.warnings
+    return pready.predict(what.model_copy(update={"transport_partitions": (4,)}), on, draws=0).advice.warnings

@@ -36,7 +36,7 @@ MELUXINA = machines.load("meluxina")
 @cache
 def predicted(example: str) -> tuple[workloads.Workload, Prediction]:
     what = workloads.load(f"examples/{example}.toml")
-    return what, predict(MELUXINA, what, draws=4, engine="timeline")
+    return what, predict(MELUXINA.progressing("thread"), what, draws=4, engine="timeline")
 
 
 @pytest.mark.thorough

@@ -38,7 +38,7 @@ def captured(tmp_path: Path) -> str:
 def test_every_shipped_machine_predicts_four_ranks_a_node(name: str, captured: str) -> None:
     on, what = pready.load_machine(name), pready.load_workload(captured)
     _, there = changed(on, what, {"ranks_per_node": 4, "transport_partitions": 4})
-    assert all(row.time_s > 0 for row in pready.predict(on, there, draws=0).approaches)
+    assert all(row.time_s > 0 for row in pready.predict(there, on, draws=0).approaches)
 
 
 def test_another_layout_is_predicted_than_was_captured(captured: str, capsys: pytest.CaptureFixture[str]) -> None:

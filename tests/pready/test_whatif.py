@@ -18,7 +18,6 @@ from pyarrow import parquet
 
 from pready.cli import main
 from pready.model.advice.predict import predict, ways_said
-from pready.model.advice.summary import outcome
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
 from pready.model.toml import dotted
@@ -151,13 +150,14 @@ def test_thread_counts_say_what_stays() -> None:
 )
 def test_a_row_says_what_predict_says(w: Workload) -> None:
     whole = predict(MELUXINA, w, seed=3)
-    best = outcome(MELUXINA, w, seed=3, sizes=True)
-    every = outcome(MELUXINA, w, seed=3, every=True)
-    assert best.best == replace(every.best, best_in=None)  # of the ways that a point draws
-    assert every.best == whole.advice.best
-    assert best.verdict == every.verdict == whole.advice.verdict
-    assert list(best.pays or ()) == whole.advice.pays
-    assert [*every.rows] == whole.approaches[: len(every.rows)]
+    best = predict(MELUXINA, w, seed=3, whole=(), sizes=True)
+    assert best.advised == replace(whole.advised, best_in=None)  # of the ways that a point draws
+    few, all_ = best.advice.partitioned, whole.advice.partitioned
+    assert few is not None
+    assert all_ is not None
+    assert (few.verdict, few.to_dict()) == (all_.verdict, all_.to_dict())
+    for name in ("verdict", "pays", "pays_messages", "probability"):
+        assert getattr(best.advice, name) == getattr(whole.advice, name)
 
 
 def test_points_differ_by_all_that_decides_them(tmp_path: Path) -> None:

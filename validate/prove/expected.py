@@ -95,9 +95,10 @@ class Expected:
         if approaches not in self._rows:
             base = tuple(w.baseline for w in self.workload.parts)
             ways = [base[0], approaches[0]]
-            rows = self._many.predict_all(ways) if self._step is None else self._step.predict(approaches)
+            step = self._step
+            rows = self._many.predict_all(ways) if step is None else step.predict([base, approaches])
             savings = Savings(self._many.drawn, (base, approaches))
-            self._rows[approaches] = savings.rows([rows[0], rows[-1]], self.min_gain)[1]
+            self._rows[approaches] = savings.rows(rows, self.min_gain)[1]
         return self._rows[approaches]
 
     def of(self, approaches: Ways) -> Expectation:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from markupsafe import Markup
+from rich.console import Group
 from rich.text import Text
 
 from pready.files.extra import command
@@ -20,6 +21,7 @@ from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures.files import pictures_of
 from pready.show.pages.page import Part, drawn, page
+from pready.show.tables.answer import answer
 from pready.show.tables.machine import machine_view
 from pready.show.tables.prediction import prediction_view
 
@@ -68,8 +70,10 @@ def write(
         made[folder / WORKLOAD] = texts(text)
         files.append(WORKLOAD)
     pictures = pictures_of(machine, workload, prediction)
-    sections: list[tuple[str, Part]] = [("", prediction_view(prediction, every_row=True, explained=True))]
-    sections += [(title, drawn(svg)) for title, svg in pictures]
+    sections: list[tuple[str, Part]] = [("", Group(*answer(prediction)))]
+    sections += [(title, drawn(svg)) for title, svg in pictures[:1]]
+    sections.append(("Every way", prediction_view(prediction, every_row=True, explained=True)))
+    sections += [(title, drawn(svg)) for title, svg in pictures[1:]]
     beyond = supported_by.beyond(workload, "timeline")
     if not pictures:
         sections.append(("", Text(f"No pictures: Matplotlib is not installed ({command('plot')}).")))
@@ -79,7 +83,7 @@ def write(
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in files)
     sections.append(("Command, data and citation", Text(f"{shlex.join(['pready', *sys.argv[1:]])}\n\n{_CITE}")))
     sections.append(("", Markup(f"<p>Data: {links}</p>\n")))
-    html = page(f"{workload.name} on {prediction.machine}: {prediction.advice.verdict}", sections)
+    html = page(f"Partitioned communication for {workload.name} on {prediction.machine}", sections)
     write_all({**made, folder / PAGE: texts(html)})
 
 

@@ -1,147 +1,262 @@
-"""The answer in words: the verdict, how sure it is, why, and what to call."""
+"""The answer in words: what partitioned communication saves, the best way today, how sure, and where it pays."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from rich.text import Text
 
 from pready.model.advice.gpu import GpuBound
 from pready.model.approach.interfaces import EACH
-from pready.model.common.units import Unit, format_quantity, format_size, format_time
+from pready.model.approach.libraries import library
+from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
-from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
+from pready.model.result.prediction import ApproachPrediction, Partitioned, Prediction, Verdict
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
-MOST_TURNS, MOST_INPUTS = 1, 3
-"""Most clauses of what would turn a verdict, and inputs that it rests on."""
-NAMED = 0.1
-"""Share of the draws from which on another way that saves most in them is named."""
+NOTABLE = 0.1
+"""Percent of an iteration by which RMA has to save more than what is advised to be mentioned."""
+LONG_SET_UP = 0.1
+"""Share of the iterations in which a set-up is paid back from which on it is mentioned."""
+YOURS = "yours: pready machines, pready calibrate, --machine"
+"""The commands that lead to a machine of one's own."""
 
 
-def answer(prediction: Prediction) -> list[Text]:
-    """Paragraphs: the verdict; how sure; why; what to call and set; where else it pays."""
+def answer(prediction: Prediction, *, explained: bool = False) -> list[Text]:
+    """Paragraphs: partitioned communication; the best way today; how sure; what nobody measured; where it pays.
+
+    `explained`: with all that is said of each.
+    """
     advice = prediction.advice
-    verdict = advice.verdict.capitalize(), VERDICT_STYLE[advice.verdict]
-    out = [Text.assemble(verdict, f": {headline(prediction)}")]
     if advice.doubt:
-        return out
-    if sure := how_sure(advice):
-        out.append(Text(sure))
-    out.append(Text(f"Why: {advice.because}."))
-    if advice.settings:
-        out.append(Text(f"Set: {'; '.join(advice.settings)}."))
-    if where := where_it_pays(prediction):
-        out.append(Text(where))
-    return out
+        return [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", f"{advice.doubt}.")]
+    out = [partitioned(prediction)]
+    if advice.partitioned is not None and prediction.advised is not advice.partitioned.row:
+        out.append(today(prediction))
+    sure, where = rests_on(prediction, explained=explained), where_it_pays(prediction, explained=explained)
+    return [*out, *(Text(said) for said in (sure, where) if said)]
 
 
-def headline(prediction: Prediction) -> str:
-    """What the verdict says of an iteration, its interval included."""
-    advice, best, now = prediction.advice, prediction.advised, prediction.bulk
-    if advice.doubt:
-        return f"{advice.doubt}."
+def decision(prediction: Prediction) -> list[Text]:
+    """The answer's first lines, and where it pays."""
+    if prediction.advice.doubt:
+        return answer(prediction)
+    same = prediction.advice.partitioned is None or prediction.advised is prediction.advice.partitioned.row
+    where = where_it_pays(prediction)
+    return [partitioned(prediction), *([] if same else [today(prediction)]), *([Text(where)] if where else [])]
+
+
+def answer_of_exchange(exchange: Prediction, step: Prediction) -> list[Text]:
+    """The step's verdict, and what to do of one exchange: alone it may save too little, and with the others enough."""
+    name, best = exchange.workload["name"], exchange.advised
+    if exchange.advice.verdict == "do not port":
+        return [*decision(step), Text(f"{name} stays as it is: {way(best)} would save {saved(best)} of a step.")]
+    said = f"{name}: {way(best)}, which alone saves {saved(best)} of a step{to_program(exchange)}."
+    return [*decision(step), Text(said)]
+
+
+def _headed(verdict: Verdict, head: str, said: str) -> Text:
+    return Text.assemble((head, VERDICT_STYLE[verdict]), said)
+
+
+def partitioned(prediction: Prediction) -> Text:
+    """The first line: what MPI_Psend saves with this library on this machine, and what if it sent early."""
+    asked = prediction.advice.partitioned
+    if asked is None:
+        return today(prediction)
+    where = f"{prediction.library} on {prediction.machine}" + (" (an example)" if prediction.example else "")
+    same = asked.row is not None and asked.row is prediction.advised
+    said = f"{_as_it_is(prediction, asked, where)}{_if_early(asked)}{to_program(prediction) if same else ''}."
+    return _headed(asked.verdict, "Partitioned (MPI_Psend): ", said)
+
+
+def _as_it_is(prediction: Prediction, asked: Partitioned, where: str) -> str:
+    row, profile = asked.row, library(prediction.library)
+    if row is None and prediction.bulk.approach.interface.partitioned:
+        return f"what is sent today with {where}, and no other number of partitions"
+    if row is None and profile.part is None:
+        return f"no such calls in {where}"
+    if row is None and prediction.exchanges:
+        return f"no gain in any exchange with {where}"
+    if row is None:
+        return f"not with {where}: its partitions are all of one size, these parts are not"
+    if asked.if_early is None or asked.verdict != "do not port":
+        return f"{supported(prediction, row, asked.verdict, f' with {where}')}{_unless(asked)}"
+    if asked.unknown:
+        return f"no gain with {where}, {saved(row)}{_unless(asked)}"
+    return f"no gain with {where}, {saved(row)}: it sends nothing before the last MPI_Pready"
+
+
+def _unless(asked: Partitioned) -> str:
+    return ", if it sends nothing early, which nobody has said" if asked.unknown else ""
+
+
+def _if_early(asked: Partitioned) -> str:
+    row = asked.if_early
+    if row is None:
+        return ""
+    by = f"{row.needs}:" if asked.row is None else f"if it did ({row.needs})"
+    return f"; {by} {saved(row)}, probability {chance(row.probability)}"
+
+
+def supported(prediction: Prediction, row: ApproachPrediction, verdict: Verdict, where: str = "") -> str:
+    """A saving with its interval, its probability, and the times that it is made of."""
     step = "a step" if prediction.exchanges else "an iteration"
-    saved = bare(best.speedup_percent)
-    span = interval(best.speedup_low_percent, best.speedup_high_percent, saved)
-    least, times = f"{100 * advice.min_gain:g} %", from_to(now.iteration_s, best.iteration_s)
-    way = _ways(prediction)
-    if advice.verdict == "port":
-        return f"{way}: {step} gets {saved} % shorter{span}: {times}."
-    if advice.verdict == "undecided" and best.speedup_percent <= -0.005:
-        longer = bare(-best.speedup_percent)
-        span = interval(-best.speedup_high_percent, -best.speedup_low_percent, longer)
-        return f"{way}: {step} gets {longer} % longer{span}, and a port has to make it {least} shorter."
-    if advice.verdict == "undecided":
-        return f"{way}: {step} gets {saved} % shorter{span}, and a port has to save {least}."
-    if best is now or bare(best.speedup_percent) == "0":
-        return f"no way makes {step} shorter."
-    if best.speedup_percent <= 0:
-        return f"no way makes {step} shorter; {way} would make it {bare(-best.speedup_percent)} % longer."
-    return f"the best way, {way}, makes {step} {saved} % shorter{span}, less than {least}."
+    sure = "" if row.probability is None else f", probability {chance(row.probability)}"
+    if verdict == "port":
+        return f"saves {saved(row)} of {step}{where}{sure}: {times(prediction, row)}"
+    least = f" that it saves {100 * prediction.advice.min_gain:g} %" if sure else ""
+    return f"{'undecided' if verdict == 'undecided' else 'no gain'}{where}, {saved(row)} of {step}{sure}{least}"
 
 
-def from_to(before_s: float, after_s: float) -> str:
-    """Two times, in seconds, as "2.31 -> 2.1 ms": the unit once if both have it."""
-    before, after = format_time(before_s).split(), format_time(after_s).split()
-    return " ".join([*(before[:1] if before[1:] == after[1:] else before), "->", *after])
+def today(prediction: Prediction) -> Text:
+    """The best way today: what to change, what it saves, how sure, and how much there is to program."""
+    advice, best = prediction.advice, prediction.advised
+    least, what = f"{100 * advice.min_gain:g} %", _ways(prediction)
+    if best is prediction.bulk or best.speedup_percent <= 0:
+        return _headed(advice.verdict, "Today: ", f"nothing that was measured saves {least}.")
+    if advice.verdict == "do not port":
+        said = f"nothing that was measured saves {least}; most {what}, {saved(best)}"
+        return _headed(advice.verdict, "Today: ", f"{said}.")
+    said = supported(prediction, best, advice.verdict)
+    return _headed(advice.verdict, "Best today: ", f"{what}: {said}{to_program(prediction)}.")
 
 
-def interval(low: float, high: float, middle: str, show: Callable[[float], str] | None = None) -> str:
-    """ " (8.0 to 9.5)" in percent; "" where both ends look like the value itself."""
-    ends = [(show or bare)(low), (show or bare)(high)]
-    return "" if ends == [middle, middle] else f" ({ends[0]} to {ends[1]})"
+def to_program(prediction: Prediction) -> str:
+    """How much there is to program, and what to set."""
+    advice, ported = prediction.advice, _ported(prediction) or [prediction]
+    efforts = dict.fromkeys(e.advised.approach.interface.effort for e in ported)
+    settings = [s for s in advice.settings if not prediction.exchanges or "per neighbour" not in s]  # as in the table
+    said = [*filter(None, efforts), *settings]
+    return f"; to program: {', '.join(said)}" if said and advice.verdict != "do not port" else ""
 
 
-def bare(percent: float) -> str:
-    """A percentage without its sign of unit, to a tenth; small ones to two digits."""
-    if abs(percent) < 0.005:
-        return "0"
-    return f"{percent:.2g}" if abs(percent) < 1 else f"{percent:.1f}" if abs(percent) < 100 else f"{percent:.0f}"
+def _ported(step: Prediction) -> list[Prediction]:
+    return [e for e in step.exchanges if e.advice.verdict != "do not port"]
 
 
 def _ways(prediction: Prediction) -> str:
     if not prediction.exchanges:
         return way(prediction.advised)
-    ported = [e for e in prediction.exchanges if e.advised.speedup_percent > 0]
-    return f"{len(ported)} of {len(prediction.exchanges)} exchanges, each as below"
+    return f"{len(_ported(prediction))} of {len(prediction.exchanges)} exchanges, each as below"
 
 
 def way(row: ApproachPrediction) -> str:
-    """An approach with the messages that it makes of a buffer."""
+    """An approach in words, with the messages that it makes of a buffer."""
     if row.approach.interface is EACH:
         return "each exchange as below"
-    n, vcis = row.approach.messages, row.vcis
-    calls = {"MPI_Put": "MPI_Put", "MPI_Psend": "partition"}.get(row.approach.interface.call, "message")
-    many = f"{n} {calls}" + "s" * (n > 1 and calls != "MPI_Put")
-    return f"{row.name}, {many} per neighbour" + (f" on {vcis} VCIs" if vcis > 1 else "")
+    n, vcis, interface = row.approach.messages, row.vcis, row.approach.interface
+    counted = [f"{n} per neighbour"] if n > 1 else []
+    counted += [f"{vcis} VCIs"] if vcis > 1 else []
+    return f"{interface.says} ({', '.join([interface.name, *counted])})"
 
 
-def how_sure(advice: Advice) -> str:
-    """The probability, what it rests on, what would turn it, and what to measure next; "" where nothing was drawn."""
-    if advice.probability is None:
+def saved(row: ApproachPrediction) -> str:
+    """A saving in percent with its 95 % interval; negative is longer."""
+    return saved_percent(row.speedup_percent, row.speedup_low_percent, row.speedup_high_percent)
+
+
+def saved_percent(percent: float, least: float, most: float) -> str:
+    """The same of numbers."""
+    if bare(percent) == bare(least) == bare(most):
+        return f"{bare(percent)} %"
+    low, high = (f"{end:.0f}" if abs(end) >= 10 else bare(end) for end in (least, most))
+    return f"{bare(percent)} % ({low} to {high} %)"
+
+
+def bare(percent: float) -> str:
+    """A percentage without its sign of unit: a tenth, or from 0.1 to 1 two digits."""
+    if abs(percent) < 0.05:
+        return "0"
+    return f"{percent:.2g}" if 0.1 <= abs(percent) < 1 else f"{percent:.1f}" if abs(percent) < 100 else f"{percent:.0f}"
+
+
+def times(prediction: Prediction, row: ApproachPrediction) -> str:
+    """An iteration before and after, with as many digits as show the saving."""
+    before, _ = prediction.iteration_s
+    return from_to(before, before * (1 - row.speedup_percent / 100))
+
+
+def from_to(before_s: float, after_s: float) -> str:
+    """Two times, in seconds, as "2.31 -> 2.10 ms": digits from which their change follows to a tenth of a percent."""
+    unit, name = unit_of_times(max(before_s, after_s))
+    whole, texts = len(str(int(before_s / unit))), list[str]()
+    for digits in range(3, 9):
+        texts = [f"{t / unit:.{max(digits - whole, 0)}f}" for t in (before_s, after_s)]
+        if bare(100 * (1 - float(texts[1]) / float(texts[0]))) == bare(100 * (1 - after_s / before_s)):
+            break
+    return f"{texts[0]} -> {texts[1]} {name}"
+
+
+def rests_on(prediction: Prediction, *, explained: bool = False) -> str:
+    """What the saving rests on, what would turn it, what nobody measured, and what to measure next."""
+    most, advice = None if explained else 1, prediction.advice
+    said = [f"{name} ({100 * share:.0f} %)" for name, share in advice.rests_on.items()][:most]
+    out = [f"Rests on {', '.join(said)}."] if said else []
+    if explained and advice.turns_if:
+        out.append(f"Would turn if {', or '.join(f'{clause} ({chance(p)})' for clause, p in advice.turns_if)}.")
+    rma = unmeasured(prediction)
+    out += [f"Unmeasured here: {rma.name}, {saved(rma)}."] if rma is not None else []
+    measure = [advice.measure_next, "pready calibrate --measure approach" if rma is not None else ""]
+    if wanted := dict.fromkeys(filter(None, measure)):
+        out.append(f"Measure next: {' or '.join(wanted)}.")
+    return " ".join(out)
+
+
+def unmeasured(prediction: Prediction) -> ApproachPrediction | None:
+    """RMA that may save more than what is advised, on costs that nobody measured."""
+    rows = [r for r in prediction.approaches if r.unmeasured and r.probability is not None]
+    row = max(rows, key=lambda r: r.speedup_percent, default=None)
+    if row is None or row.speedup_percent < max(prediction.advised.speedup_percent, 0.0) + NOTABLE:
+        return None
+    return row
+
+
+def chance(p: float | None) -> str:
+    """A probability, never rounded to what is impossible or sure."""
+    if p is None:
+        return "not drawn"
+    return "over 0.99" if p >= 0.995 else "under 0.01" if p < 0.005 else f"{p:.2f}"
+
+
+def where_it_pays(prediction: Prediction, *, explained: bool = True) -> str:
+    """For which buffers and messages the best way pays, what the port may cost, and when its set-up is paid back."""
+    advice, best = prediction.advice, prediction.advised
+    if prediction.engine == "sst" or best is prediction.bulk:
         return ""
-    first = {"certain": "Certain", "likely": "Likely", "": "Undecided"}[advice.certainty]
-    said = f"{first}: {chance(advice.probability)} that it saves {100 * advice.min_gain:g} %"
-    if (name := advice.best.name) in advice.best_in and len(advice.best_in) > 1:
-        others = sorted(((p, n) for n, p in advice.best_in.items() if n != name), reverse=True)
-        rival = next(((p, n) for p, n in others if p >= NAMED), None)
-        said += f", {chance(advice.best_in[name])} that nothing saves more"
-        said += f" ({rival[1]} {chance(rival[0])})" if rival else ""
-    said += "."
-    if resting := [f"{name} ({100 * share:.0f} %)" for name, share in advice.rests_on.items()][:MOST_INPUTS]:
-        said += f" Rests on {', '.join(resting)}."
-    if advice.turns_if:
-        some = [f"{clause} ({chance(p)})" for clause, p in advice.turns_if[:MOST_TURNS]]
-        said += f" Would turn if {', or '.join(some)}."
-    if advice.measure_next:
-        said += f" Measure next: {advice.measure_next}."
-    return said
+    said = [] if prediction.exchanges else [sizes(prediction)]
+    if advice.verdict != "do not port":
+        said.append(room(prediction))
+    late = (advice.from_iterations or 0) > LONG_SET_UP * prediction.workload["iterations"]
+    if best.begin_s and advice.from_iterations is not None and (explained or late):
+        said.append(f"set-up {format_time(best.begin_s)}, paid back in {_iterations(advice.from_iterations)}")
+    out = "; ".join(said)
+    return out[:1].upper() + out[1:] + "." if out else ""
 
 
-def chance(p: float) -> str:
-    """A probability in percent, never rounded to what is impossible or sure."""
-    percent = 100 * p
-    if percent >= 99.5:
-        return "over 99 %"
-    return "under 1 %" if percent < 0.5 else f"{percent:.0f} %"
-
-
-def where_it_pays(prediction: Prediction) -> str:
-    """The buffers for which the best approach is worth porting, and from which number of iterations on."""
-    if prediction.engine == "sst" or prediction.exchanges:
-        return ""
+def sizes(prediction: Prediction) -> str:
+    """The buffers and numbers of messages for which the best way pays."""
     advice = prediction.advice
     faces = prediction.workload["faces"] or [0]
-    what = "largest face" if min(faces) < max(faces) else "buffer"
+    what = "largest face" if min(faces) < max(faces) else "neighbour"
     if not advice.pays:
-        said = f"Saves {100 * advice.min_gain:g} % with no {what} up to 1 GiB"
-    else:
-        said = f"Pays {ranges(advice.pays)}" + (" of the largest face" if what == "largest face" else "")
-    best = advice.best
-    if best.begin_s and advice.from_iterations is not None:
-        said += f"; set-up {format_time(best.begin_s)}, paid back in {_iterations(advice.from_iterations)}"
-    return said + "."
+        return f"surely pays with no size up to 1 GiB per {what}"
+    counts = advice.pays_messages
+    some = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(counts[0]) if counts else ""
+    many = f" in {some} message{'s' * (some != '1')}" if some and advice.best.approach.interface.splits else ""
+    return f"pays {ranges(advice.pays)} per {what}{many}"
+
+
+def room(prediction: Prediction) -> str:
+    """What the port itself may cost."""
+    splits = prediction.advised.approach.interface.splits
+    costs = "tiling, packing and calls" if splits else "packing and calls"
+    step = "a step" if prediction.exchanges else "an iteration"
+    return f"the gain is gone if {costs} cost {format_time(prediction.room_s)} {step}{_share_of_computing(prediction)}"
+
+
+def _share_of_computing(prediction: Prediction) -> str:
+    parts = [w["compute"] for w in (prediction.workload, *(e.workload for e in prediction.exchanges))]
+    computing = sum(of.get("time") or 0.0 for of in parts)
+    return f" ({bare(100 * prediction.room_s / computing)} % of the computing)" if computing else ""
 
 
 def _iterations(n: int) -> str:
@@ -156,24 +271,27 @@ def ranges(some: list[Range]) -> str:
         if r.low and high:
             said.append(f"from {low} to {high}")
         else:
-            said.append(f"from {low}" if r.low else f"up to {high}" if high else "of any size")
+            said.append(f"from {low}" if r.low else f"up to {high}" if high else "at any size")
     return " and ".join(said)
 
 
-def asked(prediction: Prediction) -> str:
-    """What was asked: the workload, the machine and the library, in a line."""
+def asked(prediction: Prediction, *, explained: bool = False) -> str:
+    """What was asked, and how much of an iteration is communication, in a line; `explained`: all of it."""
     w = prediction.workload
-    parts = [f"{w['name']} on {prediction.machine} ({prediction.library})"]
     if prediction.exchanges:
-        parts.append(f"{len(prediction.exchanges)} exchanges a step, {_count(w['threads'], 'thread')}")
+        parts = [f"{len(prediction.exchanges)} exchanges", _count(w["threads"], "thread")]
     else:
-        team = f"{_count(w['threads'], 'thread')} × {_count(w['partitions_per_thread'], 'partition')}"
-        parts += [team, f"{_bytes(w)} per neighbour", w["pattern"], *_work(w)]
-    parts.append(f"{format_time(prediction.bulk.iteration_s)} now")
-    if prediction.ranks:
+        parts = [f"{w['threads']} × {_count(w['partitions_per_thread'], 'partition')}", f"{_bytes(w)} per neighbour"]
+        parts += [w["pattern"], *_work(w)] if explained else []
+    if prediction.ranks and explained:
         grid = " × ".join(str(n) for n in prediction.ranks if n > 1) or "1"
         parts.append(f"{grid} ranks" + (f" on {prediction.network}" if prediction.network else ""))
-    return ", ".join([f"{parts[0]}: {parts[1]}", *parts[2:]])
+    now, left = prediction.bulk, sum(e.bulk.time_s for e in prediction.exchanges or (prediction,))
+    before, _ = prediction.iteration_s
+    last = f"now {format_time(before)}"
+    if w["pattern"] != "sweep3d":  # whose exchanges are many
+        last += f", {100 * min(left / now.iteration_s, 1.0):.2g} % communication"
+    return f"{w['name']}, {', '.join(parts)}: {last}"
 
 
 def _bytes(workload: dict[str, object]) -> str:
@@ -215,7 +333,7 @@ def gpu_line(b: GpuBound) -> Text:
     compared = f"less than {least}" if b.verdict == "do not port" else f"and a port has to save {least}"
     return head.append(
         f": sent after each of {b.waves} waves of {format_time(b.wave_time_s)}, an iteration of {b.workload} on "
-        f"{b.machine} gets at most {bare(100 * b.saving)} % shorter ({times}), {compared}. A bound without any time of "
+        f"{b.machine} saves at most {bare(100 * b.saving)} % ({times}), {compared}. A bound without any time of "
         "a device: Eq. 3 of gillis2023, max(M/β - D, M/(nβ)) with D = (n - 1) waves.",
         style="default not bold",
     )

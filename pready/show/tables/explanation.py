@@ -10,6 +10,7 @@ from rich.text import Text
 from pready.model.advice.explanation import Explanation, Step, Way
 from pready.model.common.units import format_size, format_time
 from pready.model.equations.gain import DOI, EQUATIONS
+from pready.show.tables.answer import decision
 from pready.show.terminal.table import Readable
 
 PLAIN_WIDTH = 120
@@ -26,8 +27,9 @@ def equations_view() -> RenderableType:
 
 
 def view(explanation: Explanation) -> RenderableType:
-    """Equations, the steps of bulk and of the approach, sums and departures."""
-    parts: list[RenderableType] = [Text(_title(explanation), style="bold"), Text(_eta(explanation)), Text("")]
+    """The decision, equations, the steps of bulk and of the approach, sums and departures."""
+    parts: list[RenderableType] = [*decision(explanation.prediction), Text("")]
+    parts += [Text(_title(explanation), style="bold"), Text(_eta(explanation)), Text("")]
     for filled in explanation.equations:
         parts.append(Text(f"Eq. {filled.equation.number}  {filled.text}"))
         if filled.note:
@@ -61,7 +63,8 @@ def plain(explanation: Explanation) -> str:
 
 def markdown(explanation: Explanation) -> str:
     """Markdown with equations in LaTeX between dollars, for notebooks."""
-    out = [f"**{_title(explanation)}**", "", _eta(explanation), ""]
+    out = [*(f"{line.plain}\n" for line in decision(explanation.prediction))]
+    out += [f"**{_title(explanation)}**", "", _eta(explanation), ""]
     for filled in explanation.equations:
         note = f" ({filled.note})" if filled.note else ""
         out += [f"Eq. {filled.equation.number}{note}:", "", f"$${filled.latex}$$", ""]

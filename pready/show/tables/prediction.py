@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import html
+import io
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
 from pready.model.advice.advise import called
 from pready.model.approach.interfaces import Interface
-from pready.model.approach.libraries import library
-from pready.model.common.units import Unit, format_change, format_quantity, format_size, format_time
+from pready.model.common.units import Unit, format_quantity, format_size, format_time
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.result.verdict import simplest
-from pready.show.tables.answer import answer, asked, bare, headline, interval
+from pready.show.tables.answer import YOURS, answer, answer_of_exchange, asked, bare, saved
 from pready.show.terminal.table import Readable
 
-MOST_ROWS = 5
+TEXT_WIDTH = 80
+"""Columns of a prediction as text."""
+MOST_ROWS = 4
 """Most approaches in a table, unless all are asked for."""
-MOST_NOTES = 2
-SIMULATED = "simulated "
-"""How the note begins that fewer ranks were simulated: the heading says how many."""
-SAVES = 0.05
-"""Percent of a step from which on an exchange has a line of its own."""
-CHANGE = "change of\niteration time"
 
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
@@ -42,11 +38,15 @@ def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
     return [prediction.bulk, *(best | {(advised.approach.interface, ""): advised}).values()]
 
 
-def prediction_view(prediction: Prediction, *, every_row: bool = False, explained: bool = False) -> RenderableType:
+def prediction_view(
+    prediction: Prediction, *, every_row: bool = False, explained: bool = False, of: Prediction | None = None
+) -> RenderableType:
     """The answer, then one table.
 
     Parameters
     ----------
+    of
+        The step of which `prediction` is an exchange: its verdict comes first.
     every_row
         All numbers of transport partitions and VCIs, and what the library cannot do.
     explained
@@ -55,7 +55,9 @@ def prediction_view(prediction: Prediction, *, every_row: bool = False, explaine
     if prediction.advice.doubt and not every_row and not explained:
         return Group(*answer(prediction), Text("--all: what the model says all the same", style="dim"))
     table = step_table(prediction) if prediction.exchanges else _table(prediction, every_row=every_row)
-    parts: list[RenderableType] = [*answer(prediction), Text(""), table]
+    said = answer(prediction, explained=explained) if of is None else answer_of_exchange(prediction, of)
+    parts: list[RenderableType] = [*said, *_reasons(prediction, explained=explained)]
+    parts += [Text(""), table]
     parts += [Text(line, style="dim") for line in _below(prediction, every_row=every_row)]
     parts += _notes(prediction, explained=explained)
     if explained:
@@ -69,16 +71,18 @@ def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
     rows = prediction.approaches if every_row else best_per_interface(prediction)
     can = [r for r in rows if r.available]
     shown = can if every_row or len(can) <= MOST_ROWS else _first(prediction, can)
-    table = Readable(heading=asked(prediction), gap=1, tight=True)
+    table = Readable(heading=asked(prediction, explained=every_row), gap=1, tight=True)
     consuming = prediction.workload.get("consume") is not None
-    for name, justify in (
-        ("approach", "left"),
-        ("messages\n× VCIs", "right"),
-        ("after\nready", "right"),
+    columns = [
+        ("way", "left"),
+        ("× VCIs", "right"),
+        ("after\nready" if every_row else "after ready", "right"),
         ("η", "right"),
-        (f"{CHANGE} (95 %)", "left"),
-        ("work\nleft" if consuming else "before\njoin", "right"),
-    ):
+        ("saves (95 %)", "left"),
+    ]
+    if consuming or every_row:
+        columns.append(("work left" if consuming else "before\njoin", "right"))
+    for name, justify in columns:
         table.add_column(name, justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
     for r in (*shown, *((r for r in rows if not r.available) if every_row else ())):
         if not r.available and table.row_count == len(shown):
@@ -90,66 +94,51 @@ def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
             f"{r.approach.messages} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}×",
-            change(r),
-            format_time(r.work_left_s) if consuming else f"{r.arrived_early_percent:.0f} %",
+            "now" if r is prediction.bulk else saved(r),
+            *([format_time(r.work_left_s)] if consuming else [f"{r.arrived_early_percent:.0f} %"] * every_row),
             style=style,
         )
     return table
 
 
 def _first(prediction: Prediction, rows: Sequence[ApproachPrediction]) -> list[ApproachPrediction]:
-    """The baseline, what is advised, and those that save most."""
-    kept = [prediction.bulk, prediction.advised]
+    """The baseline, what is advised, partitioned ones, and those that save most."""
+    asked = prediction.advice.partitioned
+    kept = [prediction.bulk, *([asked.row] if asked is not None and asked.row is not None else [])]
+    kept += [prediction.advised] if prediction.advised not in kept else []
     rest = sorted((r for r in rows if r not in kept), key=lambda r: -r.speedup_percent)
     kept += rest[: MOST_ROWS - len(kept)]
     return [r for r in rows if r in kept]
 
 
-def change(row: ApproachPrediction) -> str:
-    """The change of iteration time with its interval."""
-    low, high = -row.speedup_high_percent, -row.speedup_low_percent
-    said = _signed(-row.speedup_percent)
-    return f"{said} %{interval(low, high, said, _signed)}"
-
-
-def _signed(percent: float) -> str:
-    said = bare(percent)
-    return said if percent < 0 or said == "0" else f"+{said}"
+def _reasons(prediction: Prediction, *, explained: bool) -> list[RenderableType]:
+    because = prediction.advice.because
+    return [Text(f"Why: {because}.")] if explained and because else []
 
 
 def _below(prediction: Prediction, *, every_row: bool) -> list[str]:
-    """What the table's η is, what the table leaves out, and the seed."""
-    out = []
-    if not prediction.exchanges:
-        late = "late neighbours included" if prediction.ranks else "two ranks"
-        out.append(f"η: {called(prediction.bulk.approach)}'s time over this one's, {late}")
+    """What the table's columns are, what it leaves out, and the seed."""
+    yours, seed = [YOURS] * prediction.example, f"seed {prediction.seed}"
+    if not every_row:
+        hidden = len(best_per_interface(prediction)) - MOST_ROWS if not prediction.exchanges else 0
+        more = f"{hidden} more ways" if hidden > 0 else "reasons and notes"
+        return ["; ".join([f"--all: {more}", *yours, seed])]
+    late = "late neighbours included" if prediction.ranks else "two ranks"
+    out = [f"η: {called(prediction.bulk.approach)}'s time after the last partition is ready over this one's, {late}"]
     if calls := dict.fromkeys(r.unmeasured for r in prediction.approaches if r.unmeasured):
         out.append(f"~ nobody measured {', '.join(calls)} in {prediction.library} over this fabric")
-    last = f"seed {prediction.seed}"
-    rows = best_per_interface(prediction)
-    if every_row:
-        if needs := dict.fromkeys(r.needs for r in prediction.approaches if not r.available):
-            out.append(f"* needs {'; '.join(needs)}")
-    elif hidden := len(rows) - min(MOST_ROWS, sum(r.available for r in rows)):
-        last = f"--all: {hidden} more; {last}"
-    out.append(last)
-    return ["; ".join(out)] if not every_row else out
+    if needs := dict.fromkeys(r.needs for r in prediction.approaches if not r.available):
+        out.append(f"* needs {'; '.join(needs)}")
+    return [*out, seed, *yours]
 
 
 def _notes(prediction: Prediction, *, explained: bool) -> list[RenderableType]:
-    """Notes, each once; what is long about the library is elsewhere."""
-    advice, profile = prediction.advice, library(prediction.library)
-    said = list(advice.warnings)
-    if not explained:
-        said = [w for w in said if w not in profile.warnings and not w.startswith(SIMULATED)]
-        if bugs := [w for w in profile.warnings if w in advice.warnings]:
-            said.append(f"{len(bugs)} known about partitioned calls in it: 'pready libraries {profile.name}'")
-        if len(said) > MOST_NOTES:
-            said = [*said[: MOST_NOTES - 1], f"{len(said) - MOST_NOTES + 1} more notes: --all"]
+    """Notes, each once; `explained`: all of them, else what the steps are of the run."""
+    said = list(prediction.advice.warnings) if explained else []
     run = prediction.run_speedup_percent
     if run is not None:
         share = f"{100 * (prediction.share or 0):g} %"
-        said.insert(0, f"the whole run changes by {format_change(-run)}: these steps are {share} of it")
+        said.insert(0, f"saves {bare(run)} % of the whole run: these steps are {share} of it")
     hanging = Table.grid(padding=(0, 1, 0, 0))
     hanging.add_column(no_wrap=True)
     hanging.add_column(overflow="fold")
@@ -167,31 +156,26 @@ def _closed_form(prediction: Prediction) -> str:
 
 
 def step_table(prediction: Prediction) -> RenderableType:
-    """A line per exchange of a step, those that save most first; those that save nothing in one."""
+    """A line per exchange of a step to port, those that save most first; those that stay as they are in one."""
     table = Readable(heading=asked(prediction), gap=1, tight=True)
-    for name in ("exchange", "per neighbour", "saves (95 %)", "best way"):
+    for name in ("exchange", "per neighbour", "send by", "alone saves (95 %)"):
         table.add_column(name, vertical="bottom", no_wrap=name != "exchange")
-    by_saving = sorted(prediction.exchanges, key=lambda e: -e.advised.speedup_percent)
-    saving = [e for e in by_saving if e.advised.speedup_percent >= SAVES]
-    for e in saving:
-        w, best, saved = e.workload, e.advised, bare(e.advised.speedup_percent)
-        table.add_row(
-            str(w["name"]),
-            f"{w['pattern']}, {format_size(w['buffer'])}",
-            f"{saved} %{interval(best.speedup_low_percent, best.speedup_high_percent, saved)}",
-            f"{best.key}, {best.approach.messages} × {best.vcis}",
-        )
-    rest = [str(e.workload["name"]) for e in by_saving if e not in saving]
-    last = Text(f"saves nothing: {', '.join(rest)}") if rest else Text("--exchange NAME shows one")
-    return Group(*([table] if saving else []), last)
+    ported = [e for e in prediction.exchanges if e.advice.verdict != "do not port"]
+    for e in sorted(ported, key=lambda e: -e.advised.speedup_percent):
+        w, best = e.workload, e.advised
+        size = f"{w['pattern']}, {format_size(w['buffer'])}"
+        table.add_row(str(w["name"]), size, f"{best.key}, {best.approach.messages} × {best.vcis}", saved(best))
+    left = [str(e.workload["name"]) for e in prediction.exchanges if e not in ported]
+    last = Text(f"stay as they are: {', '.join(left)}") if left else Text("--exchange NAME shows one")
+    return Group(*([table] if ported else []), last)
 
 
 def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:
-    """A line per input: its share of the variance, its ends, and the change of iteration time there."""
+    """A line per input: its share of the variance, its ends, and what is saved there."""
     table = Readable(
         "what the saving rests on",
         Column("share", justify="right", no_wrap=True),
-        Column("change of iteration time", justify="right", no_wrap=True),
+        Column("saves", justify="right", no_wrap=True),
     )
     for lever in levers:
         name, ends = sensitivity_row(lever)
@@ -200,10 +184,10 @@ def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:
 
 
 def sensitivity_row(lever: Lever) -> tuple[str, str]:
-    """An input with its ends, and the change of iteration time there."""
+    """An input with its ends, and what is saved there."""
     steps = "ends of its interval" if lever.kind == "machine" else " or ".join(lever.steps)
     name = "if" if lever.kind == "unknown" else f"{lever.name},"
-    return f"{name} {steps}", " to ".join(format_change(-percent) for percent in lever.speedup_percent)
+    return f"{name} {steps}", " to ".join(f"{bare(percent)} %" for percent in lever.speedup_percent)
 
 
 def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
@@ -215,20 +199,22 @@ def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
 
 
 def prediction_html(prediction: Prediction) -> str:
-    """The table that Jupyter shows."""
-    head = "".join(
-        f"<th>{h}</th>"
-        for h in ("approach", "transport partitions", "VCIs", "time", "η (95 %)", "change of iteration time")
-    )
+    """What Jupyter shows: the answer, and a line for each way."""
+    head = "".join(f"<th>{h}</th>" for h in ("way", "messages × VCIs", "after ready", "η (95 %)", "saves (95 %)"))
     body = ""
     for r in best_per_interface(prediction):
         bold = "font-weight:bold" if r is prediction.advised else ""
         body += (
             f"<tr style='{bold}'><td style='text-align:left'>{html.escape(r.name)}</td>"
-            f"<td>{r.transport_partitions}</td>"
-            f"<td>{r.vcis}</td><td>{format_time(r.time_s)}</td><td>{r.eta:.2f}× ({r.eta_low:.2f}-{r.eta_high:.2f})</td>"
-            f"<td>{format_change(-r.speedup_percent)}</td></tr>"
+            f"<td>{r.approach.messages} × {r.vcis}</td><td>{format_time(r.time_s)}</td>"
+            f"<td>{r.eta:.2f}× ({r.eta_low:.2f} to {r.eta_high:.2f})</td><td>{saved(r)}</td></tr>"
         )
-    a = prediction.advice
-    said = f"<p><b>{a.verdict}</b>: {html.escape(headline(prediction))} {html.escape(a.because)}</p>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
+    said = "".join(f"<p>{html.escape(line.plain)}</p>" for line in answer(prediction))
+    return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def prediction_text(prediction: Prediction) -> str:
+    """What a terminal of 80 columns shows."""
+    stream = io.StringIO()
+    Console(file=stream, width=TEXT_WIDTH, color_system=None, highlight=False).print(prediction_view(prediction))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())

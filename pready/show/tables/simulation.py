@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,12 +10,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pready.model.approach.interfaces import EACH
-from pready.model.common.units import format_change, format_time
+from pready.model.common.units import format_time
 from pready.model.engine.simulation import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, availability_of
+from pready.model.result.verdict import MIN_GAIN, verdict
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
+from pready.show.tables.answer import VERDICT_STYLE, from_to, saved
 from pready.show.terminal.table import Readable
 
 Rows = list[tuple[ApproachPrediction, Simulation]]
@@ -31,7 +34,7 @@ def cause_name(cause: str) -> str:
 def simulation_view(workload: Workload, machine: Machine, rows: Rows, *, interrupted: bool = False) -> RenderableType:
     """Bulk and the approach side by side: iteration time and its parts; no comparison if it was interrupted."""
     runs = [s for _, s in rows]
-    row, fine = rows[-1]
+    _, fine = rows[-1]
     ranks = " × ".join(str(n) for n in fine.grid if n > 1)
     counts = " and ".join(str(n) for n in dict.fromkeys(s.iterations for s in runs))
     title = f"{workload.name} on {machine.name}: {ranks} ranks, {workload.pattern}, {counts} iterations"
@@ -48,13 +51,24 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows, *, interru
         table.add_row(f"  {cause_name(cause)}", *values)
     spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
     table.add_row("spread of ranks at the end", *spread)
-    compared = f"η = {row.eta:.2f}×, iteration time {format_change(-row.speedup_percent)}"
-    said = Text("interrupted: nothing is compared" if interrupted else compared)
+    said = Text("Interrupted: nothing is compared.") if interrupted else _decision(rows)
     messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
     cost = (
         f"{messages:,} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
     )
-    return Group(table, said, Text(cost, style="dim"))
+    return Group(said, Text(""), table, Text(cost, style="dim"))
+
+
+def _decision(rows: Rows) -> Text:
+    """Does the approach pay on these ranks, in these iterations?"""
+    (bulk, _), (row, run) = rows[0], rows[-1]
+    found, ranks = verdict(row.speedup_low_percent, row.speedup_high_percent, 100 * MIN_GAIN), math.prod(run.grid)
+    if row is bulk:
+        return Text("Nothing to compare: this is how it is sent today.")
+    head = {"port": "Pays", "do not port": "Does not pay", "undecided": "Undecided"}[found]
+    said = f": on {ranks} ranks {row.name} saves {saved(row)} of an iteration"
+    times = from_to(bulk.iteration_s, row.iteration_s)
+    return Text.assemble((head, VERDICT_STYLE[found]), f"{said}: {times}, η = {row.eta:.2f}×.")
 
 
 def per_iteration(rows: Rows) -> list[dict[str, object]]:

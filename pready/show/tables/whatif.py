@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,47 +13,74 @@ from rich.text import Text
 
 from pready.files.rows import csv_text
 from pready.model.approach.interfaces import EACH
-from pready.model.common.units import format_change, format_size
-from pready.show.tables.answer import VERDICT_STYLE
-from pready.show.tables.prediction import CHANGE
+from pready.model.common.units import format_size
+from pready.show.tables.answer import VERDICT_STYLE, bare, saved_percent
 from pready.show.terminal.table import Readable
 from pready.whatif.table import Table
 
 
 def table_view(table: Table) -> RenderableType:
-    """A row per point, or per approach; the title has what all rows share."""
-    grid = Readable(heading=title(table), gap=2)
-    sizes, every = "pays_bytes" in table.rows[0], any(not row["best"] for row in table)
+    """The decision, then a row per point, or per approach; the title has what all rows share."""
+    grid = Readable(heading=title(table), gap=1, tight=True)
+    where, every = "pays_bytes" in table.rows[0], any(not row["best"] for row in table)
     for name in table.varied:
         numbers = all(isinstance(row[name], (int, float)) for row in table)
         grid.add_column(name, justify="right" if numbers else "left", vertical="bottom")
-    grid.add_column("approach" if every else "best approach", vertical="bottom")
-    grid.add_column("parts\n× VCIs", justify="right", vertical="bottom", no_wrap=True)
-    grid.add_column("η = T_b/T_p\n(95 %)", vertical="bottom", no_wrap=True)
-    grid.add_column(CHANGE, justify="right", vertical="bottom", no_wrap=True)
+    if not every:
+        grid.add_column("MPI_Psend", justify="right", vertical="bottom", no_wrap=True)
+        grid.add_column("if early", justify="right", vertical="bottom", no_wrap=True)
+    grid.add_column("way" if every else "best today", vertical="bottom")
+    grid.add_column("× VCIs", justify="right", vertical="bottom", no_wrap=True)
+    grid.add_column("saves (95 %)", vertical="bottom", no_wrap=True)
     grid.add_column("verdict", vertical="bottom")
-    if sizes:
-        grid.add_column("worth porting with buffers", vertical="bottom", min_width=17)
+    if where:
+        grid.add_column("pays with buffers", vertical="bottom", min_width=17)
     for row in table:
         grid.add_row(
             *(str(row[name]) for name in table.varied),
-            str(row["name"]) + ("" if row["available"] else " *"),
+            *([] if every else [_percent(row, "partitioned"), _percent(row, "if_early")]),
+            str(row["name"] if every or row["key"] == EACH.key else row["key"]) + ("" if row["available"] else " *"),
             parts(row),
-            f"{row['eta']:.2f}× ({row['eta_low']:.2f}-{row['eta_high']:.2f})",
-            change(row),
+            saves(row),
             Text(row["verdict"], style=VERDICT_STYLE[row["verdict"]]) if row["best"] else Text(""),
-            *((_pays(row["pays_bytes"]),) if sizes else ()),
+            *((_pays(row["pays_bytes"]),) if where else ()),
             style="bold" if every and row["best"] else "",
         )
     said = [*table.notes]
     if not all(row["available"] for row in table):
         said.insert(0, "* " + "; ".join(dict.fromkeys(f"needs {r['needs']}" for r in table if not r["available"])))
-    return Group(grid, *(Text(line, style="dim") for line in said))
+    return Group(Text(decision(table)), Text(""), grid, *(Text(line, style="dim") for line in said))
 
 
-def change(row: dict[str, Any]) -> str:
-    """The change of iteration time; negative is shorter."""
-    return format_change(-row["speedup_percent"])
+def decision(table: Table) -> str:
+    """At which points partitioned communication pays, and at which the best way today."""
+    rows = [row for row in table if row["best"]]
+    said = []
+    for what, key in (("Partitioned (MPI_Psend)", "partitioned_verdict"), ("the best way today", "verdict")):
+        at = [row for row in rows if row[key] == "port"]
+        open_ = sum(row[key] == "undecided" for row in rows)
+        more = f" (undecided at {open_})" if open_ else ""
+        said.append(f"{what} pays at {_points(at, rows, table.varied)}{more}")
+    return "; ".join(said) + "."
+
+
+def _points(at: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]], varied: Sequence[str]) -> str:
+    if not at or len(at) == len(rows):
+        every = {0: "no point", 1: "this point" if len(rows) == 1 else f"1 of {len(rows)} points"}
+        return every.get(len(at), f"all {len(rows)} points")
+    if len(varied) == 1:
+        return f"{varied[0]} = {', '.join(str(row[varied[0]]) for row in at)}"
+    return f"{len(at)} of {len(rows)} points"
+
+
+def _percent(row: dict[str, Any], what: str) -> str:
+    percent = row[f"{what}_speedup_percent"]
+    return "" if percent is None else f"{bare(percent)} %"
+
+
+def saves(row: dict[str, Any]) -> str:
+    """What is saved of an iteration with its interval; negative is longer."""
+    return saved_percent(row["speedup_percent"], row["speedup_low_percent"], row["speedup_high_percent"])
 
 
 def parts(row: dict[str, Any]) -> str:
@@ -93,20 +121,20 @@ def flat(table: Table) -> list[dict[str, Any]]:
 
 def table_html(table: Table) -> str:
     """The table that Jupyter shows."""
-    head = "".join(
-        f"<th>{html.escape(h)}</th>"
-        for h in (*table.varied, "approach", "η (95 %)", "change of iteration time", "verdict")
-    )
+    head = "".join(f"<th>{html.escape(h)}</th>" for h in (*table.varied, "approach", "η (95 %)", "saves", "verdict"))
     body = ""
     for row in table:
         shown = (
             *(row[name] for name in table.varied),
             f"{row['name']}, {parts(row)}",
-            f"{row['eta']:.2f}× ({row['eta_low']:.2f}-{row['eta_high']:.2f})",
-            change(row),
+            f"{row['eta']:.2f}× ({row['eta_low']:.2f} to {row['eta_high']:.2f})",
+            saves(row),
             row["verdict"] if row["best"] else "",
         )
         body += "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in shown) + "</tr>"
     notes = "".join(f"<p>{html.escape(line)}</p>" for line in table.notes)
     caption = html.escape(title(table))
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+    said = f"<p>{html.escape(decision(table))}</p>"
+    return (
+        f"{said}<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+    )

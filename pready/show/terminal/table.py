@@ -26,13 +26,13 @@ class Readable(Table):
     gap
         Blanks between columns.
     tight
-        No blank line below the heading.
+        No blank line below the heading, and no rule below the columns' names.
     """
 
     def __init__(self, *headers: Column | str, heading: str = "", gap: int = 2, tight: bool = False) -> None:
-        super().__init__(
-            *headers, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap - 1, 0, 0)
-        )  # the box's own divider is the last blank
+        ruled = None if tight else box.SIMPLE_HEAD
+        # A box's own divider is the last blank.
+        super().__init__(*headers, box=ruled, show_edge=False, pad_edge=False, padding=(0, gap - (not tight), 0, 0))
         self.heading, self.gap, self.tight = heading, gap, tight
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

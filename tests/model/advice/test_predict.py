@@ -10,7 +10,7 @@ from machines import ideal
 
 import pready
 from pready.model.advice import advise
-from pready.model.advice.predict import predict, with_library
+from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, MANY, PART, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.engine.evaluate import Evaluation
@@ -125,11 +125,10 @@ def test_the_smallest_port() -> None:
     plain = MELUXINA.model_copy(update={"one_sided": MELUXINA.one_sided.model_copy(update={"epoch": epoch})})
     saves = plain.model_copy(update={"requests": validated(Requests, {"setup": value}, "test")})
     w = made(buffer="4 KiB", **ONE, compute={"time": "10 us"})
-    ported, not_ = predict(saves, w), predict(plain, w)
+    ported, not_ = predict(saves, w, draws=0), predict(plain, w)
     assert (ported.advice.verdict, ported.advised.key) == ("port", "persistent")
     assert "MPI_Send_init" in ported.advice.settings[0]
-    rows = {row.key: row for row in predict(saves, w, draws=0).approaches}  # the machine at its values
-    assert rows["single"].time_s - rows["persistent"].time_s == pytest.approx(0.2e-6, rel=1e-6)
+    assert ported.bulk.time_s - ported.advised.time_s == pytest.approx(0.2e-6)
     assert not_.advice.verdict == "do not port"
     assert not_.advised.key != "persistent"  # it is what there is, by another name
     # Who has ported to it is told nothing of going back.
@@ -147,7 +146,7 @@ def test_metrics_of_a_known_exchange() -> None:
         arrivals={"model": "laggard", "delay": "60 us"},
     )
     prediction = predict(ideal(), w)
-    row = next(r for r in prediction.approaches if r.key == "part" and r.transport_partitions == 4 and r.vcis == 1)
+    row = next(r for r in prediction.approaches if r.key == "part" and r.transport_partitions == 4)
     assert row.time_s == pytest.approx(100e-6)
     assert row.eta == pytest.approx(1.6)
     assert row.speedup_percent == pytest.approx(100 * 60 / 1220)  # of 1000 + 60 + 160
@@ -170,12 +169,9 @@ def test_advice_to_port() -> None:
     assert advice.best.approach == Approach(MANY, 4)
     assert advice.best.eta > 1
     # Where the exchange gets faster, 1 % of the iteration is not far away.
-    faster = advise.break_even(Evaluation(with_library(MELUXINA, "mpich-6314")[0], w), Approach(MANY, 4))
-    assert faster == pytest.approx(100e3, rel=0.15)
-    assert faster is not None
     assert advice.break_even_bytes is not None
-    assert faster < advice.break_even_bytes < 1.15 * faster
-    assert advice.settings[0].startswith("one persistent send per transport partition (4)")
+    assert 100e3 / 1.15 < advice.break_even_bytes < 4 * 100e3
+    assert advice.settings[0] == "4 persistent sends per neighbour"
     assert library("mpich-6314").settings(Approach(PART, 4), w.buffer, 4, 4) == ["MPIR_CVAR_PART_AGGR_SIZE=0"]
 
 
@@ -215,7 +211,7 @@ def test_what_cannot_be_had_is_shown_and_never_advised() -> None:
     prediction = late()
     assert prediction.library == "mpich-release"
     wished = {(r.key, r.needs) for r in prediction.approaches if not r.available}
-    assert ("part", "MPICH built from pull request 6314") in wished
+    assert ("part", "MPICH with pull request 6314") in wished
     assert {key for key, _ in wished} == {"part", "persistent-matched"}
     assert prediction.advised.available
     assert any("is not released" in w for w in prediction.advice.warnings)
@@ -237,10 +233,13 @@ def test_pays_is_a_set_of_ranges() -> None:
     )
     pays = predict(ideal(), w).advice.pays
     assert len(pays) == 1
-    for end in (pays[0].low, pays[0].high):
-        bulk = end / 25e9
-        part = max(bulk - 40e-6, bulk / 4)
-        assert (bulk - part) / (1e-3 + bulk) == pytest.approx(0.01, rel=0.02)
+
+    def share(size: float) -> float:
+        bulk = size / 25e9
+        return (bulk - max(bulk - 40e-6, bulk / 4)) / (1e-3 + bulk)
+
+    assert min(map(share, (pays[0].low, pays[0].high))) > 0.01
+    assert share(pays[0].low / 2) < 0.01
 
 
 def test_pays_nowhere() -> None:
@@ -274,7 +273,7 @@ def test_settings_exist_in_their_library(name: str) -> None:
     assert ("I_MPI_" in text) <= (name == "intel-mpi")
     assert ("PMODE" in text or "SET=" in text) <= (name == "mpipcl")
     assert ("MPIR_CVAR" in text) <= name.startswith(("mpich", "mvapich", "emulated"))
-    names = {r.name for r in prediction.approaches}
+    names = {r.name for r in prediction.approaches if r.available}
     assert ("Pt2Pt part" in names) == (library(name).part is not None)
 
 
@@ -294,11 +293,12 @@ HALO = {
 
 @pytest.mark.thorough
 def test_the_pattern_chooses_the_engine() -> None:
-    two, many = predict(MELUXINA, LATE, draws=2), predict(MELUXINA, made(**HALO, **FEW))
+    on = MELUXINA.progressing("thread")
+    two, many = predict(MELUXINA, LATE, draws=2), predict(on, made(**HALO, **FEW), draws=0)
     assert (two.engine, two.ranks, two.iterations) == ("timeline", (), 1)
     assert (many.engine, many.ranks) == ("engine", (4, 4, 4))
     assert many.iterations == 20
-    one = predict(MELUXINA, made(**HALO, **FEW), engine="timeline")
+    one = predict(on, made(**HALO, **FEW), engine="timeline", draws=0)
     assert (one.engine, one.ranks) == ("timeline", ())
     assert "asked for the timeline: predicted from one exchange" in one.advice.warnings[-1]
     # Late neighbours delay bulk and the approach alike: less is gained than a single exchange promises.
@@ -324,7 +324,7 @@ def test_engines_agree_where_nobody_waits_for_late_neighbours() -> None:
         for field in ("time_s", "time_low_s", "time_high_s", "eta", "eta_low", "eta_high", "speedup_percent"):
             assert getattr(b, field) == pytest.approx(getattr(a, field), rel=1e-7), (a.key, field)
     assert many.advised.key == one.advised.key
-    assert many.advice.break_even_bytes == pytest.approx(one.advice.break_even_bytes, rel=1e-6)
+    assert many.advice.pays == one.advice.pays
     assert many.closed_form == pytest.approx(one.closed_form)
 
 

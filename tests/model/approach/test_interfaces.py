@@ -36,7 +36,7 @@ def test_communicators_of_a_27_point_exchange() -> None:
 
 
 def test_interfaces_with_distinct_keys() -> None:
-    assert len(INTERFACES) == 12
+    assert len(INTERFACES) == 13
     assert len(BY_KEY) == 15  # and three that are only what applications do today
     assert {baseline(today, 8) for today in TODAY} == {
         BULK, Approach(BLOCKING), Approach(PERSISTENT), Approach(PER_THREAD, 8), Approach(RMA_SINGLE_ACTIVE),

@@ -11,7 +11,6 @@ from goal_text import write_goal
 from machines import ideal
 
 from pready.model.advice.predict import predict
-from pready.model.advice.summary import outcome
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation, compare_step, plans
@@ -75,7 +74,7 @@ def test_each_is_advised_for_itself_and_the_step_takes_all() -> None:
     data = made.to_dict()
     assert [e["workload"]["name"] for e in data["exchanges"]] == ["large", "small"]
     assert data["run_speedup_percent"] == made.run_speedup_percent
-    assert outcome(MELUXINA, w).best.approach == made.advised.approach
+    assert predict(MELUXINA, w, whole=()).advised.approach == made.advised.approach
 
 
 def test_simulating_a_step_says_what_predicting_it_says() -> None:
@@ -149,7 +148,7 @@ def test_a_step_of_timelines_says_what_it_rests_on() -> None:
     assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
     assert made.advice.rests_on
     assert all(x.here_percent == best.speedup_percent for x in made.sensitivity)
-    assert outcome(MELUXINA, w, engine="timeline").best.eta == pytest.approx(best.eta)
+    assert predict(MELUXINA, w, engine="timeline", whole=()).advised.eta == pytest.approx(best.eta)
 
 
 def test_goal_of_a_step_names_its_unit_and_every_size() -> None:

@@ -1,0 +1,88 @@
+"""From which size on, and in how many messages, a way pays: the one figure of every command.
+
+It pays where its verdict is "port": where the probability that it saves enough is at least `LIKELY`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from pready.model.advice.savings import Savings
+from pready.model.approach.interfaces import Approach
+from pready.model.common.parallel import at_once
+from pready.model.engine.evaluate import Evaluation
+from pready.model.result.break_even import Range
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.verdict import LIKELY
+from pready.model.timeline.sampling import DRAWS
+
+SMALLEST, LARGEST = 2.0**10, 2.0**30
+"""Bytes per peer, if the workload's own buffer lies between."""
+FIRST, FEW = 32, 8
+"""Draws by which a size is looked at; of workloads with so many messages that they have fewer draws than others."""
+CLOSE = 0.12
+"""Distance of a probability of the first draws from `LIKELY` below which all draws decide."""
+
+
+def chance(evaluation: Evaluation, approach: Approach, min_gain: float) -> float:
+    """The probability that an approach saves enough; where nothing is drawn, 1 if it does."""
+    if evaluation.draws == 0:
+        return float(evaluation.predict(approach).speedup_percent >= 100 * min_gain)
+    step = evaluation.drawn
+    ways = evaluation.way(evaluation.workload.baseline), evaluation.way(approach)
+    many = step.draws >= DRAWS
+    first = float(Savings(step, ways, FIRST if many else FEW).enough(min_gain)[1])
+    if abs(first - LIKELY) > CLOSE or not many:
+        return first
+    return float(Savings(step, ways).enough(min_gain)[1])
+
+
+def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> list[Range]:
+    """Buffers per peer for which a way pays: those of the workload times powers of two, from 1 KiB to 1 GiB.
+
+    Every fourfold, and between two of which one pays every twofold.
+    """
+    here, least = evaluation.workload.buffer, float(evaluation.workload.n_partitions)
+    low = min(math.ceil(math.log2(max(SMALLEST, least) / here)), 0)
+    high = max(math.floor(math.log2(LARGEST / here)), 0)
+
+    def port(step: int) -> bool:
+        return chance(evaluation.at_buffer(here * 2.0**step), best.approach, min_gain) >= LIKELY
+
+    known = {0: _pays(best, min_gain)}
+    _learn(known, port, (k for k in range(low, high + 1) if k % 2 == 0 or k in (low, high)))
+    _learn(known, port, (k for k in range(low, high) if known.get(k - 1) != known.get(k + 1)))
+    out, steps = list[Range](), sorted(known)
+    for is_port, run in groupby(steps, key=known.__getitem__):
+        some = [*run]
+        if is_port:
+            ends = here * 2.0 ** some[0], here * 2.0 ** some[-1]
+            out.append(Range(0.0 if some[0] == low else ends[0], math.inf if some[-1] == high else ends[1]))
+    return out
+
+
+def messages(
+    evaluation: Evaluation, rows: Sequence[ApproachPrediction], best: ApproachPrediction, min_gain: float
+) -> list[int]:
+    """Messages per neighbour with which the interface of a way pays, on as many VCIs as are best by the values."""
+    by_count = dict[int, ApproachPrediction]()
+    for row in rows:
+        if row.available and row.approach.interface is best.approach.interface:
+            before = by_count.get(row.approach.messages, row)
+            by_count[row.approach.messages] = max(before, row, key=lambda p: p.speedup_percent)
+    known = {best.approach.messages: _pays(best, min_gain)}
+    _learn(known, lambda n: chance(evaluation, by_count[n].approach, min_gain) >= LIKELY, by_count)
+    return sorted(n for n, is_port in known.items() if is_port)
+
+
+def _pays(best: ApproachPrediction, min_gain: float) -> bool:
+    if best.probability is None:
+        return best.speedup_percent >= 100 * min_gain
+    return best.probability >= LIKELY
+
+
+def _learn(known: dict[int, bool], of: Callable[[int], bool], wanted: Iterable[int]) -> None:
+    new = [k for k in wanted if k not in known]
+    known |= dict(zip(new, at_once(of, new), strict=True))
