@@ -151,9 +151,9 @@ def answers(path: Path, machine: str, *, in_python: bool) -> dict[str, str]:
             words = [word for field, value in given.items() for word in ("--set", f"{field}={value}")]
             said[name] = command(name, path, "--machine", machine, *words)
         elif name == "sweep":
-            said[name] = called(function, machine, path, given)
+            said[name] = called(function, path, given, machine)
         else:
-            said[name] = called(function, machine, path, **given)
+            said[name] = called(function, path, machine, **given)
     return said
 
 
