@@ -33,6 +33,12 @@ LONG = 100
 
 def what_if(rng: random.Random) -> tuple[str, Workload]:
     """A machine and a workload."""
+    profile, fields = what_if_fields(rng)
+    return profile, validated(Workload, fields, "what-if")
+
+
+def what_if_fields(rng: random.Random) -> tuple[str, dict[str, Any]]:
+    """The name of a machine, and the fields of a workload file."""
     threads, theta = rng.choice((4, 8, 16, 32)), rng.choice((1, 1, 2, 4))
     width = f"{100 * 10 ** rng.uniform(-2, -0.5):.3g} %"
     models = (
@@ -55,7 +61,7 @@ def what_if(rng: random.Random) -> tuple[str, Workload]:
         fields["receiver"] = rng.choice(("waiting", "computing"))
     if fields["pattern"] != "pt2pt":
         fields["grid"] = [4, 2, 2]
-    return rng.choice(sorted(profiles())), validated(Workload, fields, "what-if")
+    return rng.choice(sorted(profiles())), fields
 
 
 class LongRun(DrawnStep):

@@ -16,7 +16,7 @@ from sympy.printing.mathml import mathml
 
 import pready
 from pready.cli import COMMANDS, cli
-from pready.commands.examples import EXAMPLES
+from pready.commands.command_lines import EXAMPLES
 from pready.model.approach import libraries as libraries_module
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.units import format_bandwidth

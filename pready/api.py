@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from pready.files.shipped_examples import found
 from pready.model.advice import predict as predicting
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import Engine
@@ -33,7 +34,7 @@ from pready.model.workload.workload import Workload
 from pready.show.tables.simulation import per_iteration, step_report
 from pready.whatif.fields import Axis, axis
 from pready.whatif.kept import Kept
-from pready.whatif.points import Options, Work
+from pready.whatif.points import Options, Work, sizes_wanted
 from pready.whatif.table import Table
 from pready.whatif.tabulated import product, tabulate
 
@@ -301,7 +302,8 @@ def sweep(
     """
     what, axes = [as_workload(workload)], [axis(name, values) for name, values in over.items()]
     points = product(as_machine(machine), what, axes, library=_library(library), seed=seed, work=_work(work))
-    options, kept = Options(_engine(engine), _share(min_gain), every=every), _kept(keep)
+    options = Options(_engine(engine), _share(min_gain), every=every, sizes=sizes_wanted(axes))
+    kept = _kept(keep)
     return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
 
 
@@ -334,7 +336,8 @@ def compare(
     axes += [Axis("library", tuple(some))] if len(some) > 1 else []
     axes += [axis(name, values) for name, values in (over or {}).items()]
     points = product(on[0], what, axes, library=some[0] if some else None, seed=seed, work=_work(work))
-    options, kept = Options(_engine(engine), _share(min_gain), sizes=True), _kept(keep)
+    options = Options(_engine(engine), _share(min_gain), sizes=sizes_wanted(axes))
+    kept = _kept(keep)
     return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
 
 
@@ -359,7 +362,7 @@ def as_machine(given: MachineOrName | None) -> Machine:
 
 def as_workload(given: WorkloadOrFile) -> Workload:
     """The workload itself, or that of a file."""
-    return given if isinstance(given, Workload) else workloads.load(given)
+    return given if isinstance(given, Workload) else workloads.load(found(given))
 
 
 def _approach(given: ApproachOrName, workload: Workload) -> Approach:

@@ -32,6 +32,7 @@ COMMANDS = {
     "capture": "Record what an unmodified MPI program does.",
     "compare": "Workloads, machines, libraries and fields side by side.",
     "doctor": "Try an MPI library: early sends, known bugs, threads, binding.",
+    "examples": "List the example workloads.",
     "explain": "The equations and the steps of an exchange, with numbers.",
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
     "libraries": "List the MPI library profiles, or show one.",
@@ -72,7 +73,7 @@ class _Commands(click.Group):
             return None
         with _one_blas_thread():
             command: click.Command = getattr(import_module(f"pready.commands.{cmd_name}"), cmd_name)
-        return import_module("pready.commands.examples").attach(command, cmd_name)  # type: ignore[no-any-return]
+        return import_module("pready.commands.command_lines").attach(command, cmd_name)  # type: ignore[no-any-return]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,6 +89,10 @@ class _Commands(click.Group):
             ctx.params["overwrite"] = ctx.params.get("overwrite", False) or OVERWRITE in rest
             rest = [word for word in rest if word != OVERWRITE]
         return found, command, rest
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.indentation():  # without a blank line before: the list fits a screen
+            formatter.write_text(self.help or "")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -217,7 +222,7 @@ def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
 
 def _examples() -> Iterable[tuple[str, Sequence[str]]]:
     """Examples by command, loaded for errors only."""
-    examples: Mapping[str, Sequence[str]] = import_module("pready.commands.examples").EXAMPLES
+    examples: Mapping[str, Sequence[str]] = import_module("pready.commands.command_lines").EXAMPLES
     return examples.items()
 
 

@@ -19,4 +19,4 @@ def compare(workload: Sequence[str], **how: Any) -> None:
     A row per combination: best approach, η, change of iteration time, verdict, and the buffers worth porting.
     With several libraries a note for each after the first names the approaches whose time it changes.
     """
-    sweep_and_compare.run(workload, sizes=True, **how)
+    sweep_and_compare.run(workload, beside=True, **how)

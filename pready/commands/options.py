@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without_option
 from pready.calibrate.measure.launcher import Launcher
+from pready.files.shipped_examples import found
 from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
@@ -95,7 +96,7 @@ def read_workload(text: str) -> Workload:
     from pready.model.workload.workload import load, loads
 
     if text != "-":
-        return load(text)
+        return load(found(text))
     if sys.stdin is None:
         raise PreadyError("standard input is closed", valid="a workload file, or one on standard input")
     data = sys.stdin.buffer.read(LARGEST_TOML + 1)

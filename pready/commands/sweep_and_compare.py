@@ -22,7 +22,7 @@ from pready.whatif import extrap, libraries
 from pready.whatif.executors import of_this_job
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.kept import Kept
-from pready.whatif.points import Options, Point, Work
+from pready.whatif.points import Options, Point, Work, sizes_wanted
 from pready.whatif.table import Table
 from pready.whatif.tabulated import product, tabulate
 
@@ -64,17 +64,17 @@ def run(
     min_gain: float,
     as_json: bool,
     picture: Path | None,
-    sizes: bool = False,
+    beside: bool = False,
 ) -> None:
     """Predict each workload at all combinations of the fields' values; show or write their table.
 
-    `sizes`: with the buffers that are worth porting, and what each library changes as a note.
+    `beside`: what each library changes as a note. Unless buffers vary, with those for which the best way pays.
     """
     axes, work = _work([parse_axis(text) for text in fields])
     workloads = [options.read_workload(text) for text in texts]
     points = product(load(machine), workloads, axes, library=library, work=work)
-    beside = sizes and not every and any(axis.field == "library" for axis in axes)
-    how = Options(min_gain=min_gain, every=every or beside, sizes=sizes)
+    beside = beside and not every and any(axis.field == "library" for axis in axes)
+    how = Options(min_gain=min_gain, every=every or beside, sizes=sizes_wanted(axes))
     if output == STANDARD_OUTPUT and as_json:
         raise PreadyError("-o - and --json both go to standard output", valid="one of them")
     file = None if output == STANDARD_OUTPUT else output

@@ -41,6 +41,11 @@ class Options:
     """Also search the buffers worth porting."""
 
 
+def sizes_wanted(axes: Sequence[Axis]) -> bool:
+    """Are the buffers for which a way pays an answer, and not what varies?"""
+    return not any(axis.field == "buffer" or axis.field.startswith(("faces", "exchanges")) for axis in axes)
+
+
 @dataclass(frozen=True)
 class Point:
     """One prediction to make."""

@@ -14,7 +14,7 @@ from generate import commands, fields, pages
 from given import Capsys, Patch
 
 from pready.cli import COMMANDS, cli, main
-from pready.commands.examples import EXAMPLES
+from pready.commands.command_lines import EXAMPLES
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.units import Time
 from pready.model.equations.gain import EQUATIONS

@@ -11,7 +11,7 @@ from command_line import data, every_command, out, parsed
 from given import Capsys, Patch
 
 from pready.cli import main
-from pready.commands.examples import EXAMPLES
+from pready.commands.command_lines import EXAMPLES
 from pready.model.approach.libraries import LIBRARIES
 
 HALO = "examples/halo3d.toml"
@@ -25,7 +25,7 @@ def test_every_option_has_an_example(path: str) -> None:
     options = {p.opts[-1]: p for p in EVERY[path].params if isinstance(p, click.Option)}
     words = {word.partition("=")[0] for line in EXAMPLES[path] for word in shlex.split(line)}
     lacking = [longest for longest, p in options.items() if not words & set(p.opts)]
-    assert not lacking, f"add to pready/commands/examples.py, under {path!r}, a line with {', '.join(lacking)}"
+    assert not lacking, f"add to pready/commands/command_lines.py, under {path!r}, a line with {', '.join(lacking)}"
 
 
 @pytest.mark.parametrize("path", EVERY)

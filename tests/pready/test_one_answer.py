@@ -1,12 +1,19 @@
 """One workload, one answer: all commands show the numbers of one engine."""
 
+import html
+import os
+import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import data, out
+from coverage_of_intervals import what_if_fields
+from random_workloads import toml
 
 import pready
+from pready.show.tables.answer import decision
 
 HALO = "examples/halo3d.toml"
 
@@ -49,3 +56,41 @@ def test_what_stands_for_the_workloads_ranks_is_said() -> None:
 
 def said(on: pready.Machine, what: pready.Workload) -> list[str]:
     return pready.predict(what.model_copy(update={"transport_partitions": (4,)}), on, draws=0).advice.warnings
+
+
+SAID = ("verdict", "approach", "transport_partitions", "vcis", "pays_bytes", "pays_messages", "probability")
+SAVED = ("speedup_percent", "speedup_low_percent", "speedup_high_percent")
+CASES = 2 * int(os.environ.get("PREADY_EXAMPLES", "1"))
+
+
+def words(text: str) -> str:
+    """Without line breaks, which depend on the width."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", text)).split())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", range(CASES))
+def test_every_command_says_the_same(case: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Verdict, way, saving, interval, probability and sizes, of partitioned communication and of the best way today."""
+    profile, fields = what_if_fields(random.Random(f"one-{case}"))
+    file = tmp_path / "w.toml"
+    file.write_text("".join(f"{name} = {toml(value)}\n" for name, value in fields.items()), encoding="utf-8")
+    machine = ("--machine", profile)
+    made = pready.predict(file, profile)
+    expected = made.to_dict()["advice"]
+    assert data(capsys, "predict", file, *machine)["advice"] == expected
+    compared = data(capsys, "compare", file, *machine)["rows"]
+    swept = data(capsys, "sweep", file, *machine, "--set", "seed=0")["rows"]
+    python = pready.compare(file, profile).to_dicts()
+    for (row,) in (compared, swept, python):
+        found: dict[str, Any] = {**row, "approach": row["name"]}
+        for name in (*SAID, *SAVED):
+            assert found[name] == expected[name], name
+        for name in ("verdict", "probability", *SAVED):
+            assert row[f"partitioned_{name}"] == expected["partitioned"].get(name), name
+    said = [words(line.plain) for line in decision(made)]
+    out(capsys, "predict", file, *machine, "-o", tmp_path / "page")
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    for text in (str(made), made._repr_html_(), page, out(capsys, "explain", file, *machine)):
+        assert all(line in words(text) for line in said), (said, words(text))
+    assert out(capsys, "predict", file, *machine).split() == str(made).split()

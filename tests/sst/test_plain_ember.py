@@ -13,7 +13,7 @@ import pytest
 from given import Patch
 
 from pready.cli import main
-from pready.commands.examples import EXAMPLES
+from pready.commands.command_lines import EXAMPLES
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load

@@ -12,6 +12,7 @@ from rich.console import Group
 from rich.text import Text
 
 from pready.files.extra import command
+from pready.files.shipped_examples import found
 from pready.files.writing import check_same, make_folder, texts, write_all
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
@@ -88,4 +89,4 @@ def write(
 
 
 def _text(file: str) -> str:
-    return Path(file).read_text(encoding="utf-8-sig")
+    return found(file).read_text(encoding="utf-8-sig")

@@ -217,7 +217,7 @@ def chance(p: float | None) -> str:
     return "over 0.99" if p >= 0.995 else "under 0.01" if p < 0.005 else f"{p:.2f}"
 
 
-def where_it_pays(prediction: Prediction, *, explained: bool = True) -> str:
+def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:
     """For which buffers and messages the best way pays, what the port may cost, and when its set-up is paid back."""
     advice, best = prediction.advice, prediction.advised
     if prediction.engine == "sst" or best is prediction.bulk:

@@ -422,6 +422,6 @@ def test_a_cray_ex_user_gets_from_files_to_a_verdict(
         assert main(shlex.split(command)[1:]) == 0
         printed = capsys.readouterr()
         if "predict" in command:
-            assert re.match(r"(Do not port|Port|Undecided)\b", printed.out)
+            assert re.match(r"Partitioned \(MPI_Psend\): ", printed.out)
         else:
             assert "the adapter answers" in printed.err
