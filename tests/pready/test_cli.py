@@ -33,7 +33,7 @@ def test_a_file_is_named_without_what_would_move_the_cursor(capsys: Capsys, tmp_
     file = tmp_path / "a\x1b[31m.toml"
     file.write_bytes(Path("examples/laggard.toml").read_bytes().replace(b'name = "laggard"\n', b""))
     said = out(capsys, "explain", str(file))
-    assert said.startswith(r"a\x1b[31m on MeluXina")
+    assert r"a\x1b[31m on MeluXina" in said
     assert "\x1b" not in said
 
 
@@ -67,8 +67,10 @@ def test_gain(capsys: Capsys) -> None:
     # gillis2023, A.2.1 (FFT)
     fft = ["theta=8", "arithmetic_intensity=5", "communication_intensity=1", "epsilon=4 %", "frequency=3.5 GHz"]
     said = out(capsys, "gain", "threads=8", "bandwidth=25 GB/s", *fft)
-    assert said == "eta = 1.974810  gamma = 1263.672954 us/MB  N_part = 64  regime: bandwidth\n"
-    assert out(capsys, "gain", "threads=4", "bandwidth=25 GB/s", "gamma=100 us/MB").startswith("eta = 2.666667 ")
+    first, second = said.splitlines()
+    assert first.startswith("An exchange gets at most 1.97 times as fast by sending early")
+    assert second == "eta = 1.974810  gamma = 1263.672954 us/MB  N_part = 64  regime: bandwidth"
+    assert "\neta = 2.666667 " in out(capsys, "gain", "threads=4", "bandwidth=25 GB/s", "gamma=100 us/MB")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str 
 
 
 def test_every_command_is_found_and_listed() -> None:
-    no_commands = {"__init__", "examples", "options", "sweep_and_compare"}
+    no_commands = {"__init__", "command_lines", "options", "sweep_and_compare"}
     files = {p.stem for p in Path("pready/commands").glob("*.py")} - no_commands
     assert files == set(COMMANDS)
     context = click.Context(cli)
