@@ -113,7 +113,7 @@ def test_what_predict_imports_is_what_the_page_says() -> None:
     assert outside <= {
         *("calibrate", "calibrate.measure"),  # of job scripts, the names of schedulers
         *("commands", "commands.options", "commands.predict"),
-        *("files", "files.extra", "files.writing", "whatif", "whatif.table"),
+        *("files", "files.extra", "files.shipped_examples", "files.writing", "whatif", "whatif.table"),
         *("show", "show.figures", "show.tables", "show.terminal"),
     }
     assert "pready.model.advice.predict" in loaded
