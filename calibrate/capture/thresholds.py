@@ -1,7 +1,7 @@
 """What was chosen and not derived, with the reason.
 
-Of 39 runs of 30 programs these read otherwise with a threshold half or twice as large: one-byte exchanges without a
-region between them and sends that block (COMPUTES_S, NEAR), programs that reneighbour each 20th step (IN_A_ROW at 16).
+Of 39 captured runs these read otherwise with one of them half or twice as large: programs that block, send without a
+region between, or to nobody at an edge (COMPUTES_S, NEAR, MOSTLY), and that output each 20th step (IN_A_ROW).
 """
 
 COMPUTES_S = 100e-6  # outside MPI, in no region: computing of its own, and no packing; a copy of 1 MiB takes as long

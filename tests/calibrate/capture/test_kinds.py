@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from programs import Mpi
 from real_mpi import kept
@@ -47,10 +48,10 @@ def test_a_step_is_what_completes(way: str, tmp_path: Path, request: pytest.Fixt
     first = step.exchanges[0]
     own = ("blocking", "several", "threads", "tasks", "ahead", "neighbours")  # sends itself, or through send_any
     assert first.name.startswith("each_step" if way in own else "exchange")
-    # 2 ms and 2.6 ms, which busy cores make longer; of tasks either thread may run either.
-    assert first.times.min(axis=1).mean() >= 2.0e-3
-    if way != "tasks":
-        assert first.last_s >= 2.6e-3
+    # 2 ms and 2.6 ms asleep; of tasks either thread may run either. Busy cores wake them late, but not in each step.
+    sooner, later = np.sort(first.times, axis=1).min(axis=0)
+    assert 2.0e-3 <= sooner <= 1.1 * (2.6e-3 if way == "tasks" else 2.0e-3)
+    assert (2.0e-3 if way == "tasks" else 2.6e-3) <= later <= 1.1 * 2.6e-3
     if way == "twice":
         assert 1e-3 <= step.exchanges[1].last_s < first.last_s
         assert step.exchanges[1].region == ""
