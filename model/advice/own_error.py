@@ -1,8 +1,8 @@
 """The model's own error, by class of exchange: what its times were off by on real machines beside what their files
 leave open (``pready validate fabrics``).
 
-ln of the transfer time of a way has F + E. F is common to all ways of a prediction, with the half-width of one message;
-E belongs to the way's class, so that ways which send in the same class are off by the same factor.
+ln of the transfer time of a way has F + E. F is common to all ways of a prediction, with the least half-width of a
+class; E belongs to the way's class, so that ways which send in the same class are off by the same factor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
 Class = Literal["one message", "stream", "both ways", "many threads"]
-HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.15, "both ways": 0.25, "many threads": 0.54}
+HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.11, "both ways": 0.25, "many threads": 0.31}
 """Relative half-widths by which 95 % intervals have to be wider to hold 95 % of the measured values of a class."""
 NAME = "the model's own error"
 
@@ -34,7 +34,7 @@ def class_of(workload: Workload, approach: Approach) -> Class:
 
 def factor(sampler: Sampler, of: Class) -> Array:
     """By how much the transfer times of a class are off, shape (draws,)."""
-    common, whole = (math.log1p(HALF_WIDTH[c]) / Z95 for c in ("one message", of))
+    common, whole = (math.log1p(half) / Z95 for half in (min(HALF_WIDTH.values()), HALF_WIDTH[of]))
     off = common * sampler.normals(NAME)
     if whole > common:
         off = off + math.sqrt(whole**2 - common**2) * sampler.normals(f"{NAME}, {of}")

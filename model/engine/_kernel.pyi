@@ -78,6 +78,7 @@ class Pattern:
         alone: int,
         tree: bool,
         blocks: int,
+        of_a_peer: int,
     ) -> None: ...
 
 class Plan:

@@ -72,6 +72,8 @@ class Pattern:
     """Does rank 0 send to all others, which send on what they receive? Ranks are numbered level by level."""
     alone: int = 0
     """Exchanges side by side, each from rest; 0: ranks that go on from iteration to iteration."""
+    of_a_peer: int = 1
+    """Directions in a row that lead to the same peer."""
 
     def buffers(
         self, face: float, sizes: Sizes | None = None, listed: Sequence[Sequence[float]] | None = None
@@ -131,6 +133,7 @@ class Pattern:
             senders=np.repeat(self.senders, count, axis=1),
             slots=None if slots is None else (slots[:, :, None] * count + np.arange(count)).reshape(len(slots), -1),
             classes=np.repeat(self.classes, count, axis=1),
+            of_a_peer=self.of_a_peer * count,
         )
 
     @cached_property
@@ -169,6 +172,7 @@ class Pattern:
             alone=self.alone,
             tree=self.root,
             blocks=blocks if sweep else 0,
+            of_a_peer=self.of_a_peer,
         )
 
 

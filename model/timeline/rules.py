@@ -240,7 +240,9 @@ def of_message(
     return {
         "hold": holding(costs, approach),
         "half": costs.half_shake(approach.interface),
+        "gap": costs.gap,
         "busy": costs.gap + costs.link,
+        "alone": costs.gap + costs.stream,
         "shared": costs.shared,
         "stream": costs.stream,
         "wire": costs.wire,

@@ -1,7 +1,7 @@
 """The recurrence, plainly: one message at a time, as docs/theory/engine.md says it. The oracle of the engine.
 
-Every rank sends one buffer to each of its neighbours and receives theirs. Seven steps follow; each is a shift or a FIFO
-server, end_i = max(arrival_i, end_(i-1)) + service_i.
+Every rank sends one buffer to each of its neighbours and receives theirs. Seven steps follow; each is a shift, a FIFO
+server, end_i = max(arrival_i, end_(i-1)) + service_i, or a port that is shared.
 
 What messages and ranks cost is the plan's (`rules.of_message`, `rules.of_rank`), as are its jobs, VCIs and threads;
 who waits for whom is said again here.
@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+from shared_port import Job, share
+
 from pready.model.engine import _kernel
 from pready.model.engine.pattern import adapters_of
 from pready.model.engine.plan import Plan
 from pready.model.timeline import rules
 
 NEVER = -math.inf
-SAME_ROUND = 1 + 1e-6
-"""What may go just as a round ends belongs to it, so that rounding does not decide."""
 
 
 def ticks(time: float) -> float:
@@ -39,7 +39,10 @@ class Message:
     vci: int
     goes: float
     """The protocol lets the payload go."""
+    begun: float = math.nan
+    """Its first byte leaves."""
     left: float = math.nan
+    """From when on it could have streamed alone to be through the port as it is."""
 
 
 @dataclass
@@ -188,9 +191,9 @@ class Ranks:
                 issued = max(issued, free)
                 free += sum(self._between(kinds[d], len(posts)) for d in targets)
         out = Sent(start + ready.first, start + ready.last, start + ready.join, start + issued, start + issued, NEVER)
-        out.nic = start + self.leave(rank, order, len(posts), state)
+        out.nic = start + self.leave(rank, order, to, state)
         for _, _, m in order:
-            m.goes, m.left = start + m.goes, start + m.left
+            m.goes, m.begun, m.left = start + m.goes, start + m.begun, start + m.left
         out.messages = [m for *_, m in order]
         if self.node is None:
             self.land(rank, out)
@@ -224,41 +227,43 @@ class Ranks:
         waits = kind.in_mpi and self.computing and not self.wavefront and request >= posted
         return float(max(request, enters if waits else posted) + kind.half)
 
-    # 4. NIC: messages leave in order, g + G_link m apart.
+    # 4. NIC: messages to one destination leave in order, g + G_link m apart; destinations share the port evenly.
 
-    def leave(self, rank: int, order: list[tuple[float, int, Message]], peers: int, state: State) -> float:
+    def leave(
+        self, rank: int, order: list[tuple[float, int, Message]], to: Sequence[int | None], state: State
+    ) -> float:
         """When each message leaves by the rank's own port, and when that is free; brings `order` into that order.
 
-        As they may go; what may go in the same picosecond, or where receivers answer in the same round of messages to
-        all of them, as they were issued.
+        As they may go; what may go in the same picosecond, as it was issued.
         """
-        several, free = len(self.kind_of[rank]) > 1, state.nic[rank] - state.start[rank]
-        gated = self.interface.two_sided_rendezvous or self.asks
-        if order and gated and several and len(self.plan.messages.vcis) == 1 and not self.wavefront:
-            begun = min(goes for goes, *_ in order)
-            long = max(peers * (self.kinds[0].busy * SAME_ROUND), 1e-12)
-            order.sort(key=lambda each: (round((each[0] - begun) / long - 0.5), each[1]))
-        else:
-            order.sort(key=lambda each: (ticks(each[0]), each[1]))
-        for _, _, m in order:
-            m.left = max(m.goes, free)
-            free = m.left + self.kind_of[rank][m.direction].busy
+        order.sort(key=lambda each: (ticks(each[0]), each[1]))
+        of, kinds = self.plan.pattern, self.kind_of[rank]
+        # From rest all peers have one place, and differ.
+        peers = [d // of.of_a_peer if of.alone else -1 if q is None else q for d, q in enumerate(to)]
+        jobs = [Job(m.goes, peers[m.direction], k.busy, k.gap) for *_, m in order for k in (kinds[m.direction],)]
+        free = share(jobs, state.nic[rank] - state.start[rank])
+        for (*_, m), job in zip(order, jobs, strict=True):
+            m.begun, m.left = job.begun, max(job.begun, job.end - kinds[m.direction].alone)
         return free
 
     def leave_nodes(self, sent: Sequence[Sent], state: State) -> None:
-        """What leaves a node goes on through an adapter: by whole picoseconds, then rank, then as each rank has it."""
+        """What leaves a node goes on through an adapter, which its ranks share evenly."""
         assert self.node is not None
         lines: dict[int, list[tuple[float, int, int, Message]]] = {n: [] for n in self.node}
         for rank, n in enumerate(self.node):
             latest = NEVER
             for place, m in enumerate(sent[rank].messages):
                 if not self.kind_of[rank][m.direction].inside:
-                    latest = max(latest, ticks(m.left))
+                    latest = max(latest, ticks(m.begun))
                     lines[n].append((latest, rank, place, m))
         for n, line in lines.items():
-            for _, rank, _, m in sorted(line, key=lambda each: each[:3]):
-                m.left = max(m.left, state.adapters[n])
-                state.adapters[n] = m.left + self.kind_of[rank][m.direction].shared
+            line.sort(key=lambda each: each[:3])
+            leaving = [(m.begun, rank, self.kind_of[rank][m.direction]) for _, rank, _, m in line]
+            jobs = [Job(begun, rank, kind.shared) for begun, rank, kind in leaving]
+            state.adapters[n] = share(jobs, state.adapters[n])
+            for (_, rank, _, m), job in zip(line, jobs, strict=True):
+                kind = self.kind_of[rank][m.direction]
+                m.begun, m.left = job.begun, max(m.left, job.begun, job.end - max(kind.shared, kind.alone))
         for rank, out in enumerate(sent):
             self.land(rank, out)
 
@@ -294,20 +299,21 @@ class Ranks:
     ) -> list[tuple[float, int, int, Any]]:
         """When each message is received, its source, its number and its kind; a source is a rank, what it sent, and in
         which direction. A rank receives from `floors` on, by VCI."""
-        since, port = min(floors), NEVER
-        shared = self.plan.pattern.senders.shape[1] > 1 and not self.plan.pattern.alone
+        since = min(floors)
         coming = [
-            (ticks(m.left - since), j, i, m, self.kind_of[rank][d])
+            (ticks(m.begun - since), j, i, m, self.kind_of[rank][d])
             for j, (rank, sent, d) in enumerate(sources)
             for i, m in enumerate(m for m in sent.messages if m.direction == d)
         ]
         arrived = []
-        for _, j, i, m, kind in sorted(coming, key=lambda each: each[:3]):
-            begun = m.left
-            if shared and not kind.inside:  # one sender's messages are this far apart already
-                begun = max(begun, port)
-                port = begun + kind.busy
-            arrived.append((begun + (kind.stream + kind.wire), j, i, m.vci, kind))
+        coming.sort(key=lambda each: each[:3])
+        shared = [each for each in coming if not each[4].inside and not self.plan.pattern.alone]
+        jobs = [Job(m.begun, sources[j][0], k.busy, k.gap) for _, j, _, m, k in shared]
+        share(jobs)
+        through = {id(m): job.end - kind.alone for (*_, m, kind), job in zip(shared, jobs, strict=True)}
+        for _, j, i, m, kind in coming:  # not before its last byte has left
+            left = max(m.left, through.get(id(m), NEVER))
+            arrived.append((left + (kind.stream + kind.wire), j, i, m.vci, kind))
         if self.receivers == "none":
             return [(at, j, i, kind) for at, j, i, _, kind in arrived]
         by_vci = len(floors) > 1 and self.receivers == "threads"

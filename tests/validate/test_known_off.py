@@ -11,9 +11,6 @@ from pready.validate.claims.computed_once import changed
 
 pytestmark = pytest.mark.thorough
 
-PIECES, HALVES, WHOLE = range(2, 5)
-"""Manzano's segments of rendezvous: what is received in pieces, in halves of 4 MiB, and in one."""
-
 
 def every_segment(term: str, factor: float) -> Change:
     """A term of every segment multiplied."""
@@ -40,23 +37,9 @@ def gap_from(size: float, gap: str) -> Change:
     return change
 
 
-def received(*us_per_mb: float) -> Change:
-    """O_r of Manzano's three ways to receive a rendezvous that its cache holds."""
-    names = (f"inter__segments__{i}__O_r" for i in (PIECES, HALVES, WHOLE))
-    return with_values(**{n: f"{v:g} us/MB" for n, v in zip(names, us_per_mb, strict=True)})
-
-
-def alone(factor: float) -> Change:
-    """G of one message alone multiplied; many in flight fill the link as before."""
-
-    def change(machine: Machine) -> Machine:
-        path = machine.inter
-        segments = tuple(s.model_copy(update={"G_link": s.G_link or s.G}) for s in path.segments)
-        machine = machine.model_copy(update={"inter": path.model_copy(update={"segments": segments})})
-        slower = {f"inter__segments__{i}__G": f"{factor * s.G.value * 1e12:.17g} us/MB" for i, s in enumerate(segments)}
-        return with_values(**slower)(machine)
-
-    return change
+def received(us_per_mb: float) -> Change:
+    """O_r of Manzano's rendezvous."""
+    return with_values(inter__segments__2__O_r=f"{us_per_mb:g} us/MB")
 
 
 def of_segment(size: float, **values: str) -> Change:
@@ -72,7 +55,6 @@ def of_segment(size: float, **values: str) -> Change:
 TERMS: tuple[tuple[str, Change, tuple[str, ...]], ...] = (
     ("O_s", with_values(inter__segments__0__O_s="0 us/MB"), ("gillis2023/verdict-small",)),
     ("o_r", every_segment("o_r", 3), ("jammer2022/eager",)),
-    ("G", alone(3), ("marts2024/mutrino-rma-27-lag-large",)),
     ("g", every_segment("g", 0.1), ("gillis2023/advice-many-threads",)),
     ("g", gap_from(2.0**16, "2.5 us"), tuple(f"marts2024/mutrino-p2p-{which}-large" for which in ("7-lag", "27-lag"))),
     (
@@ -82,9 +64,9 @@ TERMS: tuple[tuple[str, Change, tuple[str, ...]], ...] = (
     ),
     ("copy_hot", with_values(memory__copy_hot="0.5 GB/s"), ("zambre2021/hypre-tags-everywhere",)),
     ("epoch", with_values(one_sided__epoch="55 us"), ("marts2024/mutrino-rma-7-nor",)),
-    ("O_r", received(100, 125, 125), tuple(f"marts2024/manzano-p2p-7-{of}-best" for of in ("lag", "nor"))),
-    ("O_r", received(105, 125, 125), tuple(f"marts2024/manzano-rma-27-{of}-large" for of in ("lag", "nor"))),
-    ("O_r", received(125, 125, 125), tuple(f"marts2024/manzano-p2p-7-{of}-up-to-8" for of in ("lag", "nor"))),
+    ("O_r", received(60), tuple(f"marts2024/manzano-rma-7-{of}-best" for of in ("lag", "nor"))),
+    ("O_r", received(100), ("marts2024/rma-large-wins",)),
+    ("O_r", received(125), ("marts2024/manzano-rma-27-nor-best", "marts2024/best-of-all")),
     ("o_s, o_r and g", of_segment(2048, o_s="0.114 us", o_r="0.114 us", g="0.114 us"), ("alaska/stream-2kib",)),
     ("adapter.gap", with_values(adapter__gap="25 ns"), ("alaska/pairs-32-128b",)),
     ("o_r", of_segment(8, o_r="0.05 us"), ("alaska-roce/both-ways-8b",)),
@@ -114,6 +96,6 @@ def test_each_reason_on_a_real_machine_has_its_term() -> None:
         f"{f}/{c.id}"
         for f in fabrics.FABRICS
         for c in fabrics.load(f).claims
-        if c.known_off is not None and not c.known_off.startswith(("ports", "overheads", "requests"))
+        if c.known_off is not None and not c.known_off.startswith(("overheads", "requests"))
     }
     assert reasons <= {name for *_, wanted in TERMS for name in wanted}

@@ -45,6 +45,17 @@ void must(bool holds, const std::string& what) {
     if (!holds) throw nb::type_error(what.c_str());
 }
 
+// No row names one rank twice.
+bool all_differ(const std::vector<Index>& to, std::size_t ranks) {
+    std::vector<std::size_t> named(ranks, ranks);
+    const std::size_t most = ranks == 0 ? 0 : to.size() / ranks;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        if (to[i] < 0) continue;
+        if (std::exchange(named[static_cast<std::size_t>(to[i])], i / most) == i / most) return false;
+    }
+    return true;
+}
+
 // A plan with the pattern that it refers to.
 struct Compiled {
     std::shared_ptr<const Pattern> pattern;
@@ -235,17 +246,18 @@ NB_MODULE(_kernel, m) {
         .def("__init__",
              [](Pattern* self, int sources, const std::vector<Table>& tables, const In<Index, 1>& profile,
                 const In<Index, 2>& kind, const In<std::int64_t, 1>& node_start, const In<std::int64_t, 1>& node_rank,
-                std::int64_t alone, bool tree, std::int64_t blocks) {
+                std::int64_t alone, bool tree, std::int64_t blocks, int of_a_peer) {
                  new (self) Pattern{static_cast<std::int64_t>(profile.size()), static_cast<int>(kind.shape(1)), sources, {}, row(profile),
-                                    {kind.data(), kind.data() + kind.size()}, row(node_start), row(node_rank), alone, tree, blocks};
+                                    {kind.data(), kind.data() + kind.size()}, row(node_start), row(node_rank), alone, tree, blocks, of_a_peer};
                  for (const auto& [to, from, slot, order] : tables) {
                      self->tables.push_back({row(to), row(from), row(slot), row(order)});
                      must(to.size() == profile.size() * kind.shape(1) && from.size() == profile.size() * static_cast<std::size_t>(sources),
                           "tables: receivers and senders of each rank");
+                     self->distinct = self->distinct && alone == 0 && all_differ(self->tables.back().to, profile.size());
                  }
              },
              nb::kw_only(), "sources"_a, "tables"_a, "profile"_a, "kind"_a, "node_start"_a, "node_rank"_a, "alone"_a, "tree"_a,
-             "blocks"_a);
+             "blocks"_a, "of_a_peer"_a);
     nb::class_<Compiled>(m, "Plan")
         .def("__init__",
              [](Compiled* self, std::shared_ptr<const Pattern> pattern, const Interface& interface, const Setting& setting,

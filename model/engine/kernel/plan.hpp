@@ -18,7 +18,9 @@ constexpr double kNever = -kInf;
 struct Kind {
     double hold;     // 2. issue: of the VCI's lock
     double half;     // 3. protocol: half a handshake
-    double busy;     // 4. NIC: the port, until the next message may follow
+    double gap;      // 4. NIC: g
+    double busy;     // 4. the port, until the next message may follow
+    double alone;    // 4. the same of one message alone, which streams at its own pace
     double shared;   // 4. the same of an adapter that ranks of a node share
     double stream;   // 5. wire: G m
     double wire;     // 5. L
@@ -28,7 +30,7 @@ struct Kind {
 
     double travel() const { return stream + wire; }
 };
-constexpr std::array kKindFields{"hold", "half", "busy", "shared", "stream", "wire", "receive", "ack", "work"};
+constexpr std::array kKindFields{"hold", "half", "gap", "busy", "alone", "shared", "stream", "wire", "receive", "ack", "work"};
 static_assert(sizeof(Kind) == kKindFields.size() * sizeof(double));
 
 // What a rank pays whatever its messages.
@@ -109,6 +111,8 @@ struct Pattern {
     std::int64_t alone;  // exchanges side by side, each from rest: rank r sends to r + alone, and counts; 0: none
     bool tree;           // rank 0 sends to all, who send on what they receive
     std::int64_t blocks; // of a sweep, per octant; 0: no sweep
+    int of_a_peer;       // directions in a row that lead to the same peer
+    bool distinct = true;  // no rank has two directions that lead to the same one
 
     std::int64_t steps() const { return blocks > 0 ? 8 * blocks : 1; }
     std::int64_t counted() const { return alone > 0 ? alone : ranks; }
@@ -130,6 +134,8 @@ struct Plan {
     std::int64_t sent() const { return std::int64_t{messages.transports} * pattern.directions; }
     bool opens() const { return interface.sync != Sync::none; }
     bool waits() const { return setting.computing && !setting.progress_thread; }
+    // Does it matter when messages begin to leave: to a port that several senders share, or an adapter?
+    bool shares() const { return (pattern.sources > 1 && pattern.alone == 0) || pattern.nodes() > 0; }
     bool by_vci() const { return interface.receivers == Receivers::threads && vcis() > 1; }
     bool asks() const {
         for (const Protocol& p : protocols) if (p.asks) return true;

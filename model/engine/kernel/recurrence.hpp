@@ -1,5 +1,5 @@
-// One exchange of one rank, in seven steps. Each is a shift or a FIFO, end_i = max(arrival_i, end_(i-1)) + service_i, so
-// that no event queue is needed: docs/theory/engine.md says why, under the same names.
+// One exchange of one rank, in seven steps. Each is a shift, a FIFO, end_i = max(arrival_i, end_(i-1)) + service_i, or a
+// port that is shared, so that no event queue is needed: docs/theory/engine.md says why, under the same names.
 //
 //   ready     when jobs may queue for their VCIs
 //   issue     a VCI's lock, job after job
@@ -106,6 +106,130 @@ inline double earliest(std::span<const double> of) {
     return best(of, [](double a, double b) { return a < b ? a : b; });
 }
 
+// A port that flows share evenly (processor sharing, Kleinrock 1967, https://doi.org/10.1145/321386.321388): messages come
+// to it g apart at least; from then on every flow with a message at hand is served at the same rate, its messages in
+// order, and the port is never idle meanwhile. In virtual time, which passes at 1/(flows at hand), a message takes its
+// service. `through(number, kind, begun, end)` is told of each message that is through.
+class SharedPort {
+   public:
+    // So many flows and numbers of messages at most; the port is busy until `free`.
+    void open(std::size_t flows, std::size_t messages, double free) {
+        one_flow_ = flows == 1;
+        if (flows_.size() < flows) flows_.resize(flows);
+        if (messages_.size() < messages) messages_.resize(messages);
+        last_ = free;
+        next_ = kNever;
+        in_flight_ = 0;
+    }
+
+    // A message comes, none before the one that came last.
+    template <class Through>
+    void come(std::size_t flow, std::size_t number, double at, const Kind& kind, double gap, double service,
+              const Through& through) {
+        at = std::max(at, next_);
+        next_ = at + gap;
+        if (alone() && (one_flow_ || at >= sole_.due)) leave(sole_.number, sole_.due, through);
+        if (in_flight_ > 0) {
+            if (!shared_) share();
+            pass(std::max(at, now_), through);
+        }
+        messages_[number] = {&kind, service, std::max(at, last_), 0};
+        if (in_flight_++ == 0) {
+            shared_ = false;
+            sole_ = {messages_[number].begun + service, flow, number};
+            return;
+        }
+        Flow& f = flows_[flow];
+        if (f.at_hand) {
+            messages_[f.last].next = number;
+        } else {
+            begin(flow, number);
+        }
+        f = {number, true};
+    }
+
+    // No more messages come. Returns when the last is through.
+    template <class Through>
+    double close(const Through& through) {
+        if (alone()) leave(sole_.number, sole_.due, through);
+        if (in_flight_ > 0) pass(kInf, through);
+        return last_;
+    }
+
+   private:
+    struct Message {
+        const Kind* kind;
+        double service, begun;
+        std::size_t next;  // of its flow
+    };
+    struct Flow {
+        std::size_t last = 0;
+        bool at_hand = false;
+    };
+    struct Head {
+        double due;  // the virtual end of a flow's message at hand; of one alone, the end
+        std::size_t flow, number;
+    };
+
+    // One message is in flight, whose end is known as long as no other comes.
+    bool alone() const { return in_flight_ == 1 && !shared_; }
+
+    void share() {
+        shared_ = true;
+        heads_.clear();
+        first_ = 0;
+        now_ = messages_[sole_.number].begun;
+        virtual_ = 0;
+        begin(sole_.flow, sole_.number);
+        flows_[sole_.flow] = {sole_.number, true};
+    }
+
+    template <class Through>
+    void leave(std::size_t number, double end, const Through& through) {
+        last_ = end;
+        --in_flight_;
+        through(number, *messages_[number].kind, messages_[number].begun, end);
+    }
+
+    void begin(std::size_t flow, std::size_t number) {
+        messages_[number].begun = now_;
+        const Head head{virtual_ + messages_[number].service, flow, number};
+        std::size_t at = heads_.size();
+        heads_.push_back(head);
+        for (; at > first_ && heads_[at - 1].due > head.due; --at) heads_[at] = heads_[at - 1];
+        heads_[at] = head;
+    }
+
+    template <class Through>
+    void pass(double until, const Through& through) {
+        while (in_flight_ > 0) {
+            const Head head = heads_[first_];
+            const double flows = static_cast<double>(heads_.size() - first_), end = now_ + (head.due - virtual_) * flows;
+            if (end > until) {
+                virtual_ += (until - now_) / flows;
+                break;
+            }
+            ++first_;
+            now_ = end;
+            virtual_ = head.due;
+            leave(head.number, end, through);
+            Flow& f = flows_[head.flow];
+            f.at_hand = head.number != f.last;
+            if (f.at_hand) begin(head.flow, messages_[head.number].next);
+        }
+        now_ = until;
+    }
+
+    bool one_flow_ = false, shared_ = false;
+    std::size_t in_flight_ = 0;
+    double last_ = kNever, next_ = kNever, now_ = kNever, virtual_ = 0;  // next_: from when on another may come
+    Head sole_{};
+    std::vector<Message> messages_;  // by number
+    std::vector<Flow> flows_;
+    std::vector<Head> heads_;  // from `first_` on, in the order in which they are due
+    std::size_t first_ = 0;
+};
+
 // Whole picoseconds: rounding alone must not decide an order. Messages' times end in tenths or halves of one, such as
 // 50000 B at 81.30081 ps/B; intervals begin where no such time is.
 inline double ticks(double time) { return ((time * 1e12 + 0.1234567) + 0x1.8p52) - 0x1.8p52; }
@@ -119,7 +243,8 @@ struct State {
 // What ranks send in one exchange. Messages stand by rank and direction, and there as they leave.
 struct Sent {
     std::vector<double> starts, in_mpi;  // [ranks][jobs], [ranks][groups]: after the rank's start, see `Steps::ready`
-    std::vector<double> left;            // [ranks][directions][transports]
+    std::vector<double> left;            // [ranks][directions][transports]: from when on it could have streamed alone
+    std::vector<double> begun;           // likewise, its first byte, where ports are shared
     std::vector<std::uint16_t> vci;      // likewise, where threads receive by VCI
     std::vector<Index> leaving;          // [ranks][1 + messages]: how many leave the node, and which, in order
     std::vector<Trace> traces;           // as `left`, if they are asked for
@@ -129,6 +254,7 @@ struct Sent {
         starts.resize(ranks * static_cast<std::size_t>(p.jobs()));
         in_mpi.resize(ranks * static_cast<std::size_t>(p.groups()));
         left.resize(ranks * n);
+        if (p.shares()) begun.resize(ranks * n);
         if (p.by_vci()) vci.resize(ranks * n);
         if (p.pattern.nodes() > 0) leaving.resize(ranks * (n + 1));
         if (traced) traces.resize(ranks * n);
@@ -138,6 +264,7 @@ struct Sent {
 // A destination of a rank's messages.
 struct Way {
     Index direction, to;
+    std::size_t flow = 0;  // messages to the same rank are one
     std::size_t first;  // its place in `Sent`, of a rank's own
     Kind kind;
     const Protocol* protocol;
@@ -154,7 +281,8 @@ struct Send {
 
 // A source of messages: the first of them, which leave in order.
 struct Source {
-    Index direction;
+    Index direction, from;
+    std::size_t flow;  // messages of the same rank are one
     std::size_t first;
     const Kind* kind;
     bool inside;
@@ -298,7 +426,8 @@ class Steps {
         const bool contends = !relays || p.interface.own_threads, mapped = p.messages.mapped, traced = !noted_.empty();
         const bool granted = p.interface.granted, one_by_one = p.interface.one_by_one;
         double issued = kNever, last = kNever, free_port = r.nic - r.start;
-        double* const lefts = sent_.left.data() + rank * p.sent();
+        const Departing departs{*this, static_cast<std::size_t>(rank * p.sent()), r.start};
+        if (as_issued_) port_.open(flows(), sends_.size(), free_port);
         items_.resize(sends_.size());
         Item* item = items_.data();
         std::size_t next = 0, nth = 0;
@@ -326,7 +455,7 @@ class Steps {
                     free = std::max(free, mine);
                     last = std::max(last, goes);
                     if (as_issued_) {
-                        lefts[w.first + nth] = r.start + leave(w, goes, free_port);
+                        port_.come(w.flow, w.first + nth, goes, w.kind, w.kind.gap, w.kind.busy, departs);
                         continue;
                     }
                     const std::size_t n = mapped ? static_cast<std::size_t>(job.number) : next++;
@@ -339,7 +468,8 @@ class Steps {
                                      static_cast<std::int16_t>(v), {lock, peer, kBefore, kBefore}};
                     }
                     if (!one_by_one) continue;  // else the call returns when the send is complete
-                    const double left = leave(w, goes, free_port);
+                    const double left = std::max(goes, free_port);
+                    free_port = left + w.kind.busy;
                     at = w.protocol->leaves ? std::max(goes, left + w.kind.stream) : goes;
                 }
                 issued = std::max(issued, free);
@@ -348,7 +478,7 @@ class Steps {
             }
         }
         items_.resize(static_cast<std::size_t>(item - items_.data()));
-        if (as_issued_) r.nic = r.start + free_port;
+        if (as_issued_) r.nic = r.start + port_.close(departs);
         r.issued = r.start + issued;
         r.done = r.start + std::max(issued, last);
     }
@@ -365,69 +495,78 @@ class Steps {
         return answered + w.kind.half;
     }
 
-    // 4. NIC. Messages leave the rank's port in order, g + G_link m apart.
-    static double leave(const Way& w, double goes, double& free) {
-        const double left = std::max(goes, free);
-        free = left + w.kind.busy;
-        return left;
-    }
-
-    // The same of all, where they do not leave as they are issued.
+    // 4. NIC. Messages to one destination leave the rank's port in order, g + G_link m apart; destinations share it evenly.
     void nic(std::int64_t rank) {
         if (as_issued_) return;
         line_up();
         Rank& r = of(rank);
-        const std::size_t begin = static_cast<std::size_t>(rank * p.sent());
-        const bool traced = !noted_.empty(), by_vci = !sent_.vci.empty();
-        std::fill(filled_.begin(), filled_.end(), 0);
         Index* leaving = sent_.leaving.empty() ? nullptr : leaving_of(rank);
         if (leaving) *leaving = 0;
-        double* const lefts = sent_.left.data() + begin;
-        const double start = r.start;
-        double free = r.nic - start;
+        std::fill(filled_.begin(), filled_.end(), 0);
+        const Departing departs{*this, static_cast<std::size_t>(rank * p.sent()), r.start};
+        port_.open(flows(), sends_.size(), r.nic - r.start);
         for (const Item& item : items_) {
-            const auto n = static_cast<std::size_t>(item.number);
-            const Send& send = sends_[n];
+            const Send& send = sends_[static_cast<std::size_t>(item.number)];
             const Way& w = *send.way;
-            if (traced) noted_[n].won[2] = free > send.goes ? kBusy : kBefore;
-            const double left = leave(w, send.goes, free);
             const std::size_t place = w.first + filled_[static_cast<std::size_t>(w.direction)]++;
-            lefts[place] = start + left;
-            if (by_vci) sent_.vci[begin + place] = static_cast<std::uint16_t>(send.vci);
+            const std::size_t at = static_cast<std::size_t>(rank * p.sent()) + place;
+            if (!sent_.vci.empty()) sent_.vci[at] = static_cast<std::uint16_t>(send.vci);
             if (leaving && !w.protocol->inside) leaving[++*leaving] = static_cast<Index>(place);
-            if (traced) {
-                Trace& t = sent_.traces[begin + place] = noted_[n];
-                for (double* time : {&t.ready, &t.issued, &t.goes}) *time += start;
-            }
+            if (!noted_.empty()) sent_.traces[at] = noted_[static_cast<std::size_t>(item.number)];
+            port_.come(w.flow, place, send.goes, w.kind, w.kind.gap, w.kind.busy, departs);
         }
-        r.nic = start + free;
+        r.nic = r.start + port_.close(departs);
     }
 
-    // What leaves a node goes on through its adapter, rank by rank in the order of time.
+    // Notes what is through a rank's port: from when on each message could have streamed alone to be there then.
+    struct Departing {
+        Steps& steps;
+        std::size_t first;
+        double start;
+
+        void operator()(std::size_t place, const Kind& kind, double begun, double end) const {
+            const double left = std::max(begun, end - kind.alone);
+            steps.sent_.left[first + place] = start + left;
+            if (!steps.sent_.begun.empty()) steps.sent_.begun[first + place] = start + begun;
+            if (steps.noted_.empty()) return;
+            Trace& t = steps.sent_.traces[first + place];
+            t.won[2] = left > t.goes ? kBusy : kBefore;
+            for (double* time : {&t.ready, &t.issued, &t.goes}) *time += start;
+        }
+    };
+
+    // What leaves a node goes on through its adapter, which its ranks share evenly.
     void adapter(std::int64_t node, const Neighbours& table) {
         const std::span<const std::int64_t> ranks(p.pattern.node_rank.data() + p.pattern.node_start[static_cast<std::size_t>(node)],
                                                   p.pattern.node_rank.data() + p.pattern.node_start[static_cast<std::size_t>(node) + 1]);
         items_.clear();
         leaves_.clear();
-        for (const std::int64_t rank : ranks) {
-            const Index* leaving = leaving_of(rank);
+        for (std::size_t flow = 0; flow < ranks.size(); ++flow) {
+            const Index* leaving = leaving_of(ranks[flow]);
             double latest = kNever;
             for (Index i = 1; i <= *leaving; ++i) {
-                const std::size_t at = static_cast<std::size_t>(rank * p.sent()) + static_cast<std::size_t>(leaving[i]);
-                latest = std::max(latest, ticks(sent_.left[at]));
+                const std::size_t at = static_cast<std::size_t>(ranks[flow] * p.sent()) + static_cast<std::size_t>(leaving[i]);
+                latest = std::max(latest, ticks(sent_.begun[at]));
                 items_.push_back({latest, static_cast<Index>(leaves_.size())});
-                leaves_.push_back({at, &kind_of(rank, leaving[i] / p.messages.transports)});
+                leaves_.push_back({at, flow, &kind_of(ranks[flow], leaving[i] / p.messages.transports)});
             }
         }
         merge_runs(items_, room_, ends_);
+        const auto leaves = [this](std::size_t number, const Kind& kind, double begun, double end) {
+            const std::size_t at = leaves_[number].at;
+            const double through = std::max(begun, end - std::max(kind.shared, kind.alone));
+            if (!noted_.empty() && through > sent_.left[at]) sent_.traces[at].won[2] = kAdapter;
+            sent_.begun[at] = begun;
+            sent_.left[at] = std::max(sent_.left[at], through);
+        };
         double& free = state_.adapter[static_cast<std::size_t>(node)];
+        port_.open(ranks.size(), leaves_.size(), free);
         for (const Item& item : items_) {
-            const auto& [at, kind] = leaves_[static_cast<std::size_t>(item.number)];
-            double& left = sent_.left[at];
-            if (!noted_.empty() && free > left) sent_.traces[at].won[2] = kAdapter;
-            left = std::max(left, free);
-            free = left + kind->shared;
+            const auto n = static_cast<std::size_t>(item.number);
+            const auto& [at, flow, kind] = leaves_[n];
+            port_.come(flow, n, sent_.begun[at], *kind, 0, kind->shared, leaves);
         }
+        free = port_.close(leaves);
         for (const std::int64_t rank : ranks) {
             find_ways(rank, table, false);
             wire(rank);
@@ -598,6 +737,8 @@ class Steps {
         return c.kinds[static_cast<std::size_t>(class_of(rank, direction))];
     }
 
+    std::size_t flows() const { return std::max<std::size_t>(ways_.size(), 1); }
+
     // CPU time to receive one of the messages from so many sources: those of one thread arrive in the order of their
     // receives, of all others' half of what is left is searched.
     double receiving(const Kind& kind, std::size_t sources) const {
@@ -607,7 +748,7 @@ class Steps {
 
     void find_ways(std::int64_t rank, const Neighbours& table, bool relays) {
         const Index profile = p.pattern.profile[static_cast<std::size_t>(rank)];
-        if (!looks_ && !p.pattern.ordered() && profile == profile_) return;
+        if (!looks_ && !p.pattern.ordered() && p.pattern.distinct && profile == profile_) return;
         profile_ = profile;
         ways_.clear();
         std::fill(way_to_.begin(), way_to_.end(), -1);
@@ -616,7 +757,7 @@ class Steps {
             if (to < 0) continue;
             const auto kind = static_cast<std::size_t>(class_of(rank, d));
             way_to_[static_cast<std::size_t>(d)] = static_cast<Index>(ways_.size());
-            ways_.push_back({d, to, static_cast<std::size_t>(d) * transports_, c.kinds[kind], &p.protocols[kind]});
+            ways_.push_back({d, to, flow_to(d, to), static_cast<std::size_t>(d) * transports_, c.kinds[kind], &p.protocols[kind]});
         }
         const std::size_t peers = ways_.size();
         const bool between = relays || (p.setting.two_way && p.interface.receivers != Receivers::none);
@@ -624,6 +765,15 @@ class Steps {
             if (between) w.between = relays ? receiving(w.kind, 1) / static_cast<double>(peers) : receiving(w.kind, peers);
             if (looks_) w.posted = of(w.to).end - of(rank).start;
         }
+    }
+
+    // The first of the ways to the same rank. Exchanges from rest have all their peers in one place, which differ.
+    std::size_t flow_to(Index direction, Index to) const {
+        if (p.pattern.alone > 0) return static_cast<std::size_t>(direction / p.pattern.of_a_peer);
+        for (std::size_t w = p.pattern.distinct ? ways_.size() : 0; w < ways_.size(); ++w) {
+            if (ways_[w].to == to) return w;
+        }
+        return ways_.size();
     }
 
     // Whom a job's messages go to.
@@ -644,18 +794,9 @@ class Steps {
         return (p.interface.granted ? std::min(first, last) : last) + c.team.control;
     }
 
-    // The order in which messages leave: as they may go. What may go in the same picosecond, or where receivers answer in
-    // the same round of messages to all of them, leaves as it was issued.
+    // The order in which messages leave: as they may go. What may go in the same picosecond leaves as it was issued.
     void line_up() {
-        constexpr double kSameRound = 1 + 1e-6;  // rounding must not decide
-        if (gated_ && p.vcis() == 1 && directions_ > 1 && p.pattern.blocks == 0) {
-            double begun = kInf;
-            for (const Item& i : items_) begun = std::min(begun, i.key);
-            const double round = std::max(static_cast<double>(ways_.size()) * (c.kinds[0].busy * kSameRound), 1e-12);
-            for (Item& i : items_) i.key = (((i.key - begun) / round - 0.5) + 0x1.8p52) - 0x1.8p52;
-        } else {
-            for (Item& i : items_) i.key = ticks(i.key);
-        }
+        for (Item& i : items_) i.key = ticks(i.key);
         if (looks_ && !p.messages.mapped) by_destination();
         merge_runs(items_, room_, ends_);
     }
@@ -687,7 +828,9 @@ class Steps {
             const Index d = table.slot.empty() ? static_cast<Index>(j) : table.slot[begin + j];
             const std::size_t kind = c.kinds.size() == 1 ? 0 : static_cast<std::size_t>(class_of(from, d));
             const std::size_t first = static_cast<std::size_t>(from * p.sent()) + static_cast<std::size_t>(d) * transports_;
-            sources_.push_back({d, first, &c.kinds[kind], p.protocols[kind].inside, 0.0});
+            std::size_t flow = p.pattern.distinct ? sources_.size() : 0;
+            while (flow < sources_.size() && sources_[flow].from != from) ++flow;
+            sources_.push_back({d, from, flow, first, &c.kinds[kind], p.protocols[kind].inside, 0.0});
             const Rank& sender = of(from);
             const double left = sent_.left[first + transports_ - 1];
             out.left = std::max(out.left, left);
@@ -727,7 +870,7 @@ class Steps {
     // is received at `least` or later, so not those that, with all that come after them, are through by then.
     void come(double least, double floor) {
         double slowest = 0, all = 0;
-        const auto each = [](const Source& s) { return std::max(s.inside ? 0.0 : s.kind->busy, s.service); };
+        const auto each = [](const Source& s) { return (s.inside ? 0.0 : s.kind->busy) + s.service; };
         for (Source& s : sources_) {
             slowest = std::max(slowest, s.kind->travel());
             all += each(s) * static_cast<double>(transports_);
@@ -744,33 +887,44 @@ class Steps {
         }
         items_.clear();
         for (std::size_t j = 0; j < sources_.size(); ++j) {
-            const double* left = sent_.left.data() + sources_[j].first;
+            const double* left = begins(sources_[j]);
             for (std::size_t i = sources_[j].since; i < transports_; ++i)
                 items_.push_back({ticks(left[i] - floor), static_cast<Index>(j * transports_ + i)});
         }
         merge_runs(items_, room_, ends_);
     }
 
-    // The receiver's port: as slow as the one that messages left by, which spaced those of one sender already. Then they
-    // arrive: the keys of `items_`, in order.
+    // When the messages of a source begin to leave.
+    const double* begins(const Source& s) const {
+        return (sent_.begun.empty() ? sent_.left.data() : sent_.begun.data()) + s.first;
+    }
+
+    // The receiver's port, as slow as the one that messages left by: several senders share it evenly, from each message's
+    // first byte on, and none is through it before its last. Then messages arrive: `items_`, in order.
     void port(double floor) {
-        const bool shared = p.pattern.sources > 1 && p.pattern.alone == 0;
-        double free = kNever;
+        // One sender's messages are as far apart already, but behind an adapter.
+        const bool shared = p.shares() && (sources_.size() > 1 || p.pattern.nodes() > 0);
+        const auto comes = [this](std::size_t n, const Kind& kind, double, double end) {
+            const auto [source, message] = places_[n];
+            received_[n] = std::max(sent_.left[sources_[source].first + message], end - kind.alone) + kind.travel();
+        };
+        if (shared) port_.open(sources_.size(), places_.size(), kNever);
         for (Item& item : items_) {
             const auto n = static_cast<std::size_t>(item.number);
-            const Source& s = sources_[places_[n].source];
-            double begun = sent_.left[s.first + places_[n].message];
+            const auto [source, message] = places_[n];
+            const Source& s = sources_[source];
             if (shared && !s.inside) {
-                begun = std::max(begun, free);
-                free = begun + s.kind->busy;
+                port_.come(s.flow, n, begins(s)[message], *s.kind, s.kind->gap, s.kind->busy, comes);
+            } else {
+                received_[n] = item.key = sent_.left[s.first + message] + s.kind->travel();
             }
-            item.key = begun + s.kind->travel();
         }
-        if (c.kinds.size() == 1) return;
-        for (Item& item : items_) {
-            received_[static_cast<std::size_t>(item.number)] = item.key;
-            item.key = ticks(item.key - floor);
+        if (shared) {
+            port_.close(comes);
+        } else if (c.kinds.size() == 1) {
+            return;
         }
+        for (Item& item : items_) item.key = ticks(received_[static_cast<std::size_t>(item.number)] - floor);
         merge_runs(items_, room_, ends_);
         for (Item& item : items_) item.key = received_[static_cast<std::size_t>(item.number)];
     }
@@ -807,7 +961,7 @@ class Steps {
     };
 
     struct Leaving {
-        std::size_t at;
+        std::size_t at, flow;
         const Kind* kind;
     };
 
@@ -837,6 +991,7 @@ class Steps {
     std::vector<Item> items_, queue_, room_;
     std::vector<std::size_t> ends_;
     std::vector<Leaving> leaves_;
+    SharedPort port_;
     double* received_ends_ = nullptr;
 };
 

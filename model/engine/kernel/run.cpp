@@ -249,7 +249,7 @@ std::int64_t memory(const std::vector<Exchange>& step) {
     for (const Exchange& e : step) {
         const Plan& p = *e.plan;
         const std::int64_t each = p.jobs() + p.groups();
-        bytes += p.pattern.ranks * (8 * (each + p.sent()) + (p.by_vci() ? 2 : 0) * p.sent() +
+        bytes += p.pattern.ranks * (8 * (each + (p.shares() ? 2 : 1) * p.sent()) + (p.by_vci() ? 2 : 0) * p.sent() +
                                     (p.pattern.nodes() > 0 ? 4 * (p.sent() + 1) : 0));
         for (const Neighbours& t : p.pattern.tables)
             bytes += static_cast<std::int64_t>(4 * (t.to.size() + t.from.size() + t.slot.size() + t.order.size()));

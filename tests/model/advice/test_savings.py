@@ -63,8 +63,8 @@ def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
     for of, half in HALF_WIDTH.items():
         off = np.log(factor(sampler, of))
         assert np.quantile(np.abs(off), 0.95) == pytest.approx(np.log1p(half), rel=0.15)
-    common, both = np.log(factor(sampler, "one message")), np.log(factor(sampler, "many threads"))
-    share = HALF_WIDTH["one message"] / HALF_WIDTH["many threads"]
+    common, both = np.log(factor(sampler, "stream")), np.log(factor(sampler, "many threads"))
+    share = HALF_WIDTH["stream"] / HALF_WIDTH["many threads"]
     assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
 
 

@@ -117,20 +117,19 @@ MANY_8, PART_8, PART_WHOLE_8 = (Approach(BY_KEY[key], 8) for key in ("many", "pa
 @pytest.mark.parametrize(
     ("approach", "ranks", "radix", "eighths"),
     [
-        # A binomial tree in bulk is its depth in messages: every level sends one after the other, the largest subtree
-        # first.
-        *((BULK, ranks, 2, 8 * depth) for ranks, depth in ((2, 1), (4, 2), (8, 3), (16, 4), (13, 4))),
+        # A binomial tree in bulk: the k children of a rank share its cable, and all have everything after k messages.
+        # 8 ranks: 3 + 2 + 1; of 13, rank 7 has it after 4 + 2 + 1, and 11 after 4 + 3 + 1.
+        *((BULK, ranks, 2, 8 * n) for ranks, n in ((2, 1), (4, 3), (8, 6), (16, 10), (13, 8))),
         # Linear is all messages of the root; 8 messages to each, all ready at once, are as many bytes.
         *((way, ranks, ranks, 8 * (ranks - 1)) for ranks in (2, 5, 16) for way in (BULK, MANY_8)),
-        # Two levels are a pipeline. 4 ranks, binomial: 0 sends to 2 and 1, 2 to 3. With m messages, rank 0's last one
-        # to 2 leaves at (2 m - 2) units of S G / m, is there a unit later, and at 3 one unit after that; the last to 1
-        # is there at 2 m, too.
-        (MANY_8, 4, 2, 16),
-        (PART_8, 4, 2, 16),
+        # Two levels are a pipeline. 4 ranks, binomial: 0 sends to 2 and 1, which share its cable, 2 to 3. With m
+        # messages to each, the last pair is there at 2 m units of S G / m, and at 3 one unit after that.
+        (MANY_8, 4, 2, 17),
+        (PART_8, 4, 2, 17),
         # 2 ranks of 3: 0 sends to 2 and 1, nothing to forward.
         (MANY_8, 3, 2, 16),
-        # MPI_Parrived of the whole request only: rank 2 of 4 has all 16 parts at 15 units, and 3 at 8 more.
-        (PART_WHOLE_8, 4, 2, 23),
+        # MPI_Parrived of the whole request only: rank 2 of 4 has all parts at 16 units, and 3 at 8 more.
+        (PART_WHOLE_8, 4, 2, 24),
     ],
     ids=lambda x: getattr(x, "name", None),
 )
@@ -139,11 +138,11 @@ def test_bytes_alone(approach: Approach, ranks: int, radix: int, eighths: int) -
 
 
 def test_a_late_partition_alone_goes_down_the_tree() -> None:
-    """One of 8 threads late by longer than all others take: what is left is its eighth, level by level."""
+    """One of 8 threads late by longer than all others take: what is left is its eighth, to 4, 3, 2 and 1 children."""
     late = {"arrivals": {"model": "laggard", "delay": "10 ms", "late": "thread"}}
     unit = SIZE * BYTE / 8
-    assert last(ideal(G=BYTE), 16, 2, MANY_8, **late) == pytest.approx(4 * unit)
-    assert last(ideal(G=BYTE), 16, 2, BULK, **late) == pytest.approx(4 * SIZE * BYTE)
+    assert last(ideal(G=BYTE), 16, 2, MANY_8, **late) == pytest.approx(10 * unit)
+    assert last(ideal(G=BYTE), 16, 2, BULK, **late) == pytest.approx(10 * SIZE * BYTE)
 
 
 def test_overheads_add_up_along_the_deepest_path() -> None:

@@ -206,7 +206,7 @@ def test_between_two_partitions_that_queue_as_many_messages_are_received() -> No
     assert time(machine, four, put, zero, two_way=True) == time(machine, four, put, zero)
 
 
-@pytest.mark.parametrize("interface", INTERFACES, ids=lambda i: str(i.key))
+@pytest.mark.parametrize("interface", [i for i in INTERFACES if not (i.splits and i.joins)], ids=lambda i: str(i.key))
 def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any) -> None:
     # Alone, or h + r after the one before: two ways cost what one does. A little less than h + r, and they do not.
     machine = ideal(o_s=1e-6, o_r=4e-7, match=1e-7, L=2e-6, copy=1e9)
@@ -345,11 +345,12 @@ def test_what_each_peer_gets_takes_the_time_of_its_size() -> None:
     machine = ideal(L=1e-6, o_s=2e-6)
     for sizes in ([1e6, 3e6], [3e6, 1e6]):
         assert to_peers(machine, sizes, Approach(SINGLE)) == pytest.approx(163e-6, rel=1e-12)
-    # One message alone streams at 10 GB/s: the large one's 300 us begin after 2 us, or after 42.
+    # One message alone streams at 10 GB/s, less than its share of the cable: the large one's 300 us begin after 2 or
+    # 4 us.
     slow = ideal(L=1e-6, o_s=2e-6, G=1e-10, link=25e9)
     assert to_peers(slow, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(303e-6, rel=1e-12)
-    assert to_peers(slow, [1e6, 3e6], Approach(SINGLE)) == pytest.approx(343e-6, rel=1e-12)
-    # What is received takes the CPU 5 us each: the small one, sent last, comes at 122 + 100 + 1 and is through before.
+    assert to_peers(slow, [1e6, 3e6], Approach(SINGLE)) == pytest.approx(305e-6, rel=1e-12)
+    # What is received takes the CPU 5 us each: the small one comes at 4 + 100 + 1 and is through before.
     served = ideal(L=1e-6, o_s=2e-6, o_r=5e-6, G=1e-10, link=25e9)
     assert to_peers(served, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(308e-6, rel=1e-12)
 

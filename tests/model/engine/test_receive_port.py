@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from machines import ideal
 from workloads import workload_of
@@ -30,35 +29,41 @@ def received(to: list[list[int]], approach: Approach, threads: int = 1, **machin
 
 @pytest.mark.parametrize("senders", [1, 2, 3])
 def test_several_ranks_share_the_port_of_one(senders: int) -> None:
-    # All leave at 0; the first is there at G m + L, each of the others g + G m after the one before.
+    # All leave at 0 and share the port: all are there when it has taken all of them.
     to = [[], *([[0]] * senders)]
     expected = LINK + WIRE + (senders - 1) * PORT
     assert received(to, Approach(SINGLE))[0] == pytest.approx(expected, rel=1e-9)
 
 
+THROUGH = [3 * PORT - apart * GAP for apart in (2.5, 0.5, 0.0)]
+"""Three flows come to a port g apart: the second when the first has had g of it, the third 1/2 g more of each. So the
+first is through 2 g before the second, of the two that are left, and this g/2 before the last."""
+
+
 def test_what_one_rank_sends_has_waited_at_its_own_port() -> None:
-    # Three messages of rank 0 leave g + G m apart, and come to three ranks, or to one, without waiting once more.
+    # Three messages of rank 0 to three ranks share its port, to one leave g + G m apart; none waits once more.
     apart = received([[1, 2, 3], [], [], []], Approach(SINGLE))
-    expected = LINK + WIRE + np.arange(3) * PORT
-    assert apart[1:] == pytest.approx(expected.tolist(), rel=1e-9)
+    assert apart[1:] == pytest.approx([end - GAP + WIRE for end in THROUGH], rel=1e-9)
     together = received([[1], []], Approach(MANY, 3), threads=3)
-    assert together[1] == pytest.approx(expected[-1], rel=1e-9)
+    assert together[1] == pytest.approx(LINK + WIRE + 2 * PORT, rel=1e-9)
 
 
 @pytest.mark.parametrize("receive", [0.0, 5e-7, PORT, 3e-6])
 def test_port_then_cpu(receive: float) -> None:
-    # One CPU behind the port: a message every max(g + G m, o_r).
-    to = [[], [0], [0], [0]]
-    expected = LINK + WIRE + 2 * max(PORT, receive) + receive
-    assert received(to, Approach(SINGLE), o_r=receive)[0] == pytest.approx(expected, rel=1e-9)
+    # One CPU behind the port.
+    to, end = [[], [0], [0], [0]], 0.0
+    for through in THROUGH:
+        end = max(end, through - GAP + WIRE) + receive
+    assert received(to, Approach(SINGLE), o_r=receive)[0] == pytest.approx(end, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("receive", "expected"),
     [
-        # Two ranks send on VCIs 0 and 1: left at 0, 0, P, P, through the port at 0, P, 2P, 3P. VCI 1 has the last two.
-        (5e-7, 3 * PORT + 5e-7),  # both CPUs are faster than the port
-        (3e-6, 2 * PORT + 2 * 3e-6),  # slower: VCI 1 begins with its first at 2P; VCI 0 ends at 2 o_r
+        # Two ranks send on VCIs 0 and 1. The first come g apart and are through at 2 P - g and g later; then the second
+        # ones, of VCI 1, one after the first of them, the other after that: 4 P - g and 4 P, and P earlier less g.
+        (5e-8, 3 * PORT + 5e-8),
+        (3e-6, 3 * PORT - GAP + 2 * 3e-6),
     ],
 )
 def test_one_port_for_all_vcis(receive: float, expected: float) -> None:

@@ -106,7 +106,9 @@ FACES = {"buffer": None, "faces": ["2 MiB", "512 KiB", "4 KiB"]}
 
 def unequal_step() -> Workload:
     first = {k: v for k, v in one(arrivals=LATE, partitions_per_thread=2, **FACES).items() if v}
-    return step(first, one(compute={"time": "300 us"}), {"buffer": "512 B"}, iterations=20, receiver="computing")
+    return step(
+        first, one(compute={"time": "300 us"}), {"buffer": "512 B"}, iterations=20, receiver="computing", grid=[3, 3, 3]
+    )
 
 
 @pytest.mark.parametrize("ways", [(BULK, BULK, BULK), (Approach(MANY, 8, 4), BULK, Approach(BY_KEY["part"], 4, 2))])

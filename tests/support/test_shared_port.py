@@ -1,0 +1,94 @@
+"""A port that flows share evenly: what any such port keeps, and a plain simulation in small steps."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared_port import Job, share
+
+times, services = st.integers(0, 200).map(float), st.integers(1, 50).map(float)
+jobs = st.lists(st.tuples(times, st.integers(0, 4), services), min_size=1, max_size=24)
+
+
+def shared(given_: list[tuple[float, int, float]]) -> list[Job]:
+    made = [Job(*each) for each in sorted(given_, key=lambda each: each[0])]
+    share(made)
+    return made
+
+
+def one_after_the_other(given_: list[tuple[float, int, float]]) -> float:
+    free = 0.0
+    for at, _, service in sorted(given_, key=lambda each: each[0]):
+        free = max(free, at) + service
+    return free
+
+
+@given(jobs)
+def test_no_work_is_lost_and_none_waits_while_the_port_is_idle(given_: list[tuple[float, int, float]]) -> None:
+    assert max(j.end for j in shared(given_)) == pytest.approx(one_after_the_other(given_))
+
+
+@given(jobs)
+def test_a_flow_keeps_its_order(given_: list[tuple[float, int, float]]) -> None:
+    last: dict[int, float] = {}
+    for j in shared(given_):
+        assert j.begun >= max(j.at, last.get(j.flow, 0.0)) - 1e-9
+        assert j.end >= j.begun + j.service - 1e-9
+        last[j.flow] = j.end
+
+
+@given(jobs)
+def test_one_flow_is_a_fifo(given_: list[tuple[float, int, float]]) -> None:
+    made, free = shared([(at, 0, service) for at, _, service in given_]), 0.0
+    for j in made:
+        free = max(free, j.at) + j.service
+        assert j.end == pytest.approx(free)
+
+
+@pytest.mark.parametrize("k", [1, 2, 6, 26])
+def test_equal_messages_to_as_many_destinations_are_through_together(k: int) -> None:
+    assert [j.end for j in shared([(3.0, flow, 5.0) for flow in range(k)])] == pytest.approx([3.0 + 5.0 * k] * k)
+
+
+@pytest.mark.parametrize("k", [1, 2, 6])
+def test_small_messages_are_a_gap_apart(k: int) -> None:
+    # The port is through with each as the next comes.
+    made = [Job(3.0, flow, 5.0, gap=5.0) for flow in range(k)]
+    share(made)
+    assert [j.end for j in made] == pytest.approx([3.0 + 5.0 * (i + 1) for i in range(k)])
+
+
+@given(jobs, st.data())
+def test_nothing_gets_earlier_by_more_or_later_work(
+    given_: list[tuple[float, int, float]], data: st.DataObject
+) -> None:
+    """Not message by message: what comes later leaves its share to others meanwhile. The last is never earlier."""
+    i = data.draw(st.integers(0, len(given_) - 1))
+    at, flow, service = given_[i]
+    before = max(j.end for j in shared(given_))
+    for worse in ((at + 7, flow, service), (at, flow, service + 7)):
+        assert max(j.end for j in shared([*given_[:i], worse, *given_[i + 1 :]])) >= before - 1e-9
+    # A longer message makes no other one earlier.
+    longer = [*given_[:i], (at, flow, service + 7), *given_[i + 1 :]]
+    for one, other in zip(shared(given_), shared(longer), strict=True):
+        assert other.end >= one.end - 1e-9
+
+
+@given(jobs)
+def test_it_is_what_small_steps_give(given_: list[tuple[float, int, float]]) -> None:
+    made, step = shared(given_), 1 / 60  # a sixtieth of a unit: any number of up to five flows divides it
+    left = [j.service for j in made]
+    now = 0.0
+    end = [0.0] * len(made)
+    while any(x > 1e-9 for x in left):
+        heads: dict[int, int] = {}
+        for i, j in enumerate(made):
+            if j.at <= now + 1e-9 and left[i] > 1e-9:
+                heads.setdefault(j.flow, i)
+        now += step
+        for i in heads.values():
+            left[i] -= step / len(heads)
+            end[i] = now
+    for j, at in zip(made, end, strict=True):
+        assert j.end == pytest.approx(at, abs=len(made) * step * 5)
