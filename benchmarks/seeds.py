@@ -23,10 +23,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--sample", default="seeds", help="of what-ifs: another name, others")
     arguments = parser.parse_args()
     words, interfaces, widths = 0, 0, list[float]()
     for number in range(arguments.count):
-        profile, workload = what_if(random.Random(f"seeds-{number}"))
+        profile, workload = what_if(random.Random(f"{arguments.sample}-{number}"))
         made = [predict(load(profile), workload, seed=seed, whole=()) for seed in range(arguments.seeds)]
         for of in ([p.advice.verdict for p in made], [p.advised.key for p in made]):
             other = len(of) - Counter(of).most_common(1)[0][1]
@@ -38,7 +39,7 @@ def main() -> None:
         if min(wide) > 0:
             widths.append(max(wide) / min(wide))
     answers = arguments.count * arguments.seeds
-    print(f"{arguments.count} what-ifs, {arguments.seeds} seeds")
+    print(f"{arguments.count} what-ifs of sample {arguments.sample!r}, {arguments.seeds} seeds")
     print(f"another word: {100 * words / answers:.1f} %")
     print(f"another interface: {100 * interfaces / answers:.1f} %")
     print(f"widest over narrowest interval: {statistics.median(widths):.2f} in the median")

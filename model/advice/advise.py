@@ -19,21 +19,16 @@ from pready.model.common.units import format_time
 from pready.model.engine.evaluate import Evaluation
 from pready.model.result.break_even import LARGEST_BUFFER, OverSizes, Range, nearest
 from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Partitioned, Prediction, Verdict
-from pready.model.result.verdict import MIN_GAIN, candidates, certainty_of, from_iterations, verdict_of
+from pready.model.result.verdict import (
+    ALIKE,
+    INDISTINCT,
+    MIN_GAIN,
+    candidates,
+    certainty_of,
+    from_iterations,
+    verdict_of,
+)
 from pready.model.timeline.terms import TERMS, by_name, without
-
-NOTABLE = 1e-3
-"""Share of an approach's time below which a cost is not named."""
-LATE = 0.1
-"""Share of the time spent waiting for late neighbours from which on it is named."""
-HIDES_NOTHING = 0.01
-"""Share of the baseline's exchange below which a delay hides not even one message."""
-FASTER = 1 + 1e-9
-"""η from which on an approach is faster: more than times are rounded to."""
-
-
-MOST_TURNS = 3
-"""Most clauses of what would turn a verdict."""
 
 
 def advise(
@@ -117,7 +112,7 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
     told = replace(
         advice,
         rests_on={x.name: x.share for x in found},
-        turns_if=clauses[:MOST_TURNS],
+        turns_if=clauses,
         measure_next=measure_next(found, chance),
     )
     return replace(prediction, advice=told, sensitivity=found)
@@ -130,14 +125,14 @@ def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
     """
 
     def glance(sizes: Sequence[float]) -> Array:
-        return evaluation.gain_over_sizes(approach, sizes)
+        return evaluation.gain_over_sizes(approach, sizes).round(9)  # what times are rounded to is no gain
 
     workload = evaluation.workload
     starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
     borders = [s * messages for s in starts for messages in {1, approach.messages}]  # where a value may jump
     largest = max(LARGEST_BUFFER, 4 * workload.buffer)
     look = lambda size: float(glance([size])[0])  # noqa: E731
-    found = OverSizes(glance, look, FASTER, float(workload.n_partitions), largest, borders).ranges()
+    found = OverSizes(glance, look, 1.0, float(workload.n_partitions), largest, borders).ranges()
     here = nearest(found, workload.buffer)
     return None if here is None else here.low
 
@@ -149,7 +144,7 @@ def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[
     """
     costs, total = evaluation.costs(approach), evaluation.mean_time(approach)
     saved = [(name, total - evaluation.mean_time(approach, **without(costs, rows))) for name, rows in by_name().items()]
-    return sorted(((n, s) for n, s in saved if s > NOTABLE * total), key=lambda x: -x[1])
+    return sorted(((n, s) for n, s in saved if s > INDISTINCT * total), key=lambda x: -x[1])
 
 
 def _because(
@@ -164,7 +159,7 @@ def _because(
     approach, today = best.approach, evaluation.workload.baseline
     parts: list[str] = []
     late = evaluation.late(approach)
-    waits = f" ({format_time(late)} waiting for neighbours)" if late > LATE * best.time_s else ""
+    waits = f" ({format_time(late)} waiting for neighbours)" if late > ALIKE * best.time_s else ""
     if verdict == "port":
         left = f"{format_time(best.time_s)} of {called(today)}'s {format_time(now.time_s)} are left{waits}"
         parts.append(f"{best.arrived_early_percent:.0f} % has arrived when the threads join, {left}")
@@ -179,11 +174,11 @@ def _because(
         worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
         if worst:
             parts.append("costs that take the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
-        if evaluation.delay < HIDES_NOTHING * evaluation.mean_time(today):
+        if evaluation.delay < min_gain * evaluation.mean_time(today):
             parts.append("the threads finish together, so there is nothing to send early")
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
-    parts += _progress(evaluation, usable)
+    parts += _progress(evaluation, usable, min_gain * now.iteration_s)
     parts += _hidden_work(best, now)
     if approach.interface is not PERSISTENT:
         saved = [max(row.speedup_percent, 0.0) for row in usable if row.approach.interface is PERSISTENT]
@@ -211,18 +206,19 @@ def _hidden_work(best: ApproachPrediction, now: ApproachPrediction) -> list[str]
     return [f"{hidden} of {whole} are done before everything is there"]
 
 
-def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction]) -> list[str]:
-    """What two-sided approaches lose because a receiver that computes sends no CTS."""
+def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction], enough_s: float) -> list[str]:
+    """What two-sided approaches lose because a receiver that computes sends no CTS, if that is enough."""
     if evaluation.machine.progress.value != "on-call" or not evaluation.workload.receiver_computes:
         return []
     two_sided = [p for p in usable if p.approach.interface.splits and p.approach.interface.shakes]
     if not two_sided:
         return []
     row = max(two_sided, key=lambda p: p.eta)
+    alike = [p.approach for p in two_sided if p.approach.interface == row.approach.interface]
     helped = evaluation.on(evaluation.machine.progressing("thread"))
-    helped.prepare([helped.workload.baseline, *(p.approach for p in two_sided)])
-    time = min(helped.mean_time(p.approach) for p in two_sided)
-    if time > row.time_s * 0.95:
+    helped.prepare([helped.workload.baseline, *alike])
+    time = min(map(helped.mean_time, alike))
+    if row.time_s - time < enough_s:
         return []
     gain = helped.mean_time(helped.workload.baseline) / time
     return [f"{row.name} waits for clear-to-sends ({row.eta:.2f}×; {gain:.2f}× with a progress thread)"]

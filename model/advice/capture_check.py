@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from pready.model.common.units import format_time
 from pready.model.result.prediction import Prediction
+from pready.model.result.verdict import DESCRIBES
 from pready.model.workload.captured import Captured
-
-DESCRIBES = 0.25
-"""Relative difference of the step's time, as sent today, from the captured one up to which the model describes it."""
 
 ONE_THREAD = (
     "nothing to partition with one thread; as 8 threads of an eighth of the computing each: "

@@ -9,34 +9,37 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
-from pready.model.advice.savings import Savings
+from pready.model.advice.savings import CHOICE, Savings
 from pready.model.approach.interfaces import Approach
 from pready.model.common.parallel import at_once
 from pready.model.engine.evaluate import Evaluation
-from pready.model.result.break_even import Range
+from pready.model.result.break_even import LARGEST_BUFFER, SMALLEST_BUFFER, Range
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import LIKELY
 from pready.model.timeline.sampling import DRAWS
 
-SMALLEST, LARGEST = 2.0**10, 2.0**30
-"""Bytes per peer, if the workload's own buffer lies between."""
-FIRST, FEW = 32, 8
-"""Draws by which a size is looked at; of workloads with so many messages that they have fewer draws than others."""
-CLOSE = 0.12
-"""Distance of a probability of the first draws from `LIKELY` below which all draws decide."""
-
 
 def chance(evaluation: Evaluation, approach: Approach, min_gain: float) -> float:
-    """The probability that an approach saves enough; where nothing is drawn, 1 if it does."""
+    """The probability that an approach saves enough; where nothing is drawn, 1 if it does.
+
+    By half the draws that choose a way. All decide where that is within two standard errors of `LIKELY`, unless the
+    workload has so many messages that it has fewer draws than others.
+    """
     if evaluation.draws == 0:
         return float(evaluation.predict(approach).speedup_percent >= 100 * min_gain)
     step = evaluation.drawn
     ways = evaluation.way(evaluation.workload.baseline), evaluation.way(approach)
     many = step.draws >= DRAWS
-    first = float(Savings(step, ways, FIRST if many else FEW).enough(min_gain)[1])
-    if abs(first - LIKELY) > CLOSE or not many:
+    few = CHOICE // (2 if many else 8)
+    first = float(Savings(step, ways, few).enough(min_gain)[1])
+    if abs(first - LIKELY) > close(few) or not many:
         return first
     return float(Savings(step, ways).enough(min_gain)[1])
+
+
+def close(draws: int) -> float:
+    """Two standard errors of a probability of `LIKELY`."""
+    return 2 * math.sqrt(LIKELY * (1 - LIKELY) / draws)
 
 
 def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> list[Range]:
@@ -45,8 +48,8 @@ def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -
     Every fourfold, and between two of which one pays every twofold.
     """
     here, least = evaluation.workload.buffer, float(evaluation.workload.n_partitions)
-    low = min(math.ceil(math.log2(max(SMALLEST, least) / here)), 0)
-    high = max(math.floor(math.log2(LARGEST / here)), 0)
+    low = min(math.ceil(math.log2(max(SMALLEST_BUFFER, least) / here)), 0)
+    high = max(math.floor(math.log2(LARGEST_BUFFER / here)), 0)
 
     def port(step: int) -> bool:
         return chance(evaluation.at_buffer(here * 2.0**step), best.approach, min_gain) >= LIKELY

@@ -16,7 +16,7 @@ import numpy as np
 from pready.model.advice.advise import advise, verdict_on, with_inputs
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import levers
-from pready.model.advice.savings import Savings
+from pready.model.advice.savings import CHOICE, Savings
 from pready.model.approach.interfaces import BULK, INTERFACES, SEVERAL, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
@@ -30,7 +30,7 @@ from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma_by_library import unmeasured, with_rma
 from pready.model.machine.transports import with_border, with_puts
-from pready.model.result.interval import LOW, quantile
+from pready.model.result.interval import interval
 from pready.model.result.prediction import Advice, ApproachPrediction, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN, best_port, candidates, certainty_of, trouble
 from pready.model.version import VERSION
@@ -38,8 +38,6 @@ from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 Engine = Literal["timeline", "engine"]
-CHOICE = 64
-"""The first draws, by which the way to advise is chosen; all draws then say what it saves."""
 
 
 def effective_library(machine: Machine, name: str | None = None) -> LibraryProfile:
@@ -276,7 +274,7 @@ def chosen(savings: Savings, drawn: Sequence[ApproachPrediction], iterations: in
     if sided and not unmeasured(savings.step.machine):
         rma = _simplest(savings, drawn, sided, iterations, min_gain)
         ahead = savings.percent[rma] - np.maximum(savings.percent[at], 0.0)
-        at = rma if quantile(ahead, LOW) > 0 else at
+        at = rma if interval(ahead)[0] > 0 else at
     return at
 
 

@@ -19,6 +19,8 @@ from pready.model.result.interval import interval, median
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import MIN_GAIN
 
+CHOICE = 64
+"""The first draws, by which the way to advise is chosen; all draws then say what it saves."""
 Way = tuple[Approach, ...]
 """An approach for each exchange of a step."""
 

@@ -25,18 +25,17 @@ from pready.model.machine.rma import Puts
 from pready.model.timeline import rules
 from pready.model.timeline.alternatives import alternatives, with_order
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.sampling import DRAWS, Sampler
+from pready.model.timeline.sampling import DRAWS, LEVELS, Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.toml.provenance import Value
 from pready.model.workload.draws import deterministic
 from pready.model.workload.workload import Workload
 
-EXCHANGES, ALONE = 64, 4
-"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated with each draw, and exchanges
-from rest: few, as each draw has arrivals of its own."""
+EXCHANGES = 32
+"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated with each draw: few, as each
+draw has arrivals of its own."""
 MOST_MESSAGES = 40_000_000
 """Of all draws of a way. Beyond it, there are fewer draws, the first ones."""
-FEWEST = 32
 RULES = (
     "who answers a rendezvous",
     "how puts move",
@@ -114,7 +113,7 @@ class DrawnStep:
     @cached_property
     def exchanges(self) -> int:
         """From rest, with each draw, side by side."""
-        return 1 if not self.rest or self._alike else ALONE
+        return 1 if not self.rest or self._alike else EXCHANGES // 2
 
     @cached_property
     def iterations(self) -> int:
@@ -132,10 +131,8 @@ class DrawnStep:
     def _affordable(self) -> int:
         patterns = [self._compiler(i, self._as_said).pattern(self.exchanges) for i in range(len(self.parts))]
         each = [of.edges * w.n_partitions for of, w in zip(patterns, self.parts, strict=True)]
-        messages, draws = sum(each) * self.steps * (self.first + self.iterations), DRAWS
-        while draws > FEWEST and messages * draws > MOST_MESSAGES:
-            draws //= 2
-        return draws
+        messages = sum(each) * self.steps * (self.first + self.iterations)
+        return min(DRAWS, max(MOST_MESSAGES // messages, 3 * LEVELS))  # of 39, one lies beyond each end
 
     # Rules.
 

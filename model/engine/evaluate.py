@@ -33,8 +33,8 @@ from pready.model.workload.workload import Workload
 
 SAMPLES = 16
 """Exchanges from rest per size, where many sizes are looked at."""
-NOMINAL, NOMINAL_ALONE = 1280, 64
-"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters' values: 20
+NOMINAL, NOMINAL_ALONE = 640, 64
+"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters' values: 10
 iterations of 4 × 4 × 4 ranks; and exchanges from rest."""
 PER_SIZE = 256
 """The same where many sizes are looked at."""

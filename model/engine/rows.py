@@ -12,7 +12,7 @@ from pready.model.equations import metrics
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload
 
-WARM_UP = 3
+WARM_UP = 2
 """Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 
 

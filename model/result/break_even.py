@@ -19,7 +19,8 @@ import numpy as np
 from pready.model.common.arrays import Array
 from pready.model.common.parallel import at_once
 
-LARGEST_BUFFER = 2.0**30
+SMALLEST_BUFFER, LARGEST_BUFFER = 2.0**10, 2.0**30
+"""Bytes per peer, if the workload's own buffer lies between."""
 COARSE = 33
 """Number of sizes of a glance."""
 CLOSE = 0.25

@@ -9,7 +9,6 @@ import numpy as np
 
 from pready.model.common.arrays import Array
 
-LOW, MEDIAN, HIGH = 0.025, 0.5, 0.975
 _STEPS = 64
 """Points of the integral of a weight."""
 
@@ -26,12 +25,12 @@ def quantile(drawn: Array, p: float) -> float:
 
 def interval(drawn: Array) -> tuple[float, float]:
     """The 95 % interval."""
-    return quantile(drawn, LOW), quantile(drawn, HIGH)
+    return quantile(drawn, 0.025), quantile(drawn, 0.975)
 
 
 def median(drawn: Array) -> float:
     """The value."""
-    return quantile(drawn, MEDIAN)
+    return quantile(drawn, 0.5)
 
 
 @lru_cache(maxsize=64)

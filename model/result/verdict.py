@@ -19,6 +19,8 @@ ALIKE = 0.01
 """Relative difference of η that is none."""
 LIKELY, CERTAIN = 0.8, 0.99
 """Probabilities from which on a verdict is given, and certain."""
+DESCRIBES = 0.25
+"""Relative difference of a step's time, as sent today, from the captured one up to which the model describes it."""
 MIN_GAIN = 0.01
 """Default of the share of an iteration that a port has to save."""
 PREFERENCE = {interface: n for n, interface in enumerate(BY_KEY.values())}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.text import Text
 
 from pready.model.advice.gpu import GpuBound
@@ -211,10 +213,13 @@ def unmeasured(prediction: Prediction) -> ApproachPrediction | None:
 
 
 def chance(p: float | None) -> str:
-    """A probability, never rounded to what is impossible or sure."""
+    """A probability, rounded towards 0.5: never to a verdict that it does not support."""
     if p is None:
         return "not drawn"
-    return "over 0.99" if p >= 0.995 else "under 0.01" if p < 0.005 else f"{p:.2f}"
+    if not 0.01 <= p <= 0.99:
+        return "over 0.99" if p > 0.5 else "under 0.01"
+    percent = round(100 * p, 6)
+    return f"{(math.floor(percent) if p > 0.5 else math.ceil(percent)) / 100:.2f}"
 
 
 def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_once import generated
 
-from pready.model.advice.advise import NOTABLE
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import BULK, INTERFACES
 from pready.model.approach.libraries import LIBRARIES
@@ -22,6 +21,7 @@ from pready.model.engine.layout import part
 from pready.model.engine.rows import exchange_s
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.result.verdict import INDISTINCT
 from pready.model.toml import dotted
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -82,7 +82,7 @@ def test_gain_is_continuous_between_protocol_borders(
         if any(near[0] < s * messages <= near[-1] for s in starts):
             return
     gains = gain_over_sizes(on, workload, approach, near.tolist())
-    assert np.abs(np.diff(gains)).max() < NOTABLE * gains.max()
+    assert np.abs(np.diff(gains)).max() < INDISTINCT * gains.max()
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from pready.model.advice.paying_sizes import CLOSE
+from pready.model.advice.paying_sizes import close
 from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.advice.savings import drawn_row
 from pready.model.common.arrays import Array
@@ -71,7 +71,7 @@ def test_an_example_pays_where_its_own_prediction_says_so(name: str) -> None:
         there = what.changed(buffer=f"{factor * what.buffer:.0f} B")
         row = drawn_row(evaluator(with_library(machine)[0], there)[0], made.advised.approach)
         assert row.probability is not None
-        if abs(row.probability - LIKELY) > CLOSE:
+        if abs(row.probability - LIKELY) > close(32):
             said = any(there.buffer in r for r in made.advice.pays)
             assert (row.probability >= LIKELY) == said, (factor, row.probability, made.advice.pays)
             seen[said] += 1

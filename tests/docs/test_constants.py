@@ -1,0 +1,70 @@
+"""The constants of the draws are those that docs/theory/uncertainty.md lists."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pready.model.advice import inputs, own_error, savings
+from pready.model.engine import drawn
+from pready.model.timeline import alternatives, sampling
+
+DOCUMENT = Path("docs/theory/uncertainty.md")
+ROOMS = (
+    *sorted(Path("model/advice").glob("*.py")),
+    *(Path("model") / f for f in ("engine/drawn.py", "result/interval.py", "timeline/alternatives.py")),
+    Path("model/timeline/sampling.py"),
+)
+NO_TUNING = {"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral"}
+
+
+def numbers(file: Path) -> Iterator[str]:
+    """Names of a file's constants that hold a number, by themselves or in a table."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        if target is None or value is None:
+            continue
+        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and n.id.strip("_").isupper()]
+        if any(isinstance(n, ast.Constant) and type(n.value) in (int, float) for n in ast.walk(value)):
+            yield from names
+
+
+def listed() -> dict[str, str]:
+    text = DOCUMENT.read_text(encoding="utf-8").partition("**Constants.**")[2]
+    return dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
+
+
+def test_all_are_listed_and_no_more_than_six_steer() -> None:
+    found = [name for file in ROOMS for name in numbers(file)]
+    table = listed()
+    assert sorted({*found} - {*NO_TUNING}) == sorted(table)
+    assert len(found) == len({*found})
+    steering = DOCUMENT.read_text(encoding="utf-8").partition("| statement |")[0]
+    assert sum(f"`{name}`" in steering.partition("| constant |")[2] for name in table) <= 6
+
+
+def test_their_values_are_those() -> None:
+    table = listed()
+    assert int(table["LEVELS"]) == sampling.LEVELS == sampling.DRAWS**0.5
+    assert int(table["EXCHANGES"]) == drawn.EXCHANGES
+    assert table["MOST_MESSAGES"] == f"{drawn.MOST_MESSAGES // 10**6} million"
+    assert int(table["CHOICE"]) == savings.CHOICE
+    assert int(table["BINS"]) == inputs.BINS
+    assert float(table["LEAST"]) == inputs.LEAST
+    assert [float(x) for x in table["AS_SAID"].split(", ")] == sorted({*alternatives.AS_SAID.values()}, reverse=True)
+    assert float(table["ASSUMED_TIMES"]) == sampling.ASSUMED_TIMES
+    assert own_error.HALF_WIDTH
+
+
+def test_a_constant_in_a_table_is_found(tmp_path: Path) -> None:
+    """Negative control."""
+    file = tmp_path / "a.py"
+    file.write_text('ONE: float = 0.5\nTWO, THREE = 1, 2\nTEXT = "1"\nTABLE = {"a": 1e-3}\n', encoding="utf-8")
+    assert [*numbers(file)] == ["ONE", "TWO", "THREE", "TABLE"]
