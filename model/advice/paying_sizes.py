@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from pready.model.advice.savings import CHOICE, Savings
 from pready.model.approach.interfaces import Approach
@@ -22,8 +22,8 @@ from pready.model.timeline.sampling import DRAWS
 def chance(evaluation: Evaluation, approach: Approach, min_gain: float) -> float:
     """The probability that an approach saves enough; where nothing is drawn, 1 if it does.
 
-    By half the draws that choose a way. All decide where that is within two standard errors of `LIKELY`, unless the
-    workload has so many messages that it has fewer draws than others.
+    By half the draws that choose a way; by all that do where that is within two standard errors of `LIKELY`, unless
+    the workload has so many messages that it has fewer draws than others.
     """
     if evaluation.draws == 0:
         return float(evaluation.predict(approach).speedup_percent >= 100 * min_gain)
@@ -34,7 +34,7 @@ def chance(evaluation: Evaluation, approach: Approach, min_gain: float) -> float
     first = float(Savings(step, ways, few).enough(min_gain)[1])
     if abs(first - LIKELY) > close(few) or not many:
         return first
-    return float(Savings(step, ways).enough(min_gain)[1])
+    return float(Savings(step, ways, CHOICE).enough(min_gain)[1])
 
 
 def close(draws: int) -> float:
@@ -45,7 +45,7 @@ def close(draws: int) -> float:
 def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> list[Range]:
     """Buffers per peer for which a way pays: those of the workload times powers of two, from 1 KiB to 1 GiB.
 
-    Every fourfold, and between two of which one pays every twofold.
+    Every 16-fold; between two of which one pays every fourfold, then every twofold.
     """
     here, least = evaluation.workload.buffer, float(evaluation.workload.n_partitions)
     low = min(math.ceil(math.log2(max(SMALLEST_BUFFER, least) / here)), 0)
@@ -55,8 +55,10 @@ def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -
         return chance(evaluation.at_buffer(here * 2.0**step), best.approach, min_gain) >= LIKELY
 
     known = {0: _pays(best, min_gain)}
-    _learn(known, port, (k for k in range(low, high + 1) if k % 2 == 0 or k in (low, high)))
-    _learn(known, port, (k for k in range(low, high) if known.get(k - 1) != known.get(k + 1)))
+    _learn(known, port, (k for k in range(low, high + 1) if k % 4 == 0 or k in (low, high)))
+    for by in (2, 1):
+        beside = [*pairwise(sorted(known))]
+        _learn(known, port, (k for a, b in beside if known[a] != known[b] for k in range(a + 1, b) if k % by == 0))
     out, steps = list[Range](), sorted(known)
     for is_port, run in groupby(steps, key=known.__getitem__):
         some = [*run]
