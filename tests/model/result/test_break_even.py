@@ -8,7 +8,7 @@ import pytest
 
 from pready.model.advice.paying_sizes import close
 from pready.model.advice.predict import evaluator, predict, with_library
-from pready.model.advice.savings import drawn_row
+from pready.model.advice.savings import CHOICE, drawn_row
 from pready.model.common.arrays import Array
 from pready.model.machine import machine as machines
 from pready.model.result.break_even import OverSizes
@@ -71,7 +71,7 @@ def test_an_example_pays_where_its_own_prediction_says_so(name: str) -> None:
         there = what.changed(buffer=f"{factor * what.buffer:.0f} B")
         row = drawn_row(evaluator(with_library(machine)[0], there)[0], made.advised.approach)
         assert row.probability is not None
-        if abs(row.probability - LIKELY) > close(32):
+        if abs(row.probability - LIKELY) > close(CHOICE):
             said = any(there.buffer in r for r in made.advice.pays)
             assert (row.probability >= LIKELY) == said, (factor, row.probability, made.advice.pays)
             seen[said] += 1
