@@ -133,6 +133,8 @@ def test_sizes_worth_porting_are_a_strip() -> None:
     assert [s[:2] for s in spans if s[2]] == [pytest.approx(e) for e in ((1024, 1100), (3000, 2e5), (4e5, 2**19))]
     assert [s[:2] for s in spans if not s[2]] == [pytest.approx(e) for e in ((16384, 65536), (4e5, 2**19))]
     assert all(p.get_hatch() is None for p in strip.patches[len(pays) :])  # the full ones are drawn last
+    # each kind is in the legend once
+    assert [p.get_label() for p in (strip.patches[0], strip.patches[len(pays)])] == strip.get_legend_handles_labels()[1]
 
 
 def test_lines_differ_without_colours() -> None:

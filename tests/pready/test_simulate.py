@@ -25,6 +25,12 @@ def test_table_and_picture(capsys: Capsys, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(("asked", "iterations"), [([], 100), (["--set", "iterations=120"], 120)])
+def test_iterations_are_those_asked_for_or_a_hundred(capsys: Capsys, asked: list[str], iterations: int) -> None:
+    words = ("--set", "buffer=64 KiB", *asked, "--set", "grid=2x1x1", "--approach", "single")
+    assert simulated(capsys, HALO, *words)["iterations"] == iterations
+
+
 def test_json_adds_up(capsys: Capsys) -> None:
     made = simulated(capsys, HALO, *SMALL, "--approach", "many:8:8")
     assert (made["engine"], made["iterations"]) == ("engine", 5)

@@ -159,6 +159,7 @@ def test_curves_merge_and_sort() -> None:
     curve = Curve.of([8, 1, 8], [[3.0], [1.0], [2.0, 4.0]])
     assert curve.at.tolist() == [1, 8]
     assert curve.repeats[1].tolist() == [3, 2, 4]
+    np.testing.assert_array_equal(curve.padded(), [[1, np.nan, np.nan], [3, 2, 4]])
 
 
 def test_nothing_timed_is_an_error(rng: np.random.Generator) -> None:

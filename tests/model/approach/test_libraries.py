@@ -3,9 +3,23 @@
 import pytest
 
 from pready.model.approach.interfaces import MANY, PART_AM, Approach
-from pready.model.approach.libraries import LIBRARIES, Fact, library
+from pready.model.approach.libraries import LIBRARIES, Fact, library, mpich_6314_messages
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
+
+
+@pytest.mark.parametrize(
+    ("sent", "received", "aggregate", "messages"),
+    [
+        (8, 8, 0, 8),  # aggregation is off
+        (8, 12, 0, 4),
+        (8, 8, 4096, 2),  # four of 1 KiB fit, and divide them
+        (8, 8, 3 * 1024, 4),  # three fit, of which two divide them
+        (8, 8, 1 << 20, 1),
+    ],
+)
+def test_mpich_6314_puts_as_many_together_as_fit(sent: int, received: int, aggregate: int, messages: int) -> None:
+    assert mpich_6314_messages(sent, received, 8192, aggregate) == messages
 
 
 @pytest.mark.parametrize(
