@@ -111,20 +111,21 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     sizes = [*measured, *beyond]
     weights: dict[tuple[float, float], float] = {}
     places = [(before, at) for before, at in pairwise(sizes) if at >= SMALLEST_RENDEZVOUS]
-    for before, at in places:
-        prior = ELSEWHERE / len(places) + (1 - ELSEWHERE) * _prior(before, at, default.value, low, high)
-        weights[before, at] = prior * (_tells(signs[at], fit) if at in signs else 1.0)
+    seen = {place: signs.get(whole[1]) for whole in places for place in _octaves(*whole)}
+    for (before, at), sign in seen.items():
+        prior = ELSEWHERE / len(seen) + (1 - ELSEWHERE) * _prior(before, at, default.value, low, high)
+        weights[before, at] = prior * (1.0 if sign is None else _tells(sign, fit))
     total = sum(weights.values())
     kept = {place: w / total for place, w in weights.items() if w > LEAST_WEIGHT * total}
     best = max(kept, key=lambda place: kept[place])
     # Where nothing shows, the default's very size.
     exact = {
-        place: default.value if place[0] < default.value <= place[1] and place[1] not in signs else place[1]
+        place: default.value if place[0] < default.value <= place[1] and seen[place] is None else place[1]
         for place in kept
     }
     whole = sum(kept.values())
     mixture = tuple((exact[place], w / whole) for place, w in kept.items())
-    sign = signs.get(best[1])
+    sign = seen[best]
     why = f"default of {transport.name}" if sign is None else sign.why
     ends = min(kept)[0] + 1, max(max(kept)[1], *exact.values())
     border = Border(
@@ -133,6 +134,12 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     split = _split(with_bridges(fit), border.at)
     segments = tuple(replace(s, protocol="rendezvous" if s.from_bytes >= border.at else None) for s in split.segments)
     return replace(split, segments=segments), border
+
+
+def _octaves(before: float, at: float) -> list[tuple[float, float]]:
+    """Between two sizes that were measured: what shows there may begin at any power of two between them."""
+    cuts = [2.0**k for k in range(ceil(log2(SMALLEST_RENDEZVOUS)), 31) if before < 2.0**k < at]
+    return list(pairwise([before, *(cut for cut in cuts if at >= 2 * cut), at]))
 
 
 def _prior(before: float, at: float, default: float, low: float, high: float) -> float:

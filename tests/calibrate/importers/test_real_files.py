@@ -3,31 +3,32 @@
 Rendezvous: the size that shows, or that the library is known to have, within one size; sources in the folder's README.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from given import Patch
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve
-from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark, read
+from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark, read, to_machine
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
 from pready.calibrate.importers.windows import ANSWER, without_answers
 from pready.calibrate.machine.round_trip import round_trip
 from pready.calibrate.machine.segments import one_way
+from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
 from pready.model.engine import simulate
 from pready.model.machine.machine import Fabric, Machine, load
 from pready.model.machine.transports import Transport, transport
+from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 
 FOLDER = Path(os.environ.get("PREADY_FABRICS", Path(__file__).resolve().parents[4] / "shared" / "fabrics"))
@@ -152,6 +153,28 @@ def test_half_of_the_sizes_predict_the_other_half() -> None:
                     off[kind] += [predicted(machine, size) / (share * t) - 1 for size, t in curve.medians.items()]
     for kind, errors in off.items():
         assert np.mean(np.abs(errors) < 0.10) >= 0.9, kind
+
+
+@pytest.mark.slow
+def test_half_of_the_sizes_decide_as_all_do(monkeypatch: Patch) -> None:
+    """Of the example halo: never the opposite, and undecided in a quarter of the cases at most."""
+    halo, differ = workload.load("examples/halo3d.toml"), 0
+
+    def part(begin: int | None, files: Sequence[Path], **_: object) -> tuple[Imported, list[str], list[Path]]:
+        made, notes, used = collected(files)
+        return made if begin is None else half(made, begin), notes, used
+
+    for name in ("alaska-ib", "alps", "archer2", "hpc6a", "fugaku", "pinnacles"):
+        files, lib, fabric, _ = CLUSTERS[name]
+        words = []
+        for begin in (None, 0, 1):
+            monkeypatch.setattr(to_machine, "collected", partial(part, begin))
+            machine = from_files(paths(files), name=name, library=lib, fabric=fabric).machine
+            words.append(predict(machine, halo).advice.verdict)
+        print(name, words)
+        assert len({*words} - {"undecided"}) <= 1
+        differ += sum(word != words[0] for word in words[1:])
+    assert differ <= 3
 
 
 @pytest.mark.parametrize("name", [*CLUSTERS, *MORE])
