@@ -1,7 +1,5 @@
 """Capture files made by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pready.calibrate.capture import files

@@ -1,7 +1,5 @@
 """OTF2 traces made by the reader's own writer, as Score-P writes them of MPI+OpenMP programs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

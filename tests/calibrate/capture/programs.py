@@ -1,7 +1,5 @@
 """Programs to be captured, built with the MPI libraries that are here, and run with and without the capture."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

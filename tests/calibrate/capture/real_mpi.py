@@ -1,7 +1,5 @@
 """The real MPI libraries to test with, and where what is compiled for them is kept."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Exchanges are named by the routines of the application, whatever lies between these and MPI."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by
@@ -15,11 +13,8 @@ def call(function: str, offset: int, line: str = "", known: bool = True) -> Fram
 SEND, UPDATE = call("send", 1), call("update_halo", 2)
 
 
-def test_a_routine_that_sends_itself_has_its_name() -> None:
-    assert names_of([(call("solve", 5),), (call("advect", 6),)]) == ["solve", "advect"]
-
-
 def test_helpers_are_looked_through() -> None:
+    assert names_of([(call("solve", 5),), (call("advect", 6),)]) == ["solve", "advect"]
     chains = [(SEND, UPDATE, call("pdv", 10)), (SEND, UPDATE, call("accelerate", 20))]
     assert names_of(chains) == ["update_halo from pdv", "update_halo from accelerate"]
 
@@ -53,10 +48,7 @@ def test_two_exchanges_in_one_call_have_one_name() -> None:
 
 def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> None:
     main = call("main", 90)
-    left, right = (
-        (call("send_left", 1), call("exchange", 10), main),
-        (call("send_right", 2), call("exchange", 20), main),
-    )
+    left, right = ((call(f"send_{to}", n), call("exchange", 10 * n), main) for n, to in ((1, "left"), (2, "right")))
     assert names_of([shared_by([left, right])]) == ["exchange"]
     # one helper called twice is the helper, and nothing in common leaves the first message's
     assert shared_by([left, (left[0], call("exchange", 11), main)]) == left
@@ -76,15 +68,10 @@ def test_bindings_and_runtimes_do_not_count() -> None:
     def place(name: str, file: str, caller: int) -> Place:
         return Place(16, True, "", file, name=name, caller=caller)
 
-    places = [
-        None,
-        place("pmpi_isend__", "/lib/libmpi_mpifh.so.40", 2),
-        place("exchange", "/bin/app", 3),
-        place("work._omp_fn.0", "/bin/app", 4),
-        place("GOMP_parallel", "/lib/libgomp.so.1", 5),
-        place("main", "/bin/app", 6),
-        place("__libc_start_call_main", "/lib/libc.so.6", 0),
-    ]
+    app, chain = "/bin/app", ("pmpi_isend__", "exchange", "work._omp_fn.0", "GOMP_parallel", "main")
+    files = ("/lib/libmpi_mpifh.so.40", app, app, "/lib/libgomp.so.1", app)
+    places = [None, *(place(name, file, n + 2) for n, (name, file) in enumerate(zip(chain, files, strict=True)))]
+    places.append(place("__libc_start_call_main", "/lib/libc.so.6", 0))
     assert [c.function for c in chain_of(places, 1)] == ["exchange", "work._omp_fn.0", "main"]
     places[3] = place("main program", "/bin/app", 5)  # Fortran's
     assert [c.function for c in chain_of(places, 1)] == ["exchange", "main program"]

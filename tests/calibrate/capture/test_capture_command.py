@@ -1,23 +1,19 @@
 """``pready capture``: its options, what it says, and that the command's exit status stays its own."""
 
-from __future__ import annotations
-
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from programs import HERE, Mpi, each_library, pready
+from given import Capsys, Patch, Request
+from programs import Mpi, each_library, pready
 from real_mpi import kept
 
 from pready.calibrate.capture.environment import exports, variables
-from pready.calibrate.capture.files import ANY, read_run
+from pready.calibrate.capture.files import read_run
 from pready.cli import main
 from pready.commands import capture
 
@@ -49,7 +45,7 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_nothing_captured_is_said(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_nothing_captured_is_said(tmp_path: Path, request: Request) -> None:
     mpi = Mpi("mpich", kept(request))
     assert mpi.library.exists()
     done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
@@ -68,9 +64,7 @@ def test_nothing_captured_is_said(tmp_path: Path, request: pytest.FixtureRequest
         (["-o", "used", "--", "true"], "used: is not empty; valid: a new folder for each run\n"),
     ],
 )
-def test_refused(
-    tmp_path: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_refused(tmp_path: Path, words: list[str], said: str, monkeypatch: Patch, capsys: Capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "used" / "file").mkdir(parents=True)
     assert main(["capture", *words]) == 2
@@ -107,51 +101,3 @@ def test_variables() -> None:
     assert found["OMPI_MCA_mca_base_env_list"] == "LD_PRELOAD;PREADY_CAPTURE_DIR;PREADY_CAPTURE_MIB"
     assert "OMPI_MCA_mca_base_env_list" not in variables(library, folder, 64, ["mpiexec", "-x", "PATH"], {})
     assert exports({"A": "b c"}) == "export A='b c'\n"
-
-
-CP2K = shutil.which("cp2k.psmp")
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(CP2K is None, reason="needs CP2K, Debian's package cp2k")
-def test_cp2k_is_captured_unchanged(tmp_path: Path) -> None:
-    """A program that nobody here wrote: Fortran, MPI and libgomp, with the MPI of its distribution."""
-    assert CP2K is not None
-    mpiexec, mpicc = (Path(CP2K).parent / name for name in ("mpiexec", "mpicc"))
-    if not (mpiexec.exists() and mpicc.exists()):
-        pytest.skip("needs the MPI that CP2K is built with, with its compiler (libopenmpi-dev)")
-    words = [str(mpiexec), "--allow-run-as-root", "--oversubscribe", "-n", "2", CP2K, "-i", str(HERE / "water.inp")]
-    environ = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
-    environ["CP2K_DATA_DIR"] = "/usr/share/cp2k"
-
-    def energy(text: str) -> float:
-        (line,) = [row for row in text.splitlines() if "Total FORCE_EVAL" in row]
-        return float(line.split()[-1])
-
-    alone = [
-        subprocess.run(words, env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=True)
-        for _ in range(2)
-    ]
-    run_to_run = abs(energy(alone[0].stdout) - energy(alone[1].stdout))
-    done = subprocess.run(
-        [sys.executable, "-m", "pready", "capture", "-o", str(tmp_path / "run"), "--", *words],
-        env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert abs(energy(done.stdout) - energy(alone[0].stdout)) <= max(10 * run_to_run, 1e-12)
-    run = read_run(tmp_path / "run")
-    assert [p.rank for p in run.ranks] == [0, 1]
-    assert {p.runtime for p in run.ranks} == {"libgomp"}
-    assert {p.ended for p in run.ranks} == {"exit"}
-    for process in run.ranks:
-        assert process.of("region").sum() > 500
-        assert process.of("collective").sum() > 500
-        assert process.dropped == process.dropped_requests == 0
-    # What one rank sends, the other has room for, from it or from anyone.
-    for sender, receiver in ((0, 1), (1, 0)):
-        sent = run.ranks[sender].records[run.ranks[sender].of("isend", "send")]
-        received = run.ranks[receiver].records[run.ranks[receiver].of("irecv", "recv")]
-        assert (
-            sent["what"][sent["who"] == receiver].sum()
-            <= received["what"][np.isin(received["who"], [sender, ANY])].sum()
-        )

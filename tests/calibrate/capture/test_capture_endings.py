@@ -1,7 +1,5 @@
 """Captured programs print the same and end the same, however they end; lost records are counted."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -13,7 +11,7 @@ import pytest
 from programs import Mpi, each_library
 from real_mpi import LIBRARIES, kept
 
-from pready.calibrate.capture.files import Process, read_run
+from pready.calibrate.capture.files import Process, Run, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import notes
 
@@ -133,28 +131,27 @@ def test_without_room_for_a_file(mpi: Mpi, tmp_path: Path, where: str, way: str)
             subprocess.run(["umount", str(folder)], check=True)
 
 
+def as_alone(mpi: Mpi, built: Path, folder: Path) -> Run | None:
+    """What is captured of a program, which prints and ends as without."""
+    program: list[str | Path] = [built, "nine"]
+    without = mpi.run(0, program)
+    done, run = mpi.captured(0, program, folder)
+    assert (done.returncode, done.stdout) == (without.returncode, without.stdout) == (9, without.stdout)
+    return run
+
+
 @pytest.mark.parametrize("has", ["nothing", "mpi", "openmp"])
 def test_without_mpi_or_openmp(mpi: Mpi, tmp_path: Path, has: str) -> None:
     flags = {"nothing": (), "mpi": ("-DWITH_MPI",), "openmp": ("-fopenmp", "-DWITH_OPENMP")}[has]
     unknown = () if has == "openmp" else ("-Wno-unknown-pragmas", "-Wno-unused-function")
     cc = mpi.mpicc if has == "mpi" else ["cc"]
-    program: list[str | Path] = [
-        mpi.compiled("endings.c", *flags, *unknown, "-lpthread", name=f"endings-{has}", cc=cc),
-        "nine",
-    ]
-    without = mpi.run(0, program)
-    done, run = mpi.captured(0, program, tmp_path / "run")
-    assert (done.returncode, done.stdout) == (without.returncode, without.stdout) == (9, without.stdout)
-    if has == "nothing":
-        assert run is None
-    elif has == "mpi":
-        assert run is not None
-        assert run.ranks[0].of("sendrecv").sum() == 20
-        assert any("no parallel region was seen" in note for note in notes(run))
-    else:
-        assert run is not None
-        assert (run.ranks, run.processes[0].of("region").sum()) == ((), 20)
-        assert any("no messages" in note for note in notes(run))
+    built = mpi.compiled("endings.c", *flags, *unknown, "-lpthread", name=f"endings-{has}", cc=cc)
+    run = as_alone(mpi, built, tmp_path / "run")
+    assert (run is None) == (has == "nothing")
+    if run is not None:
+        kind, said = ("sendrecv", "no parallel region was seen") if has == "mpi" else ("region", "no messages")
+        assert (len(run.ranks), run.processes[0].of(kind).sum()) == (has == "mpi", 20)
+        assert any(said in note for note in notes(run))
 
 
 def test_a_process_that_may_write_no_large_file(mpi: Mpi, tmp_path: Path) -> None:
@@ -176,17 +173,10 @@ def test_static_openmp(mpi: Mpi, tmp_path: Path, how: str) -> None:
     archive = said.stdout.strip()
     if not Path(archive).is_absolute():
         pytest.skip("needs libgomp.a")
-    static = ["-static"] if how == "all" else []
-    flags = ["-fopenmp", "-DWITH_OPENMP", *static]
-    name = f"endings-static-{how}"
-    program: list[str | Path] = [
-        mpi.compiled("endings.c", *flags, name=name, cc=["gcc"], libraries=[archive, "-ldl", "-lpthread"]),
-        "nine",
-    ]
-    without = mpi.run(0, program)
-    done, run = mpi.captured(0, program, tmp_path / "run")
-    assert (done.returncode, done.stdout) == (without.returncode, without.stdout) == (9, without.stdout)
-    assert run is None
+    flags = ["-fopenmp", "-DWITH_OPENMP", *(["-static"] if how == "all" else [])]
+    libraries = [archive, "-ldl", "-lpthread"]
+    built = mpi.compiled("endings.c", *flags, name=f"endings-static-{how}", cc=["gcc"], libraries=libraries)
+    assert as_alone(mpi, built, tmp_path / "run") is None
 
 
 def test_another_family_of_mpi(tmp_path: Path, request: pytest.FixtureRequest) -> None:

@@ -1,7 +1,5 @@
 """Capture files: what is read of a file made by hand, and that damaged ones are refused in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -63,14 +61,12 @@ def test_names_in_a_file_hold_no_control_character() -> None:
     assert process.command.isprintable()
 
 
-def test_two_runs_in_a_folder_are_refused(tmp_path: Path) -> None:
+def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
     for name in ("a.capture", "b.capture"):
         (tmp_path / name).write_bytes(capture_file([], rank=0, ranks=2))
     with pytest.raises(PreadyError, match="holds two runs"):
         read_run(tmp_path)
-
-
-def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
+    (tmp_path / "b.capture").unlink()
     (tmp_path / "a.capture").write_bytes(capture_file([], rank=-1, ranks=-1))
     with pytest.raises(PreadyError, match="holds no process that called MPI_Init; valid: records of every rank"):
         read_run(tmp_path).all_ranks()

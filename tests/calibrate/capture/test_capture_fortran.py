@@ -1,7 +1,5 @@
 """Fortran programs, with both modules: the wheels have no Fortran, so the MPI on PATH is taken where it has."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

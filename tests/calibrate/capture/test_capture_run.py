@@ -1,7 +1,5 @@
 """Programs that are captured unchanged: what threads and messages they had is known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

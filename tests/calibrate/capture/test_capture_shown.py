@@ -1,7 +1,5 @@
 """The page of a captured run with its pictures, and the trace."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

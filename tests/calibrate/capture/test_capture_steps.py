@@ -1,7 +1,5 @@
 """The step of runs made by hand: exchanges that not every rank takes part in, waiting that is no computing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two captured runs made by hand: what the port saved of each exchange is known to the microsecond."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Records that are changed and still valid: figures that contradict each other are never printed."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

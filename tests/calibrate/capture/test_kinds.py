@@ -1,7 +1,5 @@
 """Programs of many kinds, each with a truth: exchanges of a step, steps, partners, bytes, and how they send."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

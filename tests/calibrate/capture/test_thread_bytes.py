@@ -1,7 +1,5 @@
 """What each thread sends of a buffer, where threads send themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

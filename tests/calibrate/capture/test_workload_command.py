@@ -1,11 +1,10 @@
 """``pready workload``: the file that it writes says what the captured program did."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
+from given import Capsys, Request
 from programs import Mpi, each_library
 from real_mpi import kept
 
@@ -43,9 +42,7 @@ EXPECTED: dict[str, dict[str, object]] = {
 @pytest.mark.thorough
 @pytest.mark.alone
 @pytest.mark.parametrize("case", sorted(CASES))
-def test_the_file_says_what_the_program_did(
-    mpi: Mpi, tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_file_says_what_the_program_did(mpi: Mpi, tmp_path: Path, case: str, capsys: Capsys) -> None:
     words, ranks = CASES[case]
     done, run = mpi.captured(ranks, stencil(mpi, tmp_path, words), tmp_path / "run")
     assert (done.returncode, done.stderr) == (0, "")
@@ -68,7 +65,7 @@ def test_the_file_says_what_the_program_did(
 
 
 @pytest.mark.thorough
-def test_a_sweep_is_found(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_sweep_is_found(tmp_path: Path, request: Request) -> None:
     mpi = Mpi("openmpi", kept(request))
     program = mpi.compiled("sweep.c", "-fopenmp")
     done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "2", "2", "100"], tmp_path / "run")
@@ -80,7 +77,7 @@ def test_a_sweep_is_found(tmp_path: Path, request: pytest.FixtureRequest) -> Non
 
 
 @pytest.mark.thorough
-def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: Capsys) -> None:
     program = mpi.endings()
     mpi.captured(1, [program, "plain"], tmp_path / "alone")
     assert main(["workload", str(tmp_path / "alone")]) == 2
@@ -95,7 +92,7 @@ def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: pytest.Captur
     assert "holds 1 of 2 ranks" in capsys.readouterr().err
 
 
-def test_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_run(tmp_path: Path, capsys: Capsys) -> None:
     for folder in (tmp_path, tmp_path / "none"):
         assert main(["workload", str(folder)]) == 2
         said = capsys.readouterr()

@@ -1,13 +1,11 @@
 """Results as documents keep them: among text, and beside runs on GPUs or within a node. The figures are ours."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
 
-from pready.calibrate.importers import ImportFormatError, import_benchmark
+from pready.calibrate.importers import ImportFormatError
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import from_files
@@ -46,20 +44,16 @@ def test_text_after_a_table_is_no_row(after: str) -> None:
     assert times(f"# A report\n1. 4 nodes\n{latency()}{after}\n{latency()}") == ALONE
 
 
-@pytest.mark.parametrize(
-    "damaged", ["1Q                  4.00\n", "-5                  4.00\n", "20,48               4.00\n"]
-)
-def test_a_damaged_row_is_refused_within_a_table(damaged: str) -> None:
-    with pytest.raises(ImportFormatError, match=re.escape(damaged.split(maxsplit=1)[0])):
-        parse((latency() + damaged).encode())
+@pytest.mark.parametrize("before", ["", "\nmpirun: a warning\n"])
+@pytest.mark.parametrize("damaged", ["1Q", "-5", "20,48"])
+def test_a_damaged_row_is_refused_within_a_table(damaged: str, before: str) -> None:
+    with pytest.raises(ImportFormatError, match=re.escape(damaged)):
+        parse(f"{latency()}{before}{damaged}                  4.00\n".encode())
 
 
 def test_rows_after_a_launchers_message_are_rows() -> None:
-    """A damaged size there is refused, too."""
     whole = latency().splitlines()
     assert times("\n".join([*whole[:3], "", "mpirun: a warning", *whole[3:], ""])) == ALONE
-    with pytest.raises(ImportFormatError, match="'1Q'"):
-        parse((latency() + "\nmpirun: a warning\n1Q                  4.00\n").encode())
 
 
 def test_text_after_imbs_table_is_no_row() -> None:
@@ -108,13 +102,6 @@ def test_the_command_line_before_a_run_says_where_it_ran() -> None:
     assert "asks for one node" in parse(one.encode()).one_node
 
 
-def test_a_benchmark_of_imb_that_is_not_read_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "allreduce.txt"
-    path.write_text("# Benchmarking Allreduce\n# #processes = 2\n#bytes #repetitions t_avg[usec]\n1 9 1.0\n")
-    with pytest.raises(ImportFormatError, match="test = 'Allreduce' is not supported; valid: IMB PingPong"):
-        import_benchmark(path)
-
-
 def test_why_a_folders_ping_pong_was_left_out_is_said(tmp_path: Path) -> None:
     """Two ranks on one node took 0.3 us, so the bandwidth has no ping-pong beside it."""
     (tmp_path / "bw.txt").write_text("# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n8      8.00\n")
@@ -151,12 +138,9 @@ def test_what_a_launcher_puts_before_each_line_is_taken_off(prefix: str) -> None
     assert pong.medians == {1000: pytest.approx(2e-6)}
 
 
-def test_words_before_a_title_are_no_prefix_of_rows() -> None:
-    assert times("Output of 2 nodes: " + latency()) == ALONE
-
-
 @pytest.mark.parametrize(
-    "title", ["MPI_Get latency", "MPI_Fetch_and_op latency", "MPI_Get-CUDA Bandwidth", "NCCL Latency"]
+    "title",
+    ["MPI_Get latency", "MPI_Fetch_and_op latency", "MPI_Get-CUDA Bandwidth", "NCCL Latency", "MPI Allreduce Latency"],
 )
 def test_rows_of_another_operation_are_not_those_of_the_run_before(title: str) -> None:
     """osu_get_latency, osu_fop_latency and NCCL's tests have titles of their own, whose rows are not used."""

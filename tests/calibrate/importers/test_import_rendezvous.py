@@ -9,8 +9,6 @@ each, as OSU prints.
 Measured on 2026-11-21: of 100 machines with a step 100 found at the very size; of 100 without, none.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

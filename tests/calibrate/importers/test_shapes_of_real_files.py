@@ -4,8 +4,6 @@ The figures are ours. UCX's shape: t(s) = 1.0 us + 0.33 ns/B, from 16 KiB on 3.8
 one line and 5.4 us on the other: no step up shows, as with libraries that switch where both take equally long.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from given import Capsys, Patch
 
 from pready.calibrate.importers import ImportFormatError
 from pready.calibrate.importers import read as parse
@@ -25,7 +24,6 @@ from pready.model.advice.predict import predict
 from pready.model.machine.machine import Fabric, load
 from pready.model.machine.path import Segment
 from pready.model.machine.writing import dumps
-from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
 
 SIZES = (0, *(1 << k for k in range(23)))
@@ -71,9 +69,6 @@ def imported(
 def rendezvous(made: FromFiles) -> Segment:
     """The first segment that is one."""
     return next(s for s in made.machine.inter.segments if s.protocol == "rendezvous")
-
-
-# --- protocol borders ---------------------------------------------------------------------------------
 
 
 def test_a_rendezvous_without_a_step_in_time_is_seen(tmp_path: Path) -> None:
@@ -180,9 +175,6 @@ def test_the_data_move_the_default(tmp_path: Path) -> None:
     assert begins.interval[0] <= 16384
 
 
-# --- sizes that nobody measured ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("sizes", [SIZES[:8], SIZES[:15]], ids=["to 64 B", "to 8 KiB"])
 def test_larger_messages_than_were_measured_are_assumed(sizes: Sequence[int], tmp_path: Path) -> None:
     made = imported(tmp_path, latency(ucx, sizes), bandwidth(lambda s: 0.13 + 0.082e-3 * s))
@@ -206,17 +198,14 @@ def test_smaller_messages_than_were_measured_are_assumed(tmp_path: Path) -> None
     assert one_way(made.machine, 1 << 20) == pytest.approx(ucx(1 << 20) * 1e-6, rel=0.02)
 
 
-def test_the_adapter_answers_on_slingshot(tmp_path: Path) -> None:
-    assert (
-        imported(tmp_path, latency(ucx), library="cray-mpich", fabric="slingshot").machine.progress.value == "hardware"
-    )
-    assert imported(tmp_path, latency(ucx)).machine.progress.value == "on-call"
-
-
-def test_library_and_fabric_are_asked_for_where_they_decide(tmp_path: Path) -> None:
+def test_library_and_fabric_say_who_answers_and_are_asked_for(tmp_path: Path) -> None:
     unknown = imported(tmp_path, latency(straight), library=None, fabric=None)
     assert any("--library and --fabric" in line for line in unknown.summary)
-    assert not any("--library" in line for line in imported(tmp_path, latency(straight)).summary)
+    known = imported(tmp_path, latency(straight))
+    assert known.machine.progress.value == "on-call"
+    assert not any("--library" in line for line in known.summary)
+    slingshot = imported(tmp_path, latency(ucx), library="cray-mpich", fabric="slingshot")
+    assert slingshot.machine.progress.value == "hardware"
 
 
 def test_a_bandwidth_plateau_shows_a_rendezvous(tmp_path: Path) -> None:
@@ -253,17 +242,6 @@ def test_netgauge_rows_without_a_time_are_skipped_and_all_of_them_refused() -> N
     assert "1 rows with -nan in their times were skipped" in notes
     with pytest.raises(ImportFormatError, match="all are nan"):
         parse((head + lost).encode())
-
-
-# --- files of several tests, runs and formats -------------------------------------------------------
-
-
-def test_an_unsupported_test_in_a_file_is_named_and_the_others_are_read() -> None:
-    text = latency(ucx) + "# OSU MPI Allreduce Latency Test v7.3\n# Size Avg Latency(us)\n4 -12.0\n8 20.00\n"
-    read = parse(text.encode())
-    assert read.observations.ping_pong is not None
-    assert len(read.observations.ping_pong) == len(SIZES)
-    assert any("Allreduce Latency" in note for note in read.notes)
 
 
 def test_both_ways_are_read_and_said(tmp_path: Path) -> None:
@@ -311,13 +289,6 @@ def test_a_pasted_table_under_a_title_is_that_test() -> None:
     assert read.observations.stream.repeats[-1][0] == pytest.approx(1e-6 * (0.1 + 1e-4 * SIZES[-1]), rel=1e-3)
 
 
-def test_columns_of_other_things_are_no_table_of_messages(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text("Size,Median,Mean,STD\n128,10.2,8.9,120.3\n512,10.8,9.0,42.5\n")
-    with pytest.raises(ImportFormatError, match="columns = 'Size', 'Median', 'Mean', 'STD': none is read"):
-        collected([path])
-
-
 def test_a_folder_gives_what_can_be_used_and_names_the_rest(tmp_path: Path) -> None:
     (tmp_path / "latency.out").write_text(latency(ucx))
     (tmp_path / "README.md").write_text("# About\n")
@@ -332,9 +303,6 @@ def test_a_folder_gives_what_can_be_used_and_names_the_rest(tmp_path: Path) -> N
     (tmp_path / "latency.out").unlink()
     with pytest.raises(ImportFormatError, match="no file in it can be used"):
         collected([tmp_path])
-
-
-# --- one node ------------------------------------------------------------------------------------------
 
 
 def within(size: int) -> float:
@@ -366,7 +334,7 @@ def test_processes_that_wait_do_not_make_a_slow_message_local() -> None:
     assert parse(("$ srun -N2 -n2 ./osu_latency\n" + latency(ucx)).encode()).one_node == ""
 
 
-def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: Capsys) -> None:
     between, inside, out = tmp_path / "b.txt", tmp_path / "i.txt", tmp_path / "m.toml"
     between.write_text(latency(ucx))
     inside.write_text(imb(within, 62))
@@ -386,28 +354,21 @@ def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: pytes
     assert 1 / large.G.value == pytest.approx((4 << 20) / within(4 << 20) * 1e6, rel=0.1)
 
 
-def within_of(path: Path) -> Value[float]:
-    """The time per byte within a node."""
-    intra = load(path).intra
-    assert intra is not None
-    return intra.segments[-1].G
-
-
 def test_intra_is_added_to_a_machine(tmp_path: Path) -> None:
     between, inside, out = tmp_path / "b.txt", tmp_path / "i.txt", tmp_path / "m.toml"
     between.write_text(latency(ucx))
     inside.write_text(imb(within, 62))
-    assert main(["calibrate", "import", str(between), "--fabric", "roce", "-o", str(out)]) == 0
-    assert within_of(out).source == "assumed"
-    assert main(["calibrate", "import", "--intra", str(inside), "--merge", str(out), "-o", str(out)]) == 0
-    assert within_of(out).source == "measured"
-    assert load(out).fabric == "roce"
+    for words, source in (([str(between), "--fabric", "roce"], "assumed"),
+                          (["--intra", str(inside), "--merge", str(out)], "measured")):  # fmt: skip
+        assert main(["calibrate", "import", *words, "-o", str(out)]) == 0
+        machine = load(out)
+        assert machine.intra is not None
+        assert machine.intra.segments[-1].G.source == source
+        assert machine.fabric == "roce"
     assert main(["calibrate", "import", "--intra", str(inside), "-o", str(out)]) == 2
 
 
-def test_a_cray_ex_user_gets_from_files_to_a_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cray_ex_user_gets_from_files_to_a_verdict(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     """The commands of docs/howto/cray-ex.md as printed there, on OSU's files in a folder and the example workload."""
     page = Path("docs/howto/cray-ex.md").read_text(encoding="utf-8")
     commands = [line[2:] for line in page.splitlines() if line.startswith("$ pready")]

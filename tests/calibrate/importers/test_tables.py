@@ -1,7 +1,5 @@
 """Tables as people keep them: the right value, or the right refusal. All figures are ours: 1.2 us + 84 ns per KiB."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -116,7 +114,7 @@ def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("Size,Median,Mean\n8,1.2,1.3\n", "columns = 'Size', 'Median', 'Mean': none is read"),
+        ("Size,Median,Mean,STD\n8,1.2,1.3,9\n", "columns = 'Size', 'Median', 'Mean', 'STD': none is read"),
         ("Size,Latency A (us),Latency B (us)\n8,1.2,1.3\n", "none is a time"),
         ("Size,Latency (us),time (us)\n8,1.2,1.3\n", "columns 'Latency (us)', 'time (us)' are not told apart"),
         ("Size,bandwidth (gb/s)\n8,1.2\n", "may be bits or bytes"),
@@ -151,9 +149,6 @@ def test_names_of_columns() -> None:
     assert column(0, "Transmit Size").quantity == "other"
     assert column(0, "Message rate (M/s)").factor == 1e6
     assert column(0, "Msg/sec").factor == 1.0
-
-
-# --- what a run was ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -232,9 +227,6 @@ def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytes
     assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in said
     assert main(["calibrate", "import", str(path), "--command", "pml ob1", "-o", str(out)]) == 0
     assert "1.2 us for a small message" in capsys.readouterr().err
-
-
-# --- figures that contradict each other ------------------------------------------------------------------
 
 
 def osu(title: str, column: str, lines: str, said: str = "") -> str:
@@ -327,9 +319,6 @@ def test_an_empty_message_that_never_touched_its_buffer_is_left_out(tmp_path: Pa
     assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(11.2e-6, rel=0.02)
 
 
-# --- more of what people have ----------------------------------------------------------------------------
-
-
 def imb(test: str, head: str, columns: str, lines: str) -> bytes:
     return f"# Benchmarking {test}\n# #processes = 2 {head}\n{columns}\n{lines}".encode()
 
@@ -402,9 +391,7 @@ def test_one_size_is_refused_without_words_of_a_calibration(tmp_path: Path, caps
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["\n" * 50_000, "srun " * 50_000, "# " * 50_000, " 1" * 50_000],
-    ids=["blank", "command", "comment", "row"],
+    "text", ["\n" * 50_000, "srun " * 50_000, "# " * 50_000, " 1" * 50_000], ids=["blank", "command", "comment", "row"]
 )
 def test_text_without_tables_is_refused_in_time_that_grows_with_its_size(text: str) -> None:
     """A pattern that looked over all blank lines from each of them took hours."""

@@ -1,7 +1,5 @@
 """Windows of messages with one answer: the gap is recovered, and so is the time of the window."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
