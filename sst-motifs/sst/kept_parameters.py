@@ -6,6 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,8 @@ def fitted(
         pass
     if on_fit is not None:
         on_fit()
-    found = calibrate(machine, path, cache, how)
+    # Two ranks gain nothing from a second process, which costs a launcher's start for each of some twenty runs.
+    found = calibrate(machine, path, cache, None if how is None else replace(how, processes=1, threads=1))
     file.parent.mkdir(parents=True, exist_ok=True)
     # Whole or not at all: others may be reading.
     with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as stream:
