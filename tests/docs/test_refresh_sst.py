@@ -16,7 +16,7 @@ def test_each_line_is_the_record_s(path: str, begins: str) -> None:
 
 
 def test_another_record_makes_other_lines() -> None:
-    other = MADE | {"halos": {"step": [-0.5, 0.1], "apart": [-0.2, 0.3]}}
+    other = MADE | {"halos": {"step": [-0.5, 0.1], "apart": [-0.2, 0.3], "eager": [0.0, 0.1]}}
     assert values(other)["step"] == "50"
     assert (values(other)["apart_low"], values(other)["apart_high"]) == ("−20.0", "+30.0")
     changed = [p for p, made in lines(other).items() if made != lines(MADE)[p]]

@@ -35,6 +35,7 @@ FEW = [
     *two_rank_scenes(load("meluxina"), 0, 4),
     *(Scene("in step", halo("48 KiB", None), way, (2, 2, 2), 1) for way in HALO_WAYS),
     *(Scene("halo 192 KiB", halo("192 KiB", 0.04), way, (4, 4, 4), 2) for way in HALO_WAYS[:2]),
+    *(Scene("halo 192 KiB, eager", halo("192 KiB", 0.04), way, (4, 4, 4), 2, True) for way in HALO_WAYS[:2]),
 ]
 
 
@@ -84,7 +85,7 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
     found = answered(tmp_path, StandIn(0.03))
     assert all(c.ok for c in found.checks), found.checks
     assert [c.worst for c in found.checks[:4]] == pytest.approx([1 - 1 / 1.03] * 4)
-    assert [c.rows for c in found.checks] == [7, 5, 7, 5, 5, 3, 2, 3]
+    assert [c.rows for c in found.checks] == [7, 5, 7, 5, 7, 3, 2, 2, 4]
     assert found.wrong_is_rejected
     assert found.ok
     assert [c.slack for c in found.checks[:2]] == pytest.approx([1 - (1 - 1 / 1.03) / limit for limit in (0.05, 0.10)])
@@ -98,14 +99,15 @@ def test_known_differences_have_a_cause(answered: Any, tmp_path: Path) -> None:
     assert {(r.scene.name.partition(" ")[0], r.cause) for r in found.rows if r.cause} == {
         ("in", sst.IN_STEP),
         ("halo", sst.OUT_OF_STEP),
+        ("halo", sst.ONE_CPU),
     }
 
 
 def test_larger_ones_fail(answered: Any, tmp_path: Path) -> None:
     found = answered(tmp_path, StandIn(0.30))
     off = [c.name.partition(",")[0] for c in found.checks if not c.ok]
-    assert len(off) == 6  # iterations are mostly computation
-    assert off[4:] == ["64 ranks in step", "64 ranks out of step"]
+    assert off[4:] == ["64 ranks in step", "64 ranks out of step", "64 ranks out of step"]
+    assert len(off) == 7  # iterations are mostly computation
     assert not found.ok
 
 
@@ -120,6 +122,23 @@ def test_a_gain_that_is_off_breaks_a_limit_of_its_own(answered: Any, tmp_path: P
     found = answered(tmp_path, answer)
     (eta,) = (c for c in found.checks if c.name == "64 ranks, η")
     assert (eta.worst, eta.ok) == (pytest.approx(0.3), False)
+
+
+def test_what_handshakes_take_in_sst_is_no_difference(answered: Any, tmp_path: Path) -> None:
+    """Runs with handshakes take 30 % longer: they do in SST, or all of the halo does."""
+    as_said = StandIn()
+
+    def handshakes(scene: Scene, eager: float = 1.0) -> Simulated:
+        said = as_said(scene)
+        longer = (eager if scene.eager else 1.3) if scene.name.startswith("halo") else 1.0
+        return Simulated(said.time * longer, said.iteration)
+
+    found = answered(tmp_path / "one", handshakes)
+    (left,) = (c for c in found.checks if c.name.endswith("SST's handshakes"))
+    assert left.ok
+    assert max(abs(r.off) for r in found.rows if r.scene.name == "halo 192 KiB") == pytest.approx(1 - 1 / 1.3)
+    found = answered(tmp_path / "other", lambda scene: handshakes(scene, 1.3))
+    assert not any(c.ok for c in found.checks if c.name.startswith("64 ranks out of step"))
 
 
 def failing(stand_in: StandIn, which: tuple[str, Approach]) -> Any:
