@@ -8,6 +8,8 @@ from made import Row, capture_file, share
 
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
+from pready.calibrate.capture.workload_file import Writer
+from pready.model.workload.workload import load
 from pready.show.tables.workload import bytes_said
 
 STEPS = 8
@@ -85,7 +87,9 @@ def test_without_a_second_exchange_its_region_counts_to_the_first() -> None:
 @pytest.mark.parametrize(
     ("thread_1", "shares", "unlike"), [((4, 4), (3, 1), False), ((4, 12), None, True), ((12, 12), None, False)]
 )
-def test_what_threads_send_of_a_buffer(thread_1: tuple[int, int], shares: tuple[int, ...] | None, unlike: bool) -> None:
+def test_what_threads_send_of_a_buffer(
+    thread_1: tuple[int, int], shares: tuple[int, ...] | None, unlike: bool, tmp_path: Path
+) -> None:
     """Three ranks in a ring: thread 0 sends 12 KiB to each neighbour within the region, thread 1 so many."""
     processes = []
     for rank in range(3):
@@ -100,8 +104,11 @@ def test_what_threads_send_of_a_buffer(thread_1: tuple[int, int], shares: tuple[
             at = end + 40 * US
         data = capture_file([(t, sorted(r)) for t, r in rows.items()], rank=rank, ranks=3)
         processes.append(parse_process(data, Path(f"rank-{rank}")))
-    (exchange,) = find(Run(Path("made"), tuple(processes))).exchanges
+    step = find(Run(Path("made"), tuple(processes)))
+    (exchange,) = step.exchanges
     assert (exchange.shares, exchange.unlike_shares) == (shares, unlike)
+    (tmp_path / "w.toml").write_text(Writer("w", lambda *_: None, "auto", 0).text(step, "w", ""))
+    assert load(tmp_path / "w.toml").thread_shares == shares
 
 
 def test_a_pipeline_computes_between_its_messages() -> None:
