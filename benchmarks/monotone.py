@@ -108,8 +108,9 @@ def main() -> int:
         def mean(
             on: Machine, iterations: int, seeds: int = 1, w: Any = workload, a: Any = way, at: Any = where
         ) -> float:
-            took = [simulate(on, w, a, iterations=iterations, seed=s, **at).time_s for s in range(seeds)]
-            return sum(took) / seeds / iterations
+            # Of all ranks: the last of those that drift apart is later the longer they do.
+            runs = (simulate(on, w, a, iterations=iterations, seed=s, **at) for s in range(seeds))
+            return sum(float(run.iteration_s.mean()) for run in runs) / seeds
 
         base = mean(machine, 10)
         for name, change in CHANGES.items():
