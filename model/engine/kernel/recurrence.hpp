@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -286,7 +287,8 @@ struct Source {
     std::size_t first;
     const Kind* kind;
     bool inside;
-    double service;         // CPU time of each
+    double service = 0;     // CPU time of each
+    double port = 0;        // of the receiver's port
     std::size_t since = 0;  // the first that matters
 };
 
@@ -345,11 +347,13 @@ class Steps {
         sends_.resize(most);
         received_.resize(most);
         if (!sent.traces.empty()) noted_.resize(most);
+        most_.resize(directions_);
         for (std::size_t n = 0; n < most; ++n) places_.push_back({n / transports_, n % transports_});
         for (const std::vector<Index>& jobs : plan.messages.vcis) {
             for (std::size_t d = 0; d < directions_; ++d) {
                 const auto here = [&](Index job) { return !plan.messages.mapped || static_cast<std::size_t>(job) % directions_ == d; };
                 of_vci_.push_back(static_cast<double>(std::count_if(jobs.begin(), jobs.end(), here)));
+                most_[d] = plan.by_vci() ? std::max(most_[d], of_vci_.back()) : static_cast<double>(transports_);
             }
         }
     }
@@ -830,7 +834,7 @@ class Steps {
             const std::size_t first = static_cast<std::size_t>(from * p.sent()) + static_cast<std::size_t>(d) * transports_;
             std::size_t flow = p.pattern.distinct ? sources_.size() : 0;
             while (flow < sources_.size() && sources_[flow].from != from) ++flow;
-            sources_.push_back({d, from, flow, first, &c.kinds[kind], p.protocols[kind].inside, 0.0});
+            sources_.push_back({d, from, flow, first, &c.kinds[kind], p.protocols[kind].inside});
             const Rank& sender = of(from);
             const double left = sent_.left[first + transports_ - 1];
             out.left = std::max(out.left, left);
@@ -867,23 +871,33 @@ class Steps {
     }
 
     // The messages that can be the last to be received, or delay these, in the order in which they come to the port: all
-    // is received at `least` or later, so not those that, with all that come after them, are through by then.
+    // is received at `least` or later, so not those that, with all that come after them, are through by then. What comes
+    // after passes the port, and then a thread receives it, of those alone that its VCI has: what the port does meanwhile
+    // counts once, but for messages that pass the port before their thread's next one, and arrive after it.
     void come(double least, double floor) {
-        double slowest = 0, all = 0;
-        const auto each = [](const Source& s) { return (s.inside ? 0.0 : s.kind->busy) + s.service; };
+        constexpr double kRounding = 1 + 1e-12;
+        const bool passes = through_port(), alike = c.kinds.size() == 1 && p.pattern.nodes() == 0;
+        double slowest = 0, twice = 0;
         for (Source& s : sources_) {
-            slowest = std::max(slowest, s.kind->travel());
-            all += each(s) * static_cast<double>(transports_);
             s.since = 0;
+            s.port = passes && !s.inside ? s.kind->busy : 0.0;
+            slowest = std::max(slowest, s.kind->travel());
+            if (alike && s.port > 0) twice += std::min(s.port, s.service) * std::ceil(s.kind->alone / s.port);
         }
-        for (double before = kInf; least < kInf && all < before;) {
-            const double since = least - (slowest + all);
-            before = std::exchange(all, 0);
+        double all = kInf;
+        for (int pass = 0; pass < 4 && least < kInf; ++pass) {  // each leaves out less
+            const double since = least - (slowest + all * kRounding);
+            double one = 0, other = twice;
             for (Source& s : sources_) {
                 const double* left = sent_.left.data() + s.first;
                 while (s.since < transports_ && left[s.since] <= since) ++s.since;
-                all += each(s) * static_cast<double>(transports_ - s.since);
+                const double n = static_cast<double>(transports_ - s.since);
+                const double own = std::min(n, most_[static_cast<std::size_t>(s.direction)]);
+                one += n * s.port + own * s.service;
+                other += n * s.port + own * std::max(0.0, s.service - s.port);
             }
+            const double before = std::exchange(all, alike ? std::min(one, other) : one);
+            if (!(all < before)) break;
         }
         items_.clear();
         for (std::size_t j = 0; j < sources_.size(); ++j) {
@@ -894,6 +908,9 @@ class Steps {
         merge_runs(items_, room_, ends_);
     }
 
+    // Do messages pass the receiver's port? One sender's are as far apart already, but behind an adapter.
+    bool through_port() const { return p.shares() && (sources_.size() > 1 || p.pattern.nodes() > 0); }
+
     // When the messages of a source begin to leave.
     const double* begins(const Source& s) const {
         return (sent_.begun.empty() ? sent_.left.data() : sent_.begun.data()) + s.first;
@@ -902,11 +919,12 @@ class Steps {
     // The receiver's port, as slow as the one that messages left by: several senders share it evenly, from each message's
     // first byte on, and none is through it before its last. Then messages arrive: `items_`, in order.
     void port(double floor) {
-        // One sender's messages are as far apart already, but behind an adapter.
-        const bool shared = p.shares() && (sources_.size() > 1 || p.pattern.nodes() > 0);
+        const bool shared = through_port();
+        arrived_.clear();
         const auto comes = [this](std::size_t n, const Kind& kind, double, double end) {
             const auto [source, message] = places_[n];
             received_[n] = std::max(sent_.left[sources_[source].first + message], end - kind.alone) + kind.travel();
+            arrived_.push_back({0, static_cast<Index>(n)});
         };
         if (shared) port_.open(sources_.size(), places_.size(), kNever);
         for (Item& item : items_) {
@@ -917,10 +935,12 @@ class Steps {
                 port_.come(s.flow, n, begins(s)[message], *s.kind, s.kind->gap, s.kind->busy, comes);
             } else {
                 received_[n] = item.key = sent_.left[s.first + message] + s.kind->travel();
+                if (shared) arrived_.push_back(item);
             }
         }
         if (shared) {
             port_.close(comes);
+            items_.swap(arrived_);
         } else if (c.kinds.size() == 1) {
             return;
         }
@@ -987,8 +1007,9 @@ class Steps {
     std::vector<double> floors_;              // by group: from when on a rank receives
     std::vector<double> served_;              // by VCI: until when its thread is busy
     std::vector<double> of_vci_;              // [VCIs][directions]: messages
+    std::vector<double> most_;                // by direction: messages of one thread that receives
     std::vector<double> threads_;
-    std::vector<Item> items_, queue_, room_;
+    std::vector<Item> items_, queue_, room_, arrived_;
     std::vector<std::size_t> ends_;
     std::vector<Leaving> leaves_;
     SharedPort port_;
