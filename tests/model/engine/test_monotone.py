@@ -1,0 +1,30 @@
+"""Nothing gets slower on a better machine: a few of the cases of `benchmarks/monotone.py`."""
+
+from itertools import islice
+from typing import Any
+
+import pytest
+from monotone import ALLOWED, CHANGES, cases
+
+from pready.model.engine import simulate
+from pready.model.machine.machine import Machine, load
+
+SOME = [*islice(cases(64, seed=0), 6)]
+"""HPC3's halo of 4 × 4 × 4 in 64 messages first: with ports as queues, contention × 0.75 made 2.5 % saved 14.6 % lost."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", SOME, ids=lambda case: f"{case[0]}-{case[1].pattern}-{case[2].interface.key}")
+def test_no_iteration_gets_longer(case: Any) -> None:
+    profile, workload, way, where = case
+
+    def mean(machine: Machine, iterations: int = 10, seed: int = 0) -> float:
+        run = simulate(machine, workload, way, iterations=iterations, seed=seed, **where)
+        return float(run.iteration_s.mean())
+
+    machine = load(profile)
+    before = mean(machine)
+    for name, better in CHANGES.items():
+        assert mean(better(machine)) <= (1 + ALLOWED) * before, name
+    longer = sum(mean(machine, 45, s) for s in range(4)) / 4
+    assert longer == pytest.approx(sum(mean(machine, 10, s) for s in range(18)) / 18, rel=ALLOWED)
