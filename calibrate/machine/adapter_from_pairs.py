@@ -8,22 +8,15 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.fit.observations import DEFAULT_WINDOW
-from pready.calibrate.machine.estimates import BANDWIDTH, TIME, size_curve, value
-from pready.calibrate.machine.round_trip import between
+from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value
 from pready.calibrate.machine.segments import one_way
 from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
-from pready.model.machine.path import SizeCurve
 from pready.model.toml.provenance import Value
 
 SMALL = 64
 """Bytes up to which a message's rate is the adapter's or the processors', not the link's."""
-UNSURE = 0.2
-"""Relative half-width of a gap by size."""
-FEWEST, DIFFER, LEAST_SHARE, LARGEST = 3, 1.5, 0.1, 4096
-"""Sizes with a gap, the factor by which they differ, the share of a message's time below which it is none, and the
-size above which bytes hide it."""
 LARGE = 3
 """Of the largest sizes: their bandwidth is the adapter's."""
 
@@ -42,8 +35,7 @@ def adapter_of(machine: Machine, pair_rates: Mapping[int, Curve], alone: Mapping
     each = [float(np.median([s * r[s] for s in sorted(r)[-LARGE:]])) for r in pairs.values()]
     why = f"osu_mbw_mr: {', '.join(map(str, sorted(pairs)))} pairs of processes together"
     rate = value(BANDWIDTH, Estimate(max(each), min(each), max(each)), why)
-    by_size = _by_size(machine, pairs, alone, rate.value)
-    return Adapter(rate=rate, gap=_gap(machine, pairs, alone), gap_by_size=by_size, rails=RAILS)
+    return Adapter(rate=rate, gap=_gap(machine, pairs, alone), rails=RAILS)
 
 
 def small_of(times: Mapping[float, float]) -> float | None:
@@ -66,28 +58,9 @@ def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: M
     return unknown_gap(between)
 
 
-def _by_size(
-    machine: Machine, pairs: Mapping[int, Mapping[float, float]], alone: Mapping[float, float], rate: float
-) -> SizeCurve | None:
-    """The gap by size, of the most pairs, with an interval that holds faster ones of fewer; None: it shows no size."""
-    most = max(pairs)
-    gaps, least = dict[float, float](), list[float]()
-    for size, together in pairs[most].items():
-        limited = together * alone.get(size, between(machine, size)) < FULL * most
-        each = [_apart(machine, k, rates[size], size) - size / rate for k, rates in pairs.items() if size in rates]
-        apart = _apart(machine, most, together, size) - size / rate
-        if 0 < size <= LARGEST and limited and apart > LEAST_SHARE * size / rate:
-            gaps[size] = apart
-            least.append(max(min(each), 0.0) / apart)
-    if len(gaps) < FEWEST or max(gaps.values()) < DIFFER * min(gaps.values()):
-        return None
-    why = f"osu_mbw_mr: {most} pairs of processes, less bytes over the rate"
-    return size_curve(gaps, why, max(UNSURE, 1 - min(least)))
-
-
-def _apart(machine: Machine, pairs: int, rate: float, size: float = 0.0) -> float:
+def _apart(machine: Machine, pairs: int, rate: float) -> float:
     """Seconds between messages of some pairs, without the answers for which their windows wait."""
-    waited = one_way(machine, size) + one_way(machine, 0.0)
+    waited = 2 * one_way(machine, 0.0)
     messages = pairs * DEFAULT_WINDOW
     together = messages / rate
     return (together - waited) / (messages - 1) if waited < together else 1 / rate

@@ -74,7 +74,6 @@ def _of_pairs(machine: Machine, pairs: Mapping[int, Curve], window: int) -> Iter
         for size, rate in rates.medians.items():
             each = between(machine, size) / k
             if shared is not None:
-                gap = shared.gap.value if shared.gap_by_size is None else shared.gap_by_size.at(size)
-                each = max(each, gap + size * shared.rails.value / shared.rate.value)
+                each = max(each, shared.gap.value + size * shared.rails.value / shared.rate.value)
             time = (k * window - 1) * each + one_way(machine, size) + one_way(machine, 4)
             yield f"a message of {k} pairs", size, time * rate / (k * window) - 1

@@ -7,19 +7,15 @@ from typing import Annotated
 from pydantic import Field
 
 from pready.model.common import units
-from pready.model.machine.path import SizeCurve
 from pready.model.toml.provenance import Strict, Value
 
 
 class Adapter(Strict):
-    """The adapters of a node. A message of m bytes keeps one busy for gap(m) + m rails / rate."""
+    """The adapters of a node. A message of m bytes keeps one busy for gap + m rails / rate."""
 
     rate: Value[units.Bandwidth]
     """What all ranks of a node together send, over all rails."""
     gap: Value[units.Time]
     """The least time between two messages through one rail, whichever ranks send them; one rank's own is g or o_s."""
-    gap_by_size: SizeCurve | None = None
-    """The gap, where pairs of ranks show it by size: an adapter reads small messages from the request itself; absent:
-    `gap` for all."""
     rails: Value[Annotated[int, Field(ge=1)]]
     """Adapters of a node. Its ranks use them in turn, each rank one."""

@@ -241,8 +241,6 @@ def _shared(sampler: Sampler, size: float, own: Array) -> Array:
     if adapter is None:
         return own
     rate, gap = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
-    if adapter.gap_by_size is not None:
-        gap = sampler.curve("adapter.gap_by_size", adapter.gap_by_size, size)
     return np.asarray(gap + size * adapter.rails.value / rate)
 
 

@@ -106,7 +106,7 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "the adapter that ranks of a node share", "g_a + m/β_a", r"g_\mathrm{a} + m / \beta_\mathrm{a}", ("NIC",),
-        ("shared",), ("adapter.gap", "adapter.gap_by_size", "adapter.rate"),
+        ("shared",), ("adapter.gap", "adapter.rate"),
         "how long a message keeps an adapter of its node busy, whichever rank sends it", bulk_alike=True,
     ),
     Term(

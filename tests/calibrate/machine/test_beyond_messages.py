@@ -159,19 +159,6 @@ def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
             assert adapter.gap.value == pytest.approx(gap, rel=0.15)
 
 
-def test_a_gap_by_size_where_pairs_show_it() -> None:
-    """A message of up to 32 B, in the request, takes the adapter 10 ns, a larger one 30: 56 pairs show it."""
-    rate, own = 12.3e9, 130e-9
-    sizes = [1 << k for k in range(23)]
-    rates = {s: min(56 / own, 1 / ((10e-9 if s <= 32 else 30e-9) + s / rate)) for s in sizes}
-    curve = adapter_of(MACHINE, beside(of_pairs(56, rates)).pair_rates, {}).gap_by_size
-    assert isinstance(curve, SizeCurve)
-    assert [curve.at(s) for s in (8, 32, 64, 1024)] == pytest.approx([10e-9, 10e-9, 30e-9, 30e-9], rel=0.15)
-    # One gap at all sizes needs no curve.
-    same = {s: min(56 / own, 1 / (12e-9 + s / rate)) for s in sizes}
-    assert adapter_of(MACHINE, beside(of_pairs(56, same)).pair_rates, {}).gap_by_size is None
-
-
 def test_threads_in_ping_pongs_of_their_own() -> None:
     """IMB-MT: each of 4 threads waits for the 3 others' locks: half a round trip is 4 us longer than one thread's, 1 us
     for each of 4 messages."""
