@@ -70,6 +70,8 @@ def test_libraries(capsys: Capsys) -> None:
     for name, profile in LIBRARIES.items():
         said = " ".join(out(capsys, "libraries", name).split())
         assert profile.why in said
+        assert (f"partitioned calls from {profile.part_since} " in said) == bool(profile.part_since)
+        assert (" progress for " in said) == (profile.max_vcis > 1)
         assert all(f.says in said and f.source in said for f in profile.facts)
 
 

@@ -1,5 +1,7 @@
 """A decision from noisy rounds: known answers, and no contradiction that a rerun would take back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,9 @@ def test_the_words() -> None:
     noisy = said(rounds(0.12, -0.02, 0.05, 0.03))
     assert noisy.startswith("Too noisy to judge: ")
     assert "more rounds would tell: --rounds 9" in noisy
+    assert "clearly less" not in noisy
+    more = replace(rounds(0.12, -0.02, 0.05, 0.03), expected=(0.5, 0.4, 0.6))
+    assert "It is clearly less than predicted." in said(more)
     assert said(rounds(0.1, 0.1, 0.1, 0.1), "4 ranks share 2 cores").startswith("Undecided: 4 ranks share 2 cores. ")
 
 
