@@ -4,8 +4,6 @@ A flow is what goes to one destination, or what comes from one sender; its jobs 
 port a gap apart. Every flow that has a job at hand is served at the same rate, and no capacity is left idle meanwhile.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict, deque
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A port that flows share evenly: what any such port keeps, and a plain simulation in small steps."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

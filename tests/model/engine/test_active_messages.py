@@ -1,7 +1,5 @@
 """Active messages that their receivers fetch: known answers with their derivation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

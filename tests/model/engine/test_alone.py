@@ -1,7 +1,5 @@
 """Exchanges from rest equal the plain recurrence, which looks at one after the other."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from typing import Any

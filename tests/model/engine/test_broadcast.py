@@ -1,7 +1,5 @@
 """Broadcasts: the engine equals the plain recurrence, and both their limits."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any
@@ -94,8 +92,6 @@ def test_every_rank_has_one_parent_that_comes_before_it(ranks: int, radix: int) 
     assert depth == sorted(depth)
     assert max(depth) <= math.ceil(math.log(ranks, radix) - 1e-9)
 
-
-# ---- limits on a machine where only bytes, or only overheads, take time ---------------------------------------------
 
 BYTE = 1e-9
 SIZE = 8000

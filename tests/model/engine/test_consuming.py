@@ -1,7 +1,5 @@
 """Receivers that start early: the engine equals the plain recurrence, and both equal what can be worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """η and metrics of simulated approaches: of ranks that go on, and of exchanges from rest."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The engine against LogGOPSim: the same in bulk, and different by stated rules."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

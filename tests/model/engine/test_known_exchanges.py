@@ -1,7 +1,5 @@
 """The recurrence in known cases: closed forms as limits, numbers worked out by hand, and what must be monotone."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import replace
 from typing import Any

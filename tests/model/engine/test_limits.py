@@ -1,7 +1,5 @@
 """Ranks that go on from iteration to iteration: the closed forms in their limits, and one exchange from rest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranks that share a node: its adapter is one server, and what stays within it passes it by."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Threads whose parts of a buffer differ: engine, plain recurrence, and what one works out by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

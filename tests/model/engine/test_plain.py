@@ -1,7 +1,5 @@
 """The engine equals the plain recurrence, for every pattern and approach."""
 
-from __future__ import annotations
-
 import math
 from itertools import permutations, product
 from random import Random
@@ -40,11 +38,7 @@ arrival_models = st.one_of(
     st.just(NoArrivals()),
     st.builds(lambda n: Laggard(model="laggard", late_by=n), shares(0.1)),
     st.builds(lambda n: Laggard(model="laggard", late_by=n, late="thread"), shares(0.1)),
-    st.builds(
-        lambda n, p: Uniform(model="uniform", up_to=n, partitions=p),
-        shares(0.1),
-        any_of("together", "in turn"),
-    ),
+    st.builds(lambda n, p: Uniform(model="uniform", up_to=n, partitions=p), shares(0.1), any_of("together", "in turn")),
     st.builds(
         lambda n, p: Normal(model="normal by thread", spread=n, partitions=p),
         shares(0.5),
@@ -75,9 +69,7 @@ def _times(n: int, shares: tuple[int, int, int]) -> tuple[float, float, float]:
 
 
 CURVE = validated(
-    SizeCurve,
-    {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"},
-    "test",
+    SizeCurve, {"sizes": ["8 B", "1 MiB"], "time": ["1 us", "5 us"], "source": "assumed", "why": "t"}, "test"
 )
 
 
@@ -114,8 +106,7 @@ def _with_terms_of_exchanges(draw: st.DrawFn, machine: machines.Machine) -> mach
 
 @st.composite
 def cases(
-    draw: st.DrawFn,
-    patterns: tuple[str, ...] = ("pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"),
+    draw: st.DrawFn, patterns: tuple[str, ...] = ("pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours")
 ) -> dict[str, Any]:
     machine = _with_terms_of_exchanges(draw, machines.load(draw(any_of(*PROFILES))))
     threads, theta = draw(any_of(1, 2, 3, 4, 8)), draw(any_of(1, 2, 3))

@@ -3,8 +3,6 @@
 That the engine equals the plain recurrence is in `test_consuming.py`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What several ranks send to one shares its port: known answers with their derivation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the engine records of each message is what the plain recurrence says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Draws, determinism, refusals, interruption and export of the engine."""
 
-from __future__ import annotations
-
 import re
 import signal
 import threading

@@ -3,8 +3,6 @@
 Ranks 0 to 3 in a square, rank 0 at the corner where it begins: 0 sends to 1 (along x) and to 2, these send to 3.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from machines import ideal

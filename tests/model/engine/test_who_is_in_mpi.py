@@ -1,7 +1,5 @@
 """Which threads are in MPI when, and so answer a rendezvous: known answers with their derivation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,12 +63,7 @@ def test_a_thread_that_is_through_answers() -> None:
 
 
 def goes(
-    key: str,
-    theta: int,
-    sender: Sequence[float],
-    receiver: Sequence[float] | None,
-    *,
-    everywhere: bool,
+    key: str, theta: int, sender: Sequence[float], receiver: Sequence[float] | None, *, everywhere: bool
 ) -> list[float]:
     """When the messages of two threads may go, each thread with a VCI of its own: ms after the start, by message."""
     w, setting = workload(2, theta), Setting(2, theta, 1, 2, "on-call", global_progress=everywhere)
@@ -115,9 +108,7 @@ def test_one_protocol_is_answered_by_hardware_and_another_in_mpi() -> None:
     (segment,) = machine.inter.segments
     small = segment.model_copy(update={"progress": machine.progress.model_copy(update={"value": "hardware"})})
     large = segment.model_copy(update={"from_": 5e5})
-    machine = machine.model_copy(
-        update={"inter": machine.inter.model_copy(update={"segments": (small, large)})},
-    )
+    machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"segments": (small, large)})})
     approach = Approach(BY_KEY["many-joined"], 8, 1)
     for factor, waits in ((1, False), (8, True)):
         case = w.model_copy(update={"buffer": factor * w.buffer})

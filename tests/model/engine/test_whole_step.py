@@ -1,7 +1,5 @@
 """A step with several exchanges: each on its own, the step as a whole, and what is said of them."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 
