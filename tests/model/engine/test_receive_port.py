@@ -17,7 +17,7 @@ PORT = LINK + GAP
 
 def received(to: list[list[int]], approach: Approach, threads: int = 1, **machine: Any) -> list[float]:
     """Seconds after everyone's partitions were ready at which each rank has received everything."""
-    on = ideal(G=1e-9, link=1e9, L=WIRE, g=GAP, **machine)
+    on = ideal(G=1e-9, link=1e9, L=WIRE, **{"g": GAP} | machine)
     buffer = f"{BYTES * approach.messages} B"
     workload = workload_of(threads=threads, buffer=buffer, pattern="neighbours", neighbours=4)
     out = simulate(on, workload, approach, grid=(len(to),), neighbours=to, iterations=1, record=True)
@@ -44,6 +44,15 @@ def test_what_one_rank_sends_has_waited_at_its_own_port() -> None:
     assert apart[1:] == pytest.approx([end - GAP + WIRE for end in THROUGH], rel=1e-9)
     together = received([[1], []], Approach(MANY, 3), threads=3)
     assert together[1] == pytest.approx(LINK + WIRE + 2 * PORT, rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 6, 26])
+def test_equal_messages_to_as_many_destinations_all_arrive_when_the_port_has_taken_all(k: int) -> None:
+    apart = received([[*range(1, k + 1)], *([[]] * k)], Approach(SINGLE), g=0.0)
+    assert apart[1:] == pytest.approx([k * LINK + WIRE] * k, rel=1e-9)
+    # As many to each: those to one destination in order, the last of all together.
+    some = received([[*range(1, k + 1)], *([[]] * k)], Approach(MANY, 3), threads=3, g=0.0)
+    assert some[1:] == pytest.approx([3 * k * LINK + WIRE] * k, rel=1e-9)
 
 
 @pytest.mark.parametrize("receive", [0.0, 5e-7, PORT, 3e-6])
