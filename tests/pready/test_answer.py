@@ -56,9 +56,11 @@ def test_the_first_line_is_about_partitioned_communication(made: Prediction) -> 
     early = pready.predict("examples/laggard.toml", "meluxina", library="mpich-6314", draws=0)
     assert partitioned(early).plain.startswith("Partitioned (MPI_Psend): saves ")
     assert "an example" not in partitioned(early).plain
+    old = pready.predict("examples/laggard.toml", "archer2", draws=0)  # its version has no such calls
+    assert partitioned(old).plain.startswith("Partitioned (MPI_Psend): no such calls in cray-mpich on ARCHER2; ")
     none = pready.predict("examples/laggard.toml", library="openmpi-4", draws=0)
     assert partitioned(none).plain.startswith(
-        "Partitioned (MPI_Psend): no such calls in openmpi-4 on MeluXina (an example); openmpi-persist: "
+        "Partitioned (MPI_Psend): no such calls in openmpi-4 on MeluXina (an example); openmpi-persist would save "
     )
 
 

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from pready.model.advice.gpu import GpuBound
 from pready.model.approach.interfaces import EACH
-from pready.model.approach.libraries import library
 from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Partitioned, Prediction, Verdict
@@ -71,15 +70,15 @@ def partitioned(prediction: Prediction) -> Text:
 
 
 def _as_it_is(prediction: Prediction, asked: Partitioned, where: str) -> str:
-    row, profile = asked.row, library(prediction.library)
-    if row is None and prediction.bulk.approach.interface.partitioned:
-        return f"what is sent today with {where}, and no other number of partitions"
-    if row is None and profile.part is None:
-        return f"no such calls in {where}"
-    if row is None and prediction.exchanges:
-        return f"no gain in any exchange with {where}"
+    row = asked.row
     if row is None:
-        return f"not with {where}: its partitions are all of one size, these parts are not"
+        if prediction.bulk.approach.interface.partitioned:
+            return f"what is sent today with {where}, and no other number of partitions"
+        if any(of is not None and of.row is not None for of in (e.advice.partitioned for e in prediction.exchanges)):
+            return f"no gain in any exchange with {where}"
+        if prediction.workload["thread_shares"] is not None:
+            return f"not with {where}: its partitions are all of one size, these parts are not"
+        return f"no such calls in {where}"
     if asked.if_early is None or asked.verdict != "do not port":
         return f"{supported(prediction, row, asked.verdict, f' with {where}')}{_unless(asked)}"
     if asked.unknown:
@@ -95,7 +94,7 @@ def _if_early(asked: Partitioned) -> str:
     row = asked.if_early
     if row is None:
         return ""
-    by = f"{row.needs}:" if asked.row is None else f"if it did ({row.needs})"
+    by = f"{row.needs} would save" if asked.row is None else f"if it did ({row.needs})"
     return f"; {by} {saved(row)}, probability {chance(row.probability)}"
 
 
@@ -273,7 +272,9 @@ def ranges(some: list[Range]) -> str:
     said = []
     for r in some:
         low, high = format_size(r.low), "" if r.high == float("inf") else format_size(r.high)
-        if r.low and high:
+        if low == high:
+            said.append(f"at {low}")
+        elif r.low and high:
             said.append(f"from {low} to {high}")
         else:
             said.append(f"from {low}" if r.low else f"up to {high}" if high else "at any size")
