@@ -19,8 +19,8 @@ from pready.model.common.normal import Z95
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
-Class = Literal["one message", "stream", "both ways", "many threads"]
-HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.11, "both ways": 0.25, "many threads": 0.31}
+Class = Literal["one message", "stream", "shared ports", "many threads"]
+HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.11, "shared ports": 0.28, "many threads": 0.29}
 """Relative half-widths by which 95 % intervals have to be wider to hold 95 % of the measured values of a class."""
 NAME = "the model's own error"
 
@@ -29,7 +29,7 @@ def class_of(workload: Workload, approach: Approach) -> Class:
     """What of real machines is most like a way of sending an exchange."""
     if approach.messages > 1:
         return "many threads" if workload.threads > 1 else "stream"
-    return "both ways" if workload.two_way else "one message"
+    return "shared ports" if workload.two_way or (workload.ranks_per_node or 1) > 1 else "one message"
 
 
 def factor(sampler: Sampler, of: Class) -> Array:

@@ -44,7 +44,7 @@ FIRST = (
     "one_sided.put",
     "one_sided.epoch",
     "the model's own error",
-    "the model's own error, both ways",
+    "the model's own error, shared ports",
     "the model's own error, many threads",
     "contention",
 )

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import machines
@@ -236,6 +237,9 @@ def test_figures_count_claims_and_their_errors() -> None:
     assert found["by_quantity"]["time one way"]["measurements"] == 3
 
 
+MODEL_ERROR = "model_error_percent", "inside_with_error_percent", "median_half_width_percent"
+
+
 @cache
 def results() -> dict[str, ClaimResult]:
     """What the command of docs/trust.md computed; it is run here, and not in tests/docs/test_site.py."""
@@ -276,6 +280,12 @@ def test_documents_say_what_it_says_today() -> None:
     assert {c: round(found[c]["model_error_percent"]) for c in HALF_WIDTH} == {
         c: round(100 * w) for c, w in HALF_WIDTH.items()
     }
+    page = Path("docs/archive/model-error.md").read_text(encoding="utf-8")
+    for name, of in found.items():
+        error, inside, wide = (of[k] for k in MODEL_ERROR)
+        assert f"| {name} | {of['measurements']} | {error} % | {inside} % | {wide} % |" in page
+        assert of["measurements"] >= 20
+        assert 92 <= inside <= 98, name
 
 
 def test_no_figure_is_of_a_size_that_machines_are_fitted_on() -> None:

@@ -23,13 +23,14 @@ CLASSES: Mapping[str, str] = {
     "bandwidth": "stream",
     "time": "stream",
     "time to many ranks and back": "stream",
-    "bandwidth of all pairs": "pairs",
-    "bandwidth both ways": "both ways",
+    "bandwidth of all pairs": "shared ports",
+    "bandwidth both ways": "shared ports",
     "time per message": "many threads",
     "time after the last thread": "many threads",
-    "η": "gains",
+    "η": "many threads",
 }
-"""By the quantity of a claim."""
+"""By the quantity of a claim. Fewer than 20 claims do not tell what 95 % of them lack: 15 both ways go with those of
+pairs, which share ports as well, and five gains with the times of their threads."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,14 @@ def model_error(found: Sequence[Miss]) -> float:
 
 
 def by_class(found: Sequence[Miss]) -> dict[str, dict[str, float]]:
-    """Of each class the number of claims, the model's error, and the share of measured values inside intervals that
-    are widened by it, each machine by the error of the others."""
+    """Of each class the number of claims, the model's error, the share of measured values inside intervals that are
+    widened by it, each machine by the error of the others, and the median half-width of these intervals."""
     out = {}
     for name in dict.fromkeys(m.of for m in found):
         some = [m for m in found if m.of == name]
-        out[name] = {"claims": len(some), "error": model_error(some), "held": held_by_others(some)}
+        error = model_error(some)
+        wide = float(np.median([math.expm1(math.hypot(m.half, math.log1p(error))) for m in some]))
+        out[name] = {"claims": len(some), "error": error, "held": held_by_others(some), "wide": wide}
     return out
 
 

@@ -148,6 +148,7 @@ def figures(claims: Sequence[ClaimResult]) -> dict[str, Any]:
                     "measurements": of["claims"],
                     "model_error_percent": round(100 * of["error"], 1),
                     "inside_with_error_percent": round(100 * of["held"]),
+                    "median_half_width_percent": round(100 * of["wide"]),
                 }
                 for name, of in by_class(found_off).items()
             }
