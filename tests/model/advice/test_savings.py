@@ -13,8 +13,11 @@ from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.drawn import DrawnStep
 from pready.model.engine.evaluate import Evaluation
-from pready.model.machine.machine import load
+from pready.model.machine.machine import Machine, load
+from pready.model.machine.rma import Puts
+from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.timeline.sampling import DRAWS, Sampler
+from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
@@ -131,3 +134,32 @@ def test_levers_of_a_prediction_are_of_its_draws() -> None:
     for x in found:
         assert x.wrong <= min(enough, 1 - enough) + 1e-12
         assert len(x.steps) == len(x.speedup_percent) == len(x.probability)
+
+
+def rma_measured(machine: Machine) -> Machine:
+    """As ``pready calibrate --measure approach`` writes it: puts and synchronisation to 5 %."""
+    sided, why = with_library(machine)[0].one_sided, "calibrate --measure approach"
+    update: dict[str, Any] = {"puts": Value[Puts](value="adapter", source="measured", why=why)}
+    for name in ("put", "epoch", "epoch_peer"):
+        value = getattr(sided, name)
+        ends = 0.95 * value.value, 1.05 * value.value
+        update[name] = value.model_copy(update={"source": "measured", "why": why, "interval": ends})
+    return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update=update)})
+
+
+@pytest.mark.thorough
+def test_measuring_rma_narrows_the_interval_by_half_and_says_so() -> None:
+    """Of the README's example on MeluXina, where nobody measured RMA: puts may be deferred, or cost 7 us."""
+    machine, what = load("meluxina"), load_workload("examples/halo3d.toml")
+    wide, narrow = predict(machine, what), predict(rma_measured(machine), what)
+
+    def rma(of: Prediction) -> ApproachPrediction:
+        return next(p for p in of.approaches if p.key == "rma-single-active" and p.probability is not None)
+
+    before, after = (rma(of) for of in (wide, narrow))
+    spans = [row.speedup_high_percent - row.speedup_low_percent for row in (before, after)]
+    assert spans[1] <= spans[0] / 2
+    assert (before.unmeasured, after.unmeasured) == ("MPI_Put and RMA synchronisation", "")
+    # Only then it is advised.
+    assert not wide.advised.approach.interface.one_sided
+    assert narrow.advised == after
