@@ -12,13 +12,12 @@ cannot express that
 - receives are posted while messages queue: there, after the rank's last send;
 - the adapter moves bytes: G is paid by the CPU at both ends. Of ranks in step whose messages keep the link busy for
   longer than L + 2 o, each after the first takes L + 2 o - g longer there. With G = 0 both agree
-  (docs/archive/loggopsim.md);
-- several threads work on what comes (``consume``): there, the rank's CPU does.
+  (docs/archive/loggopsim.md).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 
@@ -59,51 +58,38 @@ class Flags:
 
 
 def export_goal(
-    out: TextIO,
-    machine: Machine,
-    workload: Workload,
-    approach: Approach,
-    *,
-    grid: Sequence[int],
-    iterations: int,
-    **options: Any,
+    out: TextIO, machine: Machine, workload: Workload, approach: Approach, *, grid: Sequence[int], iterations: int
 ) -> Flags:
-    """Write a run of one exchange per iteration as GOAL text; arguments as of `simulate`; see `write_goal`."""
-    return write_goal(out, [prepared(machine, workload, approach, grid=grid, **options)], iterations)
-
-
-def write_goal(out: TextIO, step: Sequence[Plan], iterations: int) -> Flags:
-    """Write iterations of a step's exchanges as GOAL text.
+    """Write a run of one exchange per iteration as GOAL text; arguments as of `simulate`.
 
     Returns
     -------
     The flags that come closest to the machine: o + O m is the mean of o_s (with the copy) and of the
     receive's cost, a line through the sizes that there are. Every message is eager there.
     """
-    given = _flags(step)
+    plan = prepared(machine, workload, approach, grid=grid)
+    given = _flags(plan)
     unit = "ns" if given.ticks_per_ns == 1 else f"1/{given.ticks_per_ns} ns"
     out.write(f"// times in {unit}; LogGOPSim {given}\n")
     if given.G:
         out.write(f"// {BYTES_STOP_SENDS}\n")
-    out.write(f"num_ranks {step[0].pattern.ranks}\n\n")
-    messages = [_messages(plan.pattern) for plan in step]
-    for rank in range(step[0].pattern.ranks):
+    out.write(f"num_ranks {plan.pattern.ranks}\n\n")
+    messages = _messages(plan.pattern)
+    for rank in range(plan.pattern.ranks):
         out.write(f"rank {rank} {{\n")
-        _write_rank(out, step, messages, rank, iterations, given.ticks_per_ns * NS)
+        _write_rank(out, plan, messages, rank, iterations, given.ticks_per_ns * NS)
         out.write("}\n\n")
     return given
 
 
-def _flags(step: Sequence[Plan]) -> Flags:
-    """LogGOPSim's parameters for the costs of a step's exchanges."""
-    each = [(p, c, size) for p in step for c, size in zip(range(len(p.costs)), p.sizes, strict=True)]
-    size = np.array([max(s - 1, 1) for _, _, s in each])  # LogGOPSim pays for all bytes but one
-    hold = np.array([float(p.kinds[0, c, 0]) for p, c, _ in each])
-    received = np.array([float(p.costs[c].receive) for p, c, _ in each])
+def _flags(plan: Plan) -> Flags:
+    """LogGOPSim's parameters for the costs of a plan."""
+    size = np.array([max(s - 1, 1) for s in plan.sizes])  # LogGOPSim pays for all bytes but one
+    hold, received = plan.kinds[0, :, 0], np.array([float(c.receive) for c in plan.costs])
     o, per_byte = _line(size, (hold + received) / 2)
-    gap = float(np.mean([float(p.costs[c].gap) for p, c, _ in each]))
-    wire = float(np.mean([float(p.costs[c].wire) for p, c, _ in each]))
-    G = float(sum(float(p.costs[c].link) for p, c, _ in each) / size.sum())
+    gap = float(np.mean([float(c.gap) for c in plan.costs]))
+    wire = float(np.mean([float(c.wire) for c in plan.costs]))
+    G = float(sum(float(c.link) for c in plan.costs) / size.sum())
     ticks = 1
     matters = G * size.max() > (wire + o + gap) / EXACT
     while matters and 0 < G * NS * ticks < EXACT and 10 * ticks * NS * max(wire, o, gap) < LARGEST_FLAG:
@@ -120,13 +106,8 @@ def _line(x: Array, y: Array) -> tuple[float, float]:
     return max(0.0, float((y - slope * x).mean())), slope
 
 
-def _unlike(plan: Plan) -> bool:
-    """Do the parts of threads differ, so that each message has a direction of its own?"""
-    return plan.messages.sent != plan.approach
-
-
-Messages = list[list[tuple[int, int, int]]]
-"""By rank: with whom, of which class, in which direction."""
+Messages = list[list[tuple[int, int]]]
+"""By rank: with whom, and of which class."""
 
 
 def _messages(of: Pattern) -> tuple[Messages, Messages]:
@@ -136,23 +117,19 @@ def _messages(of: Pattern) -> tuple[Messages, Messages]:
     received: Messages = [[] for _ in range(of.ranks)]
     for rank, d in np.argwhere(to >= 0).tolist():
         peer, kind = int(to[rank, d]), int(of.classes[of.profile[rank], d])
-        sent[rank].append((peer, kind, d))
-        received[peer].append((rank, kind, d))
+        sent[rank].append((peer, kind))
+        received[peer].append((rank, kind))
     return sent, received
 
 
 def _write_rank(
-    out: TextIO,
-    step: Sequence[Plan],
-    messages: Sequence[tuple[Messages, Messages]],
-    rank: int,
-    iterations: int,
-    ticks: float,
+    out: TextIO, plan: Plan, messages: tuple[Messages, Messages], rank: int, iterations: int, ticks: float
 ) -> None:
     """A rank's operations; `ticks` per second."""
     number = 0
     last: list[str] = []
-    tags = sum(plan.approach.messages for plan in step)
+    sent, received = messages
+    count, barrier = plan.approach.messages, float(plan.costs[0].barrier)
 
     def operation(text: str, *requires: str) -> str:
         nonlocal number
@@ -162,36 +139,23 @@ def _write_rank(
         return f"l{number}"
 
     for k in range(iterations):
-        first = k * tags
-        for plan, (sent, received) in zip(step, messages, strict=True):
-            count, unlike = plan.approach.messages, _unlike(plan)
-            barrier = float(plan.costs[0].barrier)
-            starts, marked = _ready(plan, rank, k)
-            if plan.approach.interface.joins:
-                starts = starts + barrier
-            now, previous = 0.0, last
-            for t in np.argsort(starts, kind="stable").tolist():
-                start = float(starts[t])
-                some = [(to, c) for to, c, d in sent[rank] if not unlike or d % count == t]
-                previous = [operation(f"calc {max(0, round((start - now) * ticks))}", *previous)]
-                for target, c in some:
-                    size = max(1, round(plan.sizes[c]))
-                    previous = [operation(f"send {size}b to {target} tag {first + t}", *previous)]
-                now = max(now, start) + sum(float(plan.kinds[0, c, 0]) for _, c in some)
-            join = operation(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
-            done, later = [], 0.0
-            for source, c, d in received[rank]:
+        starts, marked = _ready(plan, rank, k)
+        if plan.approach.interface.joins:
+            starts = starts + barrier
+        now, previous = 0.0, last
+        for t in np.argsort(starts, kind="stable").tolist():
+            start = float(starts[t])
+            previous = [operation(f"calc {max(0, round((start - now) * ticks))}", *previous)]
+            for target, c in sent[rank]:
                 size = max(1, round(plan.sizes[c]))
-                work = len(plan.messages.needs[0]) * float(plan.kinds[0, c, -1])
-                for t in [d % count] if unlike else range(count):
-                    receive = operation(f"recv {size}b from {source} tag {first + t}", join)
-                    if work and plan.approach.interface.tells:
-                        receive = operation(f"calc {round(work * ticks)}", receive)
-                    else:
-                        later += work
-                    done.append(receive)
-            last = [operation(f"calc {round((barrier + later) * ticks) if later else 0}", join, *done)]
-            first += count
+                previous = [operation(f"send {size}b to {target} tag {k * count + t}", *previous)]
+            now = max(now, start) + sum(float(plan.kinds[0, c, 0]) for _, c in sent[rank])
+        join = operation(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
+        done = []
+        for source, c in received[rank]:
+            size = max(1, round(plan.sizes[c]))
+            done += [operation(f"recv {size}b from {source} tag {k * count + t}", join) for t in range(count)]
+        last = [operation("calc 0", join, *done)]
 
 
 def _ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:

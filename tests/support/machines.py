@@ -7,6 +7,8 @@ from pready.model.machine.machine import Machine, load
 from pready.model.toml.dotted import written
 from pready.model.toml.reading import validated
 
+CURVES = ("barrier", "contention", "waiting")
+
 
 def ideal(**changes: Any) -> Machine:
     """A machine that only has bandwidth; `changes` are plain SI numbers.
@@ -18,11 +20,8 @@ def ideal(**changes: Any) -> Machine:
     p: dict[str, Any] = {
         **dict.fromkeys(free, 0.0),
         "G": 1 / 25e9,
-        "handshake": None,
-        "barrier": [0.0, 0.0, 0.0],
-        "contention": [0.0, 0.0, 0.0],
-        "waiting": [0.0, 0.0, 0.0],
-        "link": None,
+        **dict.fromkeys(("handshake", "link")),
+        **{name: [0.0, 0.0, 0.0] for name in CURVES},
         "progress": "hardware",
         "contexts": 10_000,
         "copy": 1e300,
@@ -50,11 +49,7 @@ def ideal(**changes: Any) -> Machine:
         "progress": {"value": p["progress"], "source": "assumed", "why": "test"},
         "contexts": {"value": p["contexts"], "source": "assumed", "why": "test"},
         "inter": {"segments": [segment], "link_bandwidth": value(p["link"] or 1 / p["G"], "B/s")},
-        "threads": {
-            "barrier": {**curve, "time": [f"{t!r} s" for t in p["barrier"]]},
-            "contention": {**curve, "time": [f"{t!r} s" for t in p["contention"]]},
-            "waiting": {**curve, "time": [f"{t!r} s" for t in p["waiting"]]},
-        },
+        "threads": {name: {**curve, "time": [f"{t!r} s" for t in p[name]]} for name in CURVES},
         "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
         "one_sided": {
             "put": {"sizes": ["1 B"], "time": [f"{p['put']!r} s"], "source": "assumed", "why": "test"},

@@ -27,28 +27,6 @@ def test_no_work_is_lost_and_none_waits_while_the_port_is_idle(given_: list[tupl
     assert max(j.end for j in shared(given_)) == pytest.approx(one_after_the_other(given_))
 
 
-@given(jobs)
-def test_a_flow_keeps_its_order(given_: list[tuple[float, int, float]]) -> None:
-    last: dict[int, float] = {}
-    for j in shared(given_):
-        assert j.begun >= max(j.at, last.get(j.flow, 0.0)) - 1e-9
-        assert j.end >= j.begun + j.service - 1e-9
-        last[j.flow] = j.end
-
-
-@given(jobs)
-def test_one_flow_is_a_fifo(given_: list[tuple[float, int, float]]) -> None:
-    made, free = shared([(at, 0, service) for at, _, service in given_]), 0.0
-    for j in made:
-        free = max(free, j.at) + j.service
-        assert j.end == pytest.approx(free)
-
-
-@pytest.mark.parametrize("k", [1, 2, 6, 26])
-def test_equal_messages_to_as_many_destinations_are_through_together(k: int) -> None:
-    assert [j.end for j in shared([(3.0, flow, 5.0) for flow in range(k)])] == pytest.approx([3.0 + 5.0 * k] * k)
-
-
 @pytest.mark.parametrize("k", [1, 2, 6])
 def test_small_messages_are_a_gap_apart(k: int) -> None:
     # The port is through with each as the next comes.

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from any_workload import ARRIVALS, PROFILES, workloads
 from hypothesis import given
 from hypothesis import strategies as st
 from made_once import generated
@@ -26,6 +25,38 @@ from pready.model.toml import dotted
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
+PROFILES = sorted(machines.profiles())
+ARRIVALS: list[dict[str, Any]] = [
+    {"model": "none"},
+    {"model": "laggard", "delay": "20 us"},
+    {"model": "laggard", "late_by": 0.1},
+    {"model": "normal by thread", "spread": 0.04},
+    {"model": "uniform", "up_to": 0.1, "partitions": "in turn"},
+    {"model": "normal by partition", "epsilon": 0.04},
+]
+
+
+@st.composite
+def workloads(
+    draw: st.DrawFn, arrivals: list[dict[str, Any]] = ARRIVALS, patterns: tuple[str, ...] = ("pt2pt", "halo3d")
+) -> Workload:
+    threads, theta = draw(st.sampled_from([1, 2, 4, 8, 16])), draw(st.sampled_from([1, 2, 4]))
+    return validated(
+        Workload,
+        {
+            "threads": threads,
+            "partitions_per_thread": theta,
+            "buffer": f"{threads * theta * draw(st.sampled_from([8, 100, 1500, 9000, 40000, 600000]))} B",
+            "pattern": draw(st.sampled_from(patterns)),
+            "receiver": draw(st.sampled_from(["waiting", "computing"])),
+            "grid": None,
+            "iterations": 20,
+            "compute": {"time": draw(st.sampled_from(["10 us", "10 us", "100 us", "1 ms", "500 ms"]))},
+            "arrivals": draw(st.sampled_from(arrivals)),
+        },
+        "drawn",
+    )
+
 
 @pytest.mark.slow
 @generated(32)
@@ -36,6 +67,9 @@ def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | 
         for name, value in row.to_dict().items():
             assert not isinstance(value, float) or math.isfinite(value), (row.name, name)
         assert row.speedup_low_percent <= row.speedup_percent <= row.speedup_high_percent
+        assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
+        assert 0 < row.eta_low <= row.eta <= row.eta_high
+        assert row.early_bird_percent <= 100
     advice = made.advice
     assert advice.best.available
     if advice.verdict == "port":

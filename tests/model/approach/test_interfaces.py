@@ -4,22 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pready.model.approach.interfaces import (
-    BLOCKING,
-    BULK,
-    BY_KEY,
-    INTERFACES,
-    MANY,
-    PART,
-    PER_THREAD,
-    PERSISTENT,
-    RMA_SINGLE_ACTIVE,
-    SEVERAL,
-    SINGLE,
-    TODAY,
-    Approach,
-    baseline,
-)
+from pready.model.approach.interfaces import INTERFACES, MANY, PART, SINGLE, Approach
 from pready.model.approach.vcis import (
     communicators_27_point,
     enumerate_approaches,
@@ -33,15 +18,6 @@ def test_communicators_of_a_27_point_exchange() -> None:
     # zambre2021 6.1: [4, 4, 4] threads need 808; "over 12x" the 64 of endpoints.
     # 2·48 faces + 8·47 corners + 3·(4·28) edges = 96 + 376 + 336.
     assert communicators_27_point(4, 4, 4) == 808
-
-
-def test_interfaces_with_distinct_keys() -> None:
-    assert len(INTERFACES) == 13
-    assert len(BY_KEY) == 15  # and three that are only what applications do today
-    assert {baseline(today, 8) for today in TODAY} == {
-        BULK, Approach(BLOCKING), Approach(PERSISTENT), Approach(PER_THREAD, 8), Approach(RMA_SINGLE_ACTIVE),
-        Approach(SEVERAL, 8), Approach(PART, 8),
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -58,22 +58,6 @@ def test_a_fact_holds_in_its_versions(version: str, since: str, before: str, hol
     assert Fact("it is so", "read", since=since, before=before).holds(version) is holds
 
 
-@pytest.mark.parametrize(
-    ("name", "shown", "hidden"),
-    [
-        ("openmpi-persist@5.0.10", "MPI_PROC_NULL", None),
-        ("openmpi-persist@5.0.11", "MPI_Startall", "MPI_PROC_NULL"),
-        ("mpich-release@4.0.3", "MPI_PROC_NULL", "RESERVE_VCIS"),
-        ("mpich-release@4.1", "RESERVE_VCIS", None),
-    ],
-)
-def test_facts_are_shown_where_they_hold_only(name: str, shown: str, hidden: str | None) -> None:
-    said = " ".join(f.text(library(name).version) for f in library(name).known)
-    assert shown in said
-    assert hidden is None or hidden not in said
-    assert any(hidden in f.says for f in library(name.partition("@")[0]).facts) if hidden else True
-
-
 def test_a_library_is_named_with_its_version() -> None:
     assert library("openmpi-persist@5.0.11").full_name == "openmpi-persist@5.0.11"
     with pytest.raises(PreadyError, match="no version"):
@@ -98,13 +82,3 @@ def test_what_is_unknown_is_predicted_as_if_nothing_were_early() -> None:
     assert intel.transports([1, 8], threads=8, n_partitions=8) == [1]
     assert "unknown" in intel.why
     assert intel.measured(early=True, why="measured").transports([1, 8], threads=8, n_partitions=8) == [8]
-
-
-def test_parastation_tells_of_the_whole_request_only() -> None:
-    part = library("parastation@5.13").part
-    assert part is not None
-    assert part.partitioned
-    assert not part.tells
-    told = library("openmpi-persist").part
-    assert told is not None
-    assert told.tells

@@ -13,11 +13,8 @@ from made_once import EITHER, any_of, between, generated
 from plain_ranks import as_many_are_early, run_from_rest
 from test_plain import cases
 
-from pready.model.approach.interfaces import BULK, Approach
+from pready.model.approach.interfaces import Approach
 from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulation import run_step
-from pready.model.machine.machine import load
-from pready.model.workload.workload import Workload
 
 FEW = 5
 """Exchanges with the machine's values; as many as no vector has lanes."""
@@ -61,9 +58,3 @@ def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Evaluation, Ap
             times = (m.ready, m.issued, m.goes, m.left, m.arrived, m.received)
             assert all(a <= b + 1e-12 * ends.max() for a, b in pairwise(times))
         assert max(m.received for m in e.messages) == pytest.approx(e.received, abs=1e-12 * ends.max())
-
-
-def test_exchanges_from_rest_have_one_iteration() -> None:
-    e = Evaluation(load("meluxina"), Workload(threads=4, buffer="64 KiB"), draws=0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="one iteration"):
-        run_step([e._plan(BULK, FEW)], 2)

@@ -22,7 +22,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.simulation import CAUSES, simulate
 from pready.model.machine import machine as machines
 from pready.model.machine.threads import Contention
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.tree import by_level, children
 from pready.model.workload.workload import Workload
 
@@ -212,9 +211,3 @@ def test_a_prediction_counts_from_the_root_to_the_last_rank() -> None:
     assert prediction.bulk.time_s == pytest.approx(bulk.communication_s[0], rel=1e-9)
     assert all(not p.approach.interface.one_sided for p in prediction.approaches)
     assert prediction.ranks == (16, 1, 1)
-
-
-def test_compute_time_is_the_roots() -> None:
-    w = workload().model_copy(update={"compute": ComputeTime(time="3 ms")})  # type: ignore[arg-type]
-    out = simulate(ideal(G=BYTE), w, BULK, grid=(4,), iterations=2)
-    assert out.causes_s["compute"] == pytest.approx([3e-3, 3e-3])

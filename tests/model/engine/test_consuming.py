@@ -11,6 +11,7 @@ from machines import ideal
 from made_once import EITHER, any_of, between, generated
 from plain_ranks import ends_of, run_as_plain, run_from_rest
 from test_plain import cases
+from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
@@ -73,17 +74,10 @@ def test_exchanges_from_rest_equal_it(of: tuple[Evaluation, Approach]) -> None:
 
 def consumer(work: float, threads: int | None = None, n: int = 4, theta: int = 1, late: float = 0.0) -> Workload:
     """Of partitions of 1 MB, each of which takes 40 us at 25 GB/s."""
-    return Workload.model_validate(
-        {
-            "threads": n,
-            "partitions_per_thread": theta,
-            "buffer": f"{n * theta} MB",
-            "receiver": "consuming",
-            "consume": {"time": f"{work!r} s"} | ({} if threads is None else {"threads": threads}),
-            "compute": {"time": "1 ms"},
-            "arrivals": {"model": "laggard", "delay": f"{late!r} s"} if late else {"model": "none"},
-        }
-    )
+    consume = {"time": f"{work!r} s"} | ({} if threads is None else {"threads": threads})
+    arrivals = {"model": "laggard", "delay": f"{late!r} s"} if late else {"model": "none"}
+    sizes = {"threads": n, "partitions_per_thread": theta, "buffer": f"{n * theta} MB"}
+    return workload_of(**sizes, receiver="consuming", consume=consume, arrivals=arrivals)
 
 
 def time_of(machine: Machine, w: Workload, key: str) -> float:
@@ -158,15 +152,7 @@ def test_the_closed_form_of_bulk_is_its_time_and_the_work_shared() -> None:
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
 def test_nothing_to_work_on_takes_the_tests_alone(pattern: str) -> None:
-    waits = Workload.model_validate(
-        {
-            "threads": 4,
-            "buffer": "1 MiB",
-            "pattern": pattern,
-            "compute": {"time": "1 ms"},
-            "arrivals": {"model": "normal by thread", "spread": "4 %"},
-        }
-    )
+    waits = workload_of(buffer="1 MiB", pattern=pattern, arrivals={"model": "normal by thread", "spread": "4 %"})
     works = waits.changed(receiver="consuming", consume={"per_byte": "0 ns/B"})
     for key in ("part", "many", "rma-many-active"):
         approach = BY_KEY[key].into(4)
@@ -185,17 +171,7 @@ def test_nothing_to_work_on_takes_the_tests_alone(pattern: str) -> None:
 
 def test_a_direction_with_more_bytes_is_more_work() -> None:
     # Two peers, 4 and 1 MB in one message each, 1 ns per byte, one thread: 5 ms after the last arrival.
-    w = Workload.model_validate(
-        {
-            "threads": 1,
-            "buffer": "4 MB",
-            "pattern": "halo3d",
-            "faces": ["4 MB", "1 MB", "1 MB"],
-            "grid": [2, 2, 1],
-            "receiver": "consuming",
-            "consume": {"per_byte": "1 ns/B"},
-            "compute": {"time": "1 ms"},
-        }
-    )
+    faces, consume = ["4 MB", "1 MB", "1 MB"], {"per_byte": "1 ns/B"}
+    w = workload_of(threads=1, buffer="4 MB", pattern="halo3d", faces=faces, grid=[2, 2, 1], consume=consume)
     run_ = Evaluation(ideal(), w, draws=0).nominal(BULK)
     assert float(run_.causes_s[CONSUME].mean()) == pytest.approx((4 + 4 + 1 + 1) * 1e-3)

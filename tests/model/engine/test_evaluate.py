@@ -9,7 +9,8 @@ from machines import ideal
 from workloads import workload_of
 
 from pready.model.advice.predict import approaches, effective_library
-from pready.model.approach.interfaces import BULK, BY_KEY, SINGLE, Approach
+from pready.model.approach.interfaces import BULK, BY_KEY, Approach
+from pready.model.engine import simulate
 from pready.model.engine.evaluate import PER_SIZE, Evaluation, compare_step
 from pready.model.engine.layout import layout, part
 from pready.model.engine.plan import Plan
@@ -35,38 +36,6 @@ def workload(pattern: Any, model: Any = NOISY) -> Workload:
     return workload_of(partitions_per_thread=2, buffer="1 MiB", pattern=pattern, receiver="computing", arrivals=model)
 
 
-@pytest.mark.parametrize("key", ["part", "many", "part-am", "rma-single-active", "rma-many-passive"])
-@pytest.mark.parametrize(("pattern", "grid"), [("pt2pt", (2,)), ("halo3d", (3, 3, 3))])
-def test_ranks_in_step_are_the_prediction_from_rest(key: str, pattern: str, grid: Any) -> None:
-    # Every rank has the same laggard, so all do the same at the same time: all see what one exchange from rest is,
-    # metrics included.
-    machine = ideal(L=1e-6, o_s=2e-7, o_r=3e-7, g=5e-8, barrier=[0.0, 1e-7, 5e-7], poll=1e-7, put=3e-7, epoch=4e-7)
-    w = workload(pattern, LATE_50_US)
-    interface = BY_KEY[key]
-    approach = Approach(interface, 4 if interface.splits else 1, 2)
-    evaluation = Evaluation(machine, w, draws=0, alone=True)
-    rows, _ = compare_step(machine, w.changed(grid=grid), [approach], iterations=1)
-    for (mine, _), expected in zip(rows, [Approach(SINGLE), approach], strict=True):
-        theirs = asdict(evaluation.predict(expected))
-        for field, value in asdict(mine).items():
-            if isinstance(value, float):
-                assert value == pytest.approx(theirs[field], rel=1e-7), field
-            else:
-                assert value == theirs[field], field
-
-
-def test_intervals_hold_the_value() -> None:
-    w = workload("halo3d")
-    w = w.changed(grid=(4, 4, 4))
-    rows, _ = compare_step(ideal(L=1e-6, o_s=2e-7), w, [Approach(BY_KEY["part"], 8, 1)], iterations=20)
-    assert [p.key for p, _ in rows] == ["single", "part"]
-    for p, run in rows:
-        assert p.time_low_s <= p.time_s <= p.time_high_s
-        assert p.eta_low <= p.eta <= p.eta_high
-        np.testing.assert_allclose(p.time_s, run.communication_s.mean())
-    assert rows[0][0].eta == 1.0
-
-
 def test_an_interrupted_comparison_gives_what_it_has() -> None:
     calls = 0
 
@@ -82,13 +51,13 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
     assert calls == 1
 
 
-@pytest.mark.parametrize("key", ["part", "rma-single-active"])
+@pytest.mark.parametrize("key", ["part", "many", "part-am", "rma-single-active", "rma-many-passive"])
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
 def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> None:
     # The late partition is the same on every rank, so nobody waits for a late neighbour: values and
     # the intervals from the machine's parameters are equal, draw by draw.
     w = workload(pattern, LATE_50_US)
-    machine, approach = load("meluxina"), Approach(BY_KEY[key], 4, 2)
+    machine, approach = load("meluxina"), BY_KEY[key].into(4, 2)
     on, from_rest = (Evaluation(machine, w, seed=3, draws=12, alone=rest) for rest in (False, True))
     expected = asdict(from_rest.predict(approach))
     for field, value in asdict(on.predict(approach)).items():
@@ -238,3 +207,19 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
 
     eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)
     np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])
+
+
+@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
+@pytest.mark.parametrize("receiver", ["waiting", "computing"])
+@pytest.mark.parametrize("progress", ["hardware", "thread", "on-call"])
+@pytest.mark.parametrize("size", ["256 B", "1 MiB"])
+def test_an_exchange_has_one_end(interface: Any, receiver: Any, progress: Any, size: str) -> None:
+    # Two ranks, nobody late: the exchange from rest is that of ranks which go on.
+    on = load("meluxina")
+    on = on.model_copy(update={"progress": on.progress.model_copy(update={"value": progress})})
+    workload = workload_of(threads=32, buffer=size, receiver=receiver)
+    evaluation = Evaluation(on, workload, draws=0)
+    for transports in (1, 4, 32):
+        approach = interface.into(transports, 2 if interface.splits else 1)
+        engine = simulate(on, workload, approach, grid=(2,), iterations=1).communication_s
+        np.testing.assert_allclose(engine, evaluation.mean_time(approach), rtol=1e-12)

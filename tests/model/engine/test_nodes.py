@@ -82,24 +82,12 @@ def test_a_rank_keeps_its_own_pace_through_the_adapter_of_its_node() -> None:
         assert out.time_s == pytest.approx(1e-7 + 7 * (1e-5 + 1e-8) + 1e-6 + 1e-8, rel=0.01)
 
 
-def test_an_adapter_that_serves_eight_ranks_is_eight_times_as_slow() -> None:
-    machine = with_nodes(ideal(L=1e-9, o_s=1e-9, o_r=1e-9, g=0.0, G=1e-10, link=1e10))
-    one, eight = (across(machine, BULK, n) for n in (None, 8))
-    assert eight == pytest.approx(8 * one, rel=0.01)
-    # Partitions of all ranks go through it one after the other, too.
-    one, eight = (across(machine, Approach(MANY, 4, 1), n) for n in (None, 8))
-    assert eight == pytest.approx(8 * one, rel=0.01)
-
-
 def test_what_stays_within_a_node_is_on_its_own_path() -> None:
     slow, fast = ideal(G=1e-9, link=1e9, L=1e-6), ideal(G=1e-10, link=1e10, L=1e-7)
     machine, w = with_nodes(slow, fast), workload()
     within = simulate(machine, w, BULK, grid=(4, 2, 1), iterations=3, ranks_per_node=8)
     alone = simulate(machine, w.model_copy(update={"path": "intra"}), BULK, grid=(4, 2, 1), iterations=3)
     np.testing.assert_allclose(within.last_end_s, alone.last_end_s, rtol=1e-12)
-    everyone = simulate(machine, w, BULK, grid=(4, 2, 1), iterations=3)
-    single = simulate(machine, w, BULK, grid=(4, 2, 1), iterations=3, ranks_per_node=1)
-    np.testing.assert_allclose(single.last_end_s, everyone.last_end_s, rtol=1e-12)
 
 
 def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
@@ -114,40 +102,29 @@ def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
     assert out.time_s == pytest.approx(24 * 2**20 / 1e10, rel=1e-6)
 
 
-@pytest.mark.parametrize("approach", [Approach(PART, 4, 1), Approach(MANY, 4, 4)], ids=lambda a: a.name)
-@pytest.mark.parametrize("where", [{"ranks_per_node": 4}, {"ranks_per_node": 8, "node_grid": (2, 2, 2)}], ids=str)
-@pytest.mark.parametrize("periodic", [True, False])
-def test_instructions_and_cores_change_no_bit(approach: Approach, where: dict[str, Any], periodic: bool) -> None:
-    # The instruction set decides how ranks are taken together, and the cores where the share of each ends.
-    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
-    w = workload(buffer="64 KiB", compute={"time": "100 us"}, arrivals={"model": "normal by thread", "spread": 0.1})
-    run = partial(simulate, machine, w, approach, grid=(6, 4, 6), iterations=4, record=True, periodic=periodic, **where)
-    whole = run()
-    for cores in (7, 3):
-        other = run(cores=cores)
-        np.testing.assert_array_equal(whole.ends_s, other.ends_s)
-        np.testing.assert_array_equal(whole.arrived_early, other.arrived_early)
+FULL = {"grid": (8, 8, 4), "ranks_per_node": 64, "node_grid": (4, 4, 4)}
+"""64 ranks of a node send 528 of their 1664 buffers outside, in two partitions: merged by halves."""
+LONG = {"grid": (4, 4, 40)}
+"""A rank's neighbours are up to 31 away: ranks receive before all have sent."""
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("approach", [Approach(PART, 2, 1), Approach(MANY, 2, 2)], ids=lambda a: a.name)
-def test_thousands_of_messages_of_a_node_equal_the_plain_recurrence(approach: Approach) -> None:
-    # 64 ranks of a node send 528 of their 1664 buffers outside, in two partitions: merged by halves.
+@pytest.mark.parametrize(
+    ("approach", "where"),
+    [
+        (Approach(PART, 2, 1), FULL),
+        (Approach(MANY, 2, 2), FULL),
+        *((Approach(PART, 2, 1), {**LONG, "ranks_per_node": 4, "periodic": p}) for p in (True, False)),
+        *(
+            (Approach(PART, 2, 1), {**LONG, "ranks_per_node": 8, "node_grid": (2, 2, 2), "periodic": p})
+            for p in (True, False)
+        ),
+    ],
+)
+def test_many_ranks_and_messages_equal_the_plain_recurrence(approach: Approach, where: dict[str, Any]) -> None:
     machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
     w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
-    plan = prepared(machine, w, approach, grid=(8, 8, 4), ranks_per_node=64, node_grid=(4, 4, 4))
-    equals_plain(machine, plan, 2)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("where", [{"ranks_per_node": 4}, {"ranks_per_node": 8, "node_grid": (2, 2, 2)}], ids=str)
-@pytest.mark.parametrize("periodic", [True, False])
-def test_ranks_that_receive_before_all_have_sent(where: dict[str, Any], periodic: bool) -> None:
-    # 160 or 80 nodes, eight of which are 32 or 64 of 640 ranks; a rank's neighbours are up to 31 away.
-    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
-    w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
-    plan = prepared(machine, w, Approach(PART, 2, 1), grid=(4, 4, 40), periodic=periodic, **where)
-    equals_plain(machine, plan, 2)
+    equals_plain(machine, prepared(machine, w, approach, **where), 2)
 
 
 SPACED: dict[str, tuple[Any, str]] = {
@@ -186,35 +163,25 @@ def test_messages_of_several_vcis_within_a_picosecond_leave_as_they_come(
     equals_plain(machine, plan, 2)
 
 
-@pytest.mark.parametrize("o_r", [1e-7, 0.99e-6, 1.01e-6, 5e-6])
-@pytest.mark.parametrize("vcis", [1, 2])
-def test_a_server_slower_than_its_port_hides_it(o_r: float, vcis: int) -> None:
-    # A message keeps the port for 1 us. Receiving takes less, hardly less, hardly more, far more.
-    inter, intra = ideal(o_s=2e-7, o_r=o_r, g=2e-7, G=1e-10, link=10.24e9), ideal(L=1e-7, o_s=1e-7, o_r=o_r, g=1e-8)
-    machine = with_nodes(inter, intra)
-    w = workload(buffer="32 KiB", compute={"time": "100 us"}, arrivals=NOISY, receiver="waiting")
-    plan = prepared(machine, w, Approach(MANY, 4, vcis), grid=(4, 4, 2), ranks_per_node=4)
-    assert float(plan.costs[0].link + plan.costs[0].gap) == pytest.approx(1e-6)
-    equals_plain(machine, plan, 3)
-
-
 @pytest.mark.parametrize(
-    ("key", "o_r", "within"),
+    ("key", "vcis", "o_r", "within"),
     [
-        *(("part", o_r, within) for o_r in (0.5e-6, 0.99e-6, 1.01e-6, 1e-5) for within in (1e-7, 5e-6)),
-        ("rma-single-active", 0.5e-6, 1e-7),  # received by the adapter, however long a thread would take
+        *(("many", vcis, o_r, o_r) for o_r in (1e-7, 0.99e-6, 1.01e-6, 5e-6) for vcis in (1, 2)),
+        *(("part", 1, o_r, within) for o_r in (0.5e-6, 0.99e-6, 1.01e-6, 1e-5) for within in (1e-7, 5e-6)),
+        ("rma-single-active", 1, 0.5e-6, 1e-7),  # received by the adapter, however long a thread would take
     ],
 )
 @pytest.mark.parametrize("spread", [0.01, 0.3])
-def test_what_comes_from_the_own_node_passes_the_port_by(key: str, o_r: float, within: float, spread: float) -> None:
-    # As above, with messages that are cheaper or dearer to receive within a node, or that nobody receives. Much noise
-    # keeps messages apart, so that few of the last decide; little has them wait in ports and for servers.
+def test_a_server_slower_than_its_port_hides_it(key: str, vcis: int, o_r: float, within: float, spread: float) -> None:
+    # A message keeps the port for 1 us. Receiving takes less, hardly less, hardly more, far more, and as long, less or
+    # more within a node. Much noise keeps messages apart, so that few of the last decide; little has them wait.
     inter, intra = ideal(o_s=2e-7, o_r=o_r, g=2e-7, G=1e-10, link=10.24e9), ideal(L=1e-7, o_s=1e-7, o_r=within, g=1e-8)
-    arrivals = {"model": "normal by thread", "spread": spread}
+    machine, arrivals = with_nodes(inter, intra), {"model": "normal by thread", "spread": spread}
     fields = {"buffer": "32 KiB", "compute": {"time": "150 us"}, "receiver": "waiting"}
     w = workload(**fields, arrivals=arrivals, pattern="halo3d26")
-    plan = prepared(with_nodes(inter, intra), w, Approach(BY_KEY[key], 4, 1), grid=(4, 4, 2), ranks_per_node=4)
-    equals_plain(with_nodes(inter, intra), plan, 2)
+    plan = prepared(machine, w, Approach(BY_KEY[key], 4, vcis), grid=(4, 4, 2), ranks_per_node=4)
+    assert float(plan.costs[0].link + plan.costs[0].gap) == pytest.approx(1e-6)
+    equals_plain(machine, plan, 2)
 
 
 @pytest.mark.parametrize("key", ["single", "rma-single-active", "rma-many-active"])
@@ -281,23 +248,6 @@ def test_what_is_refused() -> None:
         predict(with_nodes(plain), w, engine="timeline")
     with pytest.raises(PreadyError, match="ranks_per_node = 7 does not divide 64 ranks"):
         predict(with_nodes(plain), workload(grid=[4, 4, 4], ranks_per_node=7))
-
-
-@pytest.mark.thorough
-def test_a_shared_adapter_bounds_the_iteration() -> None:
-    machine = with_nodes(machines.load("meluxina"))
-    fields: dict[str, Any] = {
-        "grid": [4, 4, 4],
-        "compute": {"time": "50 us"},
-        "arrivals": {"model": "normal by thread", "spread": 0.04},
-        "transport_partitions": [4],
-    }
-    alone, shared = (predict(machine, workload(**fields, **more), draws=0) for more in ({}, {"node_grid": [2, 2, 2]}))
-    # Six faces of a rank leave its own adapter, 24 those of the eight ranks of a node.
-    face = 2**20 / 25e9
-    for row in shared.approaches:
-        assert row.iteration_s > 0.99 * 24 * face  # what is left to send counts for the next
-    assert alone.bulk.iteration_s < 12 * face
 
 
 SLOW_RANKS = ideal(L=1e-9, o_s=1e-9, o_r=1e-9, g=0.0, G=1e-10, link=1e10)

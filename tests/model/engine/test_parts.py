@@ -12,8 +12,8 @@ from made_once import EITHER, any_of, between, generated
 from plain_ranks import run_as_plain, run_from_rest
 from test_consuming import WORKS
 from test_plain import cases
+from workloads import workload_of
 
-from pready.model.advice.explanation import explain
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, MANY, Approach
 from pready.model.common.errors import PreadyError
@@ -81,16 +81,8 @@ def test_parts_that_hardly_differ_are_equal_parts(case: dict[str, Any], data: st
 
 
 def shared(shares: Any, late: float = 0.0, **fields: Any) -> Workload:
-    return Workload.model_validate(
-        {
-            "threads": 4,
-            "buffer": "12 MB",
-            "thread_shares": shares,
-            "compute": {"time": "1 ms"},
-            "arrivals": {"model": "laggard", "delay": f"{late!r} s"} if late else {"model": "none"},
-            **fields,
-        }
-    )
+    arrivals = {"model": "laggard", "delay": f"{late!r} s"} if late else {"model": "none"}
+    return workload_of(**{"buffer": "12 MB", "thread_shares": shares, "arrivals": arrivals, **fields})
 
 
 def time_of(machine: Machine, w: Workload, approach: Approach) -> float:
@@ -188,14 +180,3 @@ def test_partitioned_calls_are_refused_by_name_and_not_offered() -> None:
         r.approach.interface.partitioned
         for r in predict(load("meluxina"), w.changed(thread_shares=None), library="openmpi-persist", draws=0).approaches
     )
-
-
-@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
-def test_explain_and_predict_take_them(pattern: str) -> None:
-    w = shared([5, 3, 3, 1], late=50e-6, pattern=pattern)
-    made = explain(load("niagara"), w, MANY.into(4))
-    assert made.way.time_s < made.bulk.time_s
-    assert any("differ between threads" in d for d in made.departures)
-    rows = predict(load("niagara"), w, draws=3).approaches
-    assert {r.key for r in rows} >= {"single", "many", "many-joined", "rma-single-active", "rma-many-passive"}
-    assert all(r.time_low_s <= r.time_s <= r.time_high_s for r in rows)

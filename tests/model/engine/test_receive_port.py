@@ -25,14 +25,6 @@ def received(to: list[list[int]], approach: Approach, threads: int = 1, **machin
     return [float(t) - 1e-3 for t in out.received_s[0]]
 
 
-@pytest.mark.parametrize("senders", [1, 2, 3])
-def test_several_ranks_share_the_port_of_one(senders: int) -> None:
-    # All leave at 0 and share the port: all are there when it has taken all of them.
-    to = [[], *([[0]] * senders)]
-    expected = LINK + WIRE + (senders - 1) * PORT
-    assert received(to, Approach(SINGLE))[0] == pytest.approx(expected, rel=1e-9)
-
-
 THROUGH = [3 * PORT - apart * GAP for apart in (2.5, 0.5, 0.0)]
 """Three flows come to a port g apart: the second when the first has had g of it, the third 1/2 g more of each. So the
 first is through 2 g before the second, of the two that are left, and this g/2 before the last."""

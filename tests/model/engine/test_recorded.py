@@ -12,7 +12,7 @@ from plain_ranks import Plain
 from test_plain import cases
 from workloads import workload_of
 
-from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.approach.interfaces import BY_KEY
 from pready.model.engine.simulation import prepared, record
 from pready.model.machine import machine as machines
 from pready.model.workload.sizes import Sizes
@@ -61,15 +61,9 @@ def test_what_goes_nowhere_keeps_nothing_from_its_turn(periodic: tuple[bool, boo
     uniform = {"model": "uniform", "up_to": 0.04}
     w = workload_of(threads=8, partitions_per_thread=3, buffer="24000 B", pattern="halo3d26", arrivals=uniform)
     machine = machines.load("manzano")
-    plan = prepared(
-        machine,
-        w,
-        Approach(BY_KEY["rma-single-active"], 3, vcis),
-        grid=(2, 4, 4),
-        periodic=periodic,
-        sizes=Sizes(faces=(24e3,) * 3, edges=(1.2e6,) * 3, corner=1.2e6),
-        thread_grid=(2, 2, 2),
-    )
+    approach, sizes = BY_KEY["rma-single-active"].into(3, vcis), Sizes((24e3,) * 3, (1.2e6,) * 3, 1.2e6)
+    where: dict[str, Any] = {"grid": (2, 4, 4), "periodic": periodic, "thread_grid": (2, 2, 2)}
+    plan = prepared(machine, w, approach, sizes=sizes, **where)
     plain = Plain(machine, plan)
     plain.run(1)
     (one,) = record([plan], 0, 1, 1)

@@ -18,7 +18,6 @@ from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import compare_step
-from pready.model.engine.layout import unable
 from pready.model.engine.simulation import prepared
 from pready.model.machine import machine
 from pready.model.workload import draws
@@ -169,26 +168,6 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
         predict(MELUXINA, many)
     with pytest.raises(PreadyError, match=r"= 8 × 125000: comparing 2 approaches"):
         compare_step(MELUXINA, many, [PART_8], iterations=1)
-
-
-def test_all_that_a_calibrated_machine_may_say_is_simulated() -> None:
-    # A slower link, deferred puts: each costs time.
-    last = MELUXINA.inter.segments[-1]
-    slower = last.model_copy(update={"G": last.G.model_copy(update={"value": 10 * last.G.value})})
-    slow_path = MELUXINA.inter.model_copy(update={"segments": (*MELUXINA.inter.segments[:-1], slower)})
-    deferred = MELUXINA.progress.model_copy(update={"value": "deferred"})
-    puts = MELUXINA.one_sided.model_copy(update={"puts": deferred})
-    in_turn = Uniform(model="uniform", up_to=0.5, partitions="in turn")
-    for changed, what, approach in (
-        ({"inter": slow_path}, workload(buffer="16 MiB"), PART_8),
-        ({"one_sided": puts}, workload("halo3d", in_turn, buffer="16 MiB"), Approach(BY_KEY["rma-single-active"], 8)),
-    ):
-        slow, quick = (
-            simulate(m, what, approach, grid=(2, 2), thread_grid=what.thread_grid, iterations=3).time_s
-            for m in (MELUXINA.model_copy(update=changed), MELUXINA)
-        )
-        assert slow > quick, list(changed)
-        assert unable(what) is None
 
 
 def test_times_beyond_292_years_are_refused() -> None:

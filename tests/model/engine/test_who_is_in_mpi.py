@@ -9,11 +9,10 @@ from machines import ideal
 from plain_ranks import run_as_plain
 from workloads import workload_of
 
-from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
+from pready.model.approach.interfaces import BY_KEY, MANY, Approach
 from pready.model.engine import simulate
-from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import prepared
-from pready.model.machine.machine import Machine, load
+from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import Setting, serving
 from pready.model.timeline.sampling import Sampler
@@ -25,16 +24,9 @@ KIB100 = 100_000 / BETA
 
 
 def workload(threads: int, theta: int = 1, **changes: Any) -> Workload:
-    fields: dict[str, Any] = {
-        "threads": threads,
-        "partitions_per_thread": theta,
-        "buffer": f"{100_000 * threads * theta} B",
-        "pattern": "pt2pt",
-        "receiver": "computing",
-        "both_ways": True,
-        "compute": {"time": "5 ms"},
-    }
-    return workload_of(**(fields | changes))
+    split = {"threads": threads, "partitions_per_thread": theta, "buffer": f"{100_000 * threads * theta} B"}
+    ranks = {"pattern": "pt2pt", "receiver": "computing", "both_ways": True, "compute": {"time": "5 ms"}}
+    return workload_of(**(split | ranks | changes))
 
 
 def late(by: str, which: Any = "partition") -> dict[str, Any]:
@@ -117,21 +109,6 @@ def test_one_protocol_is_answered_by_hardware_and_another_in_mpi() -> None:
         assert got == pytest.approx(expected, rel=0.1)
         # The engine says the same, message by message.
         run_as_plain({"machine": machine, "workload": case, "approach": approach, "grid": (2,)}, 2)
-
-
-def test_the_rule_before_is_told_apart() -> None:
-    # MeluXina's costs and a library that moves a rendezvous only in MPI calls: if nobody answers before the join, as
-    # where one thread waits for all, bulk is as good; with threads that answer it is as with a progress thread.
-    w = workload(8, buffer="4 MiB", **late("10 %"))
-
-    def eta(who: Any, key: str) -> float:
-        of = Evaluation(load("meluxina").progressing(who), w, draws=0)
-        return of.mean_time(BULK) / of.mean_time(Approach(BY_KEY[key], 8, 1))
-
-    assert eta("on-call", "many") == pytest.approx(6.59, abs=0.01)
-    assert eta("on-call", "many") == pytest.approx(eta("thread", "many"), rel=1e-3)
-    assert eta("on-call", "many-joined") == pytest.approx(1.01, abs=0.01)
-    assert eta("on-call", "part") == pytest.approx(1.01, abs=0.02)
 
 
 def test_a_put_by_the_processor_waits_for_a_thread_of_its_target() -> None:

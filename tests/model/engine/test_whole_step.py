@@ -1,12 +1,9 @@
 """A step with several exchanges: each on its own, the step as a whole, and what is said of them."""
 
-import io
 from typing import Any
 
 import numpy as np
 import pytest
-from goal_text import write_goal
-from machines import ideal
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
@@ -30,18 +27,6 @@ def one(**fields: Any) -> dict[str, Any]:
 
 
 LATE = {"model": "laggard", "delay": "100 us"}
-
-
-@pytest.mark.thorough
-def test_a_step_of_one_exchange_is_that_exchange() -> None:
-    w = step(one(arrivals={"model": "normal by thread", "spread": 0.04}), transport_partitions=[4])
-    single = w.parts[0]
-    a, b = predict(MELUXINA, w, draws=3), predict(MELUXINA, single, draws=3)
-    pairs = zip(a.exchanges[0].approaches, b.approaches, strict=True)
-    assert all(x.speedup_percent == pytest.approx(y.speedup_percent, abs=1e-9) for x, y in pairs)
-    assert a.advised.approach == b.advised.approach
-    assert a.advised.time_s == pytest.approx(b.advised.time_s, rel=1e-12)
-    assert a.advised.speedup_low_percent == pytest.approx(b.advised.speedup_low_percent, rel=1e-9)
 
 
 def test_exchanges_draw_arrivals_of_their_own() -> None:
@@ -93,10 +78,6 @@ def test_exchanges_of_other_ranks_are_refused() -> None:
         predict(MELUXINA, step(one(), ring))
     with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
         predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]))
-    with pytest.raises(PreadyError, match="neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"):
-        predict(MELUXINA, step(one(), ring), engine="timeline")
-    with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
-        predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]), engine="timeline")
 
 
 FACES = {"buffer": None, "faces": ["2 MiB", "512 KiB", "4 KiB"]}
@@ -138,33 +119,3 @@ def test_a_step_in_step_is_the_same_of_both_engines() -> None:
             for name in ("time_s", "eta", "iteration_s", "begin_s", "overhead", "arrived_early_percent"):
                 assert getattr(y, name) == pytest.approx(getattr(x, name), rel=1e-9), (x.name, name)
             assert y.speedup_percent == pytest.approx(x.speedup_percent, abs=1e-7)
-
-
-@pytest.mark.thorough
-def test_a_step_of_timelines_says_what_it_rests_on() -> None:
-    w = unequal_step().model_copy(update={"iterations": 2})  # so few that the set-up counts
-    made = predict(MELUXINA, w, engine="timeline")
-    best = made.advised
-    assert best.speedup_low_percent <= best.speedup_percent <= best.speedup_high_percent
-    assert made.advice.rests_on
-    assert all(x.here_percent == best.speedup_percent for x in made.sensitivity)
-    assert predict(MELUXINA, w, engine="timeline", whole=()).advised.eta == pytest.approx(best.eta)
-
-
-def test_goal_of_a_step_names_its_unit_and_every_size() -> None:
-    machine = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=4e-11, link=25e9)
-    faces = {"buffer": None, "faces": ["4 KiB", "2 KiB", "1 KiB"]}
-    w = step({k: v for k, v in {**one(), **faces}.items() if v}, one(buffer="512 B"))
-    out = io.StringIO()
-    flags = write_goal(out, plans(machine, w, [BULK, Approach(MANY, 4, 1)], 0), 2)
-    # 40 ps per byte are 400 ticks of 0.1 ps.
-    assert (flags.ticks_per_ns, flags.L) == (10**5, 10**8)
-    assert pytest.approx(4000, rel=1e-3) == flags.G  # LogGOPSim pays for all bytes but one
-    text = out.getvalue()
-    assert text.startswith("// times in 1/100000 ns; LogGOPSim -L 100000000")
-    sends = [line.split() for line in text.splitlines() if " send " in line]
-    per_rank_and_iteration = len(sends) / 8 / 2
-    assert per_rank_and_iteration == 6 + 6 * 4
-    sizes = [s[2] for s in sends]
-    assert {s: sizes.count(s) for s in set(sizes)} == {"4096b": 32, "2048b": 32, "1024b": 32, "128b": 6 * 4 * 16}
-    assert len({s[6] for s in sends}) == 2 * (1 + 4)  # a tag for each message of each exchange and iteration

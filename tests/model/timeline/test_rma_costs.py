@@ -52,11 +52,3 @@ def test_an_epoch_costs_by_windows_and_peers(interface: Interface) -> None:
     windows = 4 if interface.windows_per_thread else 1
     took = epochs(costs(Sampler(m), w, w.buffer / 4), approach, setting_of(m, w))
     assert float(took) == pytest.approx(windows * (5 + 6 * 2) * US)
-
-
-@pytest.mark.parametrize("interface", RMA)
-def test_advice_names_the_calls(interface: Interface) -> None:
-    said = interface.synchronisation
-    calls = ("post", "start", "complete", "wait") if interface.sync == "active" else ("lock", "flush")
-    assert all(f"MPI_Win_{call}" in said for call in calls)
-    assert MANY.synchronisation == ""

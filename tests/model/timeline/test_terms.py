@@ -1,7 +1,6 @@
 """The table of terms: complete, without doubles, and read by all who speak of terms."""
 
 from dataclasses import fields
-from typing import get_args
 
 import numpy as np
 from machines import with_every_table
@@ -12,7 +11,7 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import load, profiles
 from pready.model.timeline import terms
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.terms import BY_COST, TERMS, Step, by_name, canonical, of_value, without
+from pready.model.timeline.terms import BY_COST, TERMS, by_name, canonical, of_value, without
 from pready.model.workload.workload import Workload
 
 MACHINES = {**{name: load(name) for name in profiles()}, "every table": with_every_table()}
@@ -32,14 +31,6 @@ def test_every_value_of_a_machine_is_one_terms_or_no_cost() -> None:
     assert len(named) == len(set(named))
     for label in {label for machine in MACHINES.values() for label, _ in machine.values()}:
         assert (of_value(label) is None) == (canonical(label) in terms.NO_COSTS), label
-
-
-def test_symbols_stand_for_steps_in_order() -> None:
-    order = {s: n for n, s in enumerate(get_args(Step))}
-    for term in TERMS:
-        assert list(term.steps) == sorted(term.steps, key=order.__getitem__)
-        assert term.says
-        assert not term.says.endswith(".")
 
 
 def test_leaving_a_term_out_leaves_the_others() -> None:

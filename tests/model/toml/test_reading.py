@@ -17,6 +17,7 @@ from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 
 MELUXINA = machine.profiles()["meluxina"].read_text(encoding="utf-8")
+NORMAL, IN_PARTS = "[arrivals]\nmodel = 'normal by thread'\n", "[arrivals]\nmodel = 'normal by partition'\n"
 EXAMPLE = 'threads = 8\npartitions_per_thread = 4\nbuffer = "1 MiB"\n'
 
 
@@ -55,24 +56,19 @@ def said(read: Any) -> str:
     ("change", "expected"),
     [
         ("threads = 0", "threads = 0; valid: at least 1"),
-        ("threads = -3", "threads = -3"),
         ("threads = 8.5", "threads = 8.5; valid: an integer"),
-        ("threads = nan", "threads = nan"),
         ('threads = "8"', "threads = '8'; valid: an integer"),
         ("partitions_per_thread = 0", "partitions_per_thread = 0"),
         ("buffer = 1048576", "buffer = 1048576 has no unit"),
         ('buffer = "1 MiB/s"', "buffer = '1 MiB/s' has a unit that does not fit"),
         ('buffer = "-1 MiB"', "buffer = '-1 MiB' is not greater than 0"),
-        ('buffer = "0 B"', "buffer = '0 B' is not greater than 0"),
         ('buffer = "nan B"', "buffer = 'nan B' is not finite"),
-        ('buffer = "inf B"', "buffer = 'inf B' is not finite"),
         ('buffer = "1000 B"', "is not divided by 8 × 4 = 32 user partitions; valid: a multiple of 32 B, such as 992 B"),
         ("thread = 8", 'thread is not a field (did you mean "threads"?); valid: format, name, description, threads'),
         ('patern = "halo3d"', 'patern is not a field (did you mean "pattern"?); valid: format, name'),
         ("zzz = 8", "zzz is not a field; valid: format, name, description, threads"),
         ("folder = 'x'", "folder is not a field"),
         ("transport_partitions = [3]", "transport_partitions = 3 does not divide 32 user partitions; valid: 1, 2, 4"),
-        ("transport_partitions = [0]", "transport_partitions[0] = 0"),
         ('pattern = "halo3"', "pattern = 'halo3' (did you mean \"halo3d\"?); valid: 'pt2pt', 'halo3d'"),
         ("[arrivals]\nmodel = 'lagard'", "arrivals.model = 'lagard' (did you mean \"laggard\"?); valid: 'none'"),
         ('pattern = "ring"', "pattern = 'ring'; valid: 'pt2pt', 'halo3d'"),
@@ -90,55 +86,32 @@ def said(read: Any) -> str:
         ('boundaries = "closed"', "boundaries = 'closed'; valid: 'periodic' or 'open'"),
         ('boundaries = "open"', "boundaries = 'open' with pattern = 'pt2pt'; valid: pattern 'halo3d' or 'halo3d26'"),
         ("blocks = 4", "blocks = 4 with pattern = 'pt2pt'; valid: pattern 'sweep3d'"),
-        ("edge = 8", "edge = 8 has no unit"),
         ('edge = "8 KiB"', "edge = 8192.0 with pattern = 'pt2pt'; valid: pattern 'halo3d26'"),
         ('pattern = "halo3d26"\ncorner = "0.5 B"', "corner = 0.5 B; valid: whole bytes"),
         ('pattern = "halo3d"\nthread_grid = [2, 2]', "thread_grid"),
         ('pattern = "halo3d"\nthread_grid = [2, 2, 3]', "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
         ("thread_grid = [2, 2, 2]", "thread_grid = (2, 2, 2) with pattern = 'pt2pt'"),
-        ("[compute]\ntime = 3", "compute.time = 3 has no unit"),
         ("[compute]\ntim = '3 s'", 'compute.tim is not a field (did you mean "time"?); valid: time, device'),
         ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
         ("[arrivals]\nmodel = 'late'", "arrivals.model = 'late'; valid: 'none', 'laggard'"),
         ("[arrivals]\nnoise = 0.1", "arrivals.model is missing"),
         ("[arrivals]\nmodel = 'laggard'", "'laggard' has no spread; valid: one of spread, late_by, delay, delay_rate"),
         ("[arrivals]\nmodel = 'laggard'\nlate_by = -0.1", "arrivals.late_by = -0.1 is no share; valid: 0 % to 1000 %"),
-        ("[arrivals]\nmodel = 'laggard'\nlate_by = nan", "arrivals.late_by = nan is no share"),
-        ("[arrivals]\nmodel = 'normal by thread'\nspread = 5", 'arrivals.spread = 5 is 500 %; valid: "5 %" or 0.05'),
-        (
-            "[arrivals]\nmodel = 'normal by partition'\nepsilon = 4.0",
-            'arrivals.epsilon = 4.0 is 400 %; valid: "4 %" or 0.04',
-        ),
-        (
-            "[arrivals]\nmodel = 'normal by thread'\nspread = '5'",
-            "arrivals.spread = '5' is 500 %; valid: \"5 %\" or 0.05",
-        ),
-        (
-            "[arrivals]\nmodel = 'normal by thread'\nspread = '5 ms'",
-            "arrivals.spread = '5 ms' has a unit that does not fit",
-        ),
-        ("[arrivals]\nmodel = 'normal by thread'\nspread = true", "arrivals.spread = True is not a share"),
-        (
-            "[arrivals]\nmodel = 'normal by thread'\nspread = '1 %'\nsd = '1 us'",
-            "has spread and sd; valid: one of spread, sd",
-        ),
-        (
-            "[arrivals]\nmodel = 'normal by partition'\ndelta = '1 %'",
-            "'normal by partition' has no spread; valid: one of spread, epsilon",
-        ),
-        ("[arrivals]\nmodel = 'normal by partition'\nspread = '1 %'\ndelta = '1 %'", "delta = 0.01 without epsilon"),
-        ("[arrivals]\nmodel = 'uniform'\nnoise = 0.04", "arrivals.noise is not a field"),
+        (NORMAL + "spread = 5", 'arrivals.spread = 5 is 500 %; valid: "5 %" or 0.05'),
+        (NORMAL + "spread = '5'", "arrivals.spread = '5' is 500 %; valid: \"5 %\" or 0.05"),
+        (NORMAL + "spread = '5 ms'", "arrivals.spread = '5 ms' has a unit that does not fit"),
+        (NORMAL + "spread = true", "arrivals.spread = True is not a share"),
+        (NORMAL + "spread = '1 %'\nsd = '1 us'", "has spread and sd; valid: one of spread, sd"),
+        (IN_PARTS + "delta = '1 %'", "'normal by partition' has no spread; valid: one of spread, epsilon"),
+        (IN_PARTS + "spread = '1 %'\ndelta = '1 %'", "delta = 0.01 without epsilon"),
         ("[arrivals]\nmodel = 'laggard'\nlate_by = 0.1", "scales with the compute time, which is 0"),
         ("arrivals = 3", "arrivals = 3 is not a table"),
         ("threads = 999999\npartitions_per_thread = 999999", "buffer"),
     ],
 )
 def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
-    kept = [
-        line
-        for line in EXAMPLE.splitlines()
-        if not any(line.startswith(c.split(" ")[0] + " ") for c in change.splitlines())
-    ]
+    changed = {line.split(" ")[0] for line in change.splitlines()}
+    kept = [line for line in EXAMPLE.splitlines() if line.split(" ")[0] not in changed]
     path = tmp_path / "w.toml"
     path.write_text("\n".join([*kept, change]) + "\n")
     text = said(lambda: workload.load(path))
@@ -154,17 +127,9 @@ def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
         ('from = "2048 B"', 'from = "0 B"', "inter: segments start at"),
         ('value = "25 GB/s", source', 'value = "25 GB/s", sources', "inter.link_bandwidth.sources is not a field"),
         ('value = "25 GB/s"', 'value = "9 GB/s"', "beats the link bandwidth"),
-        (
-            '"0 ns", "84 ns"',
-            '"1 ns", "84 ns"',
-            "threads.contention: time = 1e-09 s for one thread; valid: 0 s: no other thread holds the lock",
-        ),
+        ('"0 ns", "84 ns"', '"1 ns", "84 ns"', "threads.contention: time = 1e-09 s for one thread; valid: 0 s: no"),
         ("[matching]", "[matchings]", 'matchings is not a field (did you mean "matching"?); valid: format'),
-        (
-            "[threads.barrier]",
-            "[threads]\npready = 1\n[threads.barrier]",
-            "threads.pready is not a field; valid: barrier",
-        ),
+        ("[threads.barrier]", "[threads]\npready = 1\n[threads.barrier]", "threads.pready is not a field; valid: bar"),
         ('interval = ["1.06 us", "1.17 us"]', 'interval = ["1.15 us", "1.17 us"]', "does not hold the value"),
         ('why = "UCX matches by hash"', 'why = ""', "matching.base.why = ''"),
         ('copy_hot = { value = "20 GB/s"', "copy_hot = { value = 20.0", "memory.copy_hot.value = 20.0 has no unit"),

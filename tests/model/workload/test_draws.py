@@ -27,12 +27,8 @@ MODELS: list[dict[str, Any]] = [
     {"model": "normal by partition", "spread": 0.05},
 ]
 
-SPREADS: list[dict[str, Any]] = [
-    {"model": "laggard", "late": "thread"},
-    {"model": "uniform"},
-    {"model": "normal by thread"},
-    {"model": "normal by partition"},
-]
+DRAWN = [{"model": model} for model in ("uniform", "normal by thread", "normal by partition")]
+SPREADS: list[dict[str, Any]] = [{"model": "laggard", "late": "thread"}, *DRAWN]
 
 
 @pytest.mark.parametrize(
@@ -74,15 +70,8 @@ def test_spread_outside_what_a_model_can() -> None:
 
 
 def workload(arrivals: dict[str, Any], folder: str = ".", **fields: Any) -> Workload:
-    data = {
-        "threads": 8,
-        "partitions_per_thread": 4,
-        "buffer": "1 MiB",
-        "compute": {"time": "1 ms"},
-        "arrivals": arrivals,
-        "folder": folder,
-    }
-    return validated(Workload, data | fields, "test")
+    data = {"threads": 8, "partitions_per_thread": 4, "buffer": "1 MiB", "compute": {"time": "1 ms"}}
+    return validated(Workload, data | {"arrivals": arrivals, "folder": folder} | fields, "test")
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)

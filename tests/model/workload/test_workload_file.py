@@ -159,67 +159,40 @@ def test_nodes(tmp_path: Path) -> None:
     [
         (HALO + 'faces = ["2 MiB", "512 KiB"]', "faces = ['2 MiB', '512 KiB']; valid: 3 values"),
         (HALO + 'faces = ["1 B", "1 B", "1 B", "1 B"]', "'1 B']; valid: at most 3 values, not 4"),
-        (HALO + 'faces = "2 MiB"', "faces = '2 MiB'; valid: a list"),
-        (HALO + 'faces = ["2 MiB", "512 KiB", 8]', "faces[2] = 8 has no unit"),
-        (HALO + 'faces = ["2 MiB", "512 KiB", "0 B"]', "faces[2] = '0 B' is not greater than 0"),
         (HALO + 'faces = ["2 MiB", "512 KiB", "0.5 B"]', "faces[2] = 0.5 B; valid: whole bytes"),
         (HALO + 'buffer = "1 MiB"\n' + FACES, "buffer = 1.04858e+06 B beside faces; valid: faces alone"),
-        (HALO + "faces = []", "faces = []; valid: 3 values"),
         (LISTED + "neighbours = 2\n" + FACES, "faces = (2097152.0, 524288.0, 8.0) with pattern = 'neighbours'"),
         (STENCIL + FACES, "say nothing of edges and corners; valid: edges and corner beside them"),
         (HALO + FACES + 'edges = ["1 B", "1 B", "1 B"]', "edges = (1.0, 1.0, 1.0) with pattern = 'halo3d'; valid"),
         (STENCIL + 'buffer = "8 B"\nedge = "8 B"\nedges = ["1 B", "1 B", "1 B"]', "edge beside edges; valid: edge, of"),
-        (
-            HALO + 'buffer = "1 MiB"\nboth_ways = true',
-            "both_ways = True with pattern = 'halo3d'; valid: pattern 'pt2pt'",
-        ),
+        (HALO + FACES + "both_ways = true", "both_ways = True with pattern = 'halo3d'; valid: pattern 'pt2pt'"),
         (HALO + FACES + "ranks_per_node = 0", "ranks_per_node = 0; valid: at least 1"),
         (HALO + FACES + "ranks_per_node = 5", "ranks_per_node = 5 does not divide 32 ranks; valid: a divisor of 32"),
         (HALO + FACES + "node_grid = [2, 3]", "node_grid[1] = 3 does not divide 4 ranks along that axis"),
         (HALO + FACES + "ranks_per_node = 8\nnode_grid = [2, 2]", "node_grid = [2, 2] has 4 ranks; valid: 8"),
         (HALO + FACES + 'ranks_per_node = 8\npath = "intra"', "path = 'intra' beside ranks of several nodes"),
-        (
-            LISTED + 'buffer = "8 B"\nneighbour_list = [[1], [0]]\nnode_grid = [2]',
-            "with pattern = 'neighbours' and no grid",
-        ),
+        (LISTED + 'buffer = "8 B"\nneighbour_list = [[1], [0]]\nnode_grid = [2]', "'neighbours' and no grid"),
         (HALO + FACES + "share = 1.5", 'share = 1.5 is 150 %; valid: "1.5 %" or 0.015'),
         (HALO + FACES + 'share = "150 %"', "share = '150 %'; valid: at most 1"),
         (STEP.replace("spread", "noise"), "exchanges[0].arrivals.noise is not a field"),
         (LISTED + "neighbour_list = [[{ to = 1 }], [0]]", "neighbour_list[0][0].size is missing"),
-        (LISTED + "neighbour_list = [[{ to = 1, size = 8 }], [0]]", "neighbour_list[0][0].size = 8 has no unit"),
         (LISTED + 'neighbour_list = [[{ too = 1, size = "8 B" }]]', '[0][0].too is not a field (did you mean "to"?)'),
         (LISTED + 'buffer = "8 B"\nneighbour_list = [["1"]]', "neighbour_list[0][0] = '1'; valid: an integer"),
         (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
-        (
-            LISTED + 'buffer = "8 B"\nneighbour_list = [[{ to = 1, size = "64 KiB" }], [{ to = 0, size = "8 B" }]]',
-            "buffer = 8 B beside a neighbour_list with a size for every neighbour; valid: the sizes in neighbour_list",
-        ),
+        (LISTED + 'buffer = "8 B"\nneighbour_list = [[{ to = 1, size = "1 B" }], []]', "buffer = 8 B beside a neigh"),
         ("threads = 8", "buffer is missing; valid: size of the buffer per peer"),
         (HALO + "[[exchanges]]", "exchanges[0].buffer is missing; valid: size of the buffer per peer"),
         ("format = 3\nthreads = 8", "format = 3; valid: 2"),
-        ("format = true\nthreads = 8", "format = True; valid: 2"),
         (STEP + "compute = 3\n", "exchanges[1].compute = 3 is not a table"),
         (STEP.replace("64 KiB", "64 KiBs"), "exchanges[1].neighbour_list[0][0].size = '64 KiBs' has a unit"),
-        (STEP.replace("[{ to", "[{ top"), "exchanges[1].neighbour_list[0][0].top is not a field"),
-        (STEP.replace('"8 B"]', "8]"), "exchanges[0].faces[2] = 8 has no unit"),
         (STEP.replace('buffer = "8 KiB"', "thread = 3"), 'exchanges[1].thread is not a field (did you mean "'),
         (STEP.replace("2], [0]", "3], [-1]"), "exchanges[1].neighbour_list[1][0] = -1; valid: at least 0"),
-        (
-            STEP.replace('buffer = "8 KiB"', 'faces = ["8 B", "8 B", "8 B"]'),
-            "exchanges[1].faces = (8.0, 8.0, 8.0) with",
-        ),
-        (
-            STEP.replace("share", 'buffer = "1 KiB"\nshare'),
-            "buffer beside exchanges; valid: buffer in each of [[exchanges]]",
-        ),
-        (STEP.replace("share", "blocks = 2\nshare"), "blocks beside exchanges; valid: blocks in each of [[exchanges]]"),
+        (STEP.replace("share", 'buffer = "1 KiB"\nshare'), "buffer beside exchanges; valid: buffer in each of"),
         (STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
         (PLAIN + 'receiver = "consuming"', "receiver = 'consuming' without consume"),
         (PLAIN + 'receiver = "waiting"\nconsume = { time = "1 us" }', "receiver = 'waiting' beside consume"),
-        (PLAIN + "consume = {}", "consume: neither time nor per_byte"),
         (PLAIN + "consume = { threads = 2 }", "consume: neither time nor per_byte"),
         (PLAIN + 'consume = { time = "1 us", per_byte = "1 ns/B" }', "consume: time beside per_byte"),
-        (PLAIN + "consume = { time = 3 }", "consume.time = 3 has no unit"),
         (PLAIN + 'consume = { time = "-1 us" }', "consume.time"),
         (PLAIN + 'consume = { time = "1 us", threads = 0 }', "consume.threads"),
         (PLAIN + WORK + 'pattern = "sweep3d"', "receiver = 'consuming' with pattern = 'sweep3d'"),
@@ -228,7 +201,6 @@ def test_nodes(tmp_path: Path) -> None:
         (PLAIN + WORK + 'compute = { time = "1 ms", device = "gpu", waves = 8 }', "with compute.device = 'gpu'"),
         (PLAIN + "parrived = true", "parrived is not a field (did you mean consume?)"),
         (HALO + "exchanges = []", "exchanges = []; valid: at least 1 value, not 0"),
-        (HALO + "exchanges = 3", "exchanges = 3"),
         (HALO + "exchanges = [3]", "exchanges[0] = 3 is not a table"),
     ],
 )
@@ -269,20 +241,14 @@ def test_an_engine_that_cannot_names_one_that_can(tmp_path: Path) -> None:
 
 
 def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
-    for pattern, default in (
-        ("halo3d", "computing"),
-        ("halo3d26", "computing"),
-        ("sweep3d", "computing"),
-        ("pt2pt", "waiting"),
-    ):
+    computing = dict.fromkeys(("halo3d", "halo3d26", "sweep3d"), "computing")
+    for pattern, default in {**computing, "pt2pt": "waiting"}.items():
         given = {"threads": 2, "buffer": "4 KiB", "pattern": pattern}
         made = Workload.model_validate(given)
         assert made.receiver == default
         assert "receiver" not in made.model_fields_set  # an open choice, which advice may name
         assert made.changed(threads=4).receiver == default
         assert Workload.model_validate({**given, "receiver": "waiting"}).receiver == "waiting"
-    step = {
-        "threads": 2,
-        "exchanges": [{"pattern": "halo3d", "buffer": "4 KiB"}, {"pattern": "pt2pt", "buffer": "4 KiB"}],
-    }
-    assert [part.receiver for part in Workload.model_validate(step).parts] == ["computing", "waiting"]
+    exchanges = [{"pattern": pattern, "buffer": "4 KiB"} for pattern in ("halo3d", "pt2pt")]
+    step = Workload.model_validate({"threads": 2, "exchanges": exchanges})
+    assert [part.receiver for part in step.parts] == ["computing", "waiting"]
