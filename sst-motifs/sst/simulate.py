@@ -34,6 +34,8 @@ from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
 from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest
+from pready.model.timeline import rules
+from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.version import VERSION
@@ -215,6 +217,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "arrivals": arrivals,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
         "contention_ns": contention(m).at(_sharing(s, approach)) * 1e9,
+        "tested_ns": tested_s(s, approach) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "record": record,
         "messages": int(
@@ -231,6 +234,16 @@ def _sharing(s: Setup, approach: Approach) -> int:
     """Threads that share the VCI."""
     w, transports = s.workload, approach.messages
     return issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
+
+
+def tested_s(s: Setup, approach: Approach) -> float:
+    """Seconds from an arrival until a thread that tests its partitions sees it, as the engine has it."""
+    w, setting = s.workload, rules.setting_of(s.machine, s.workload)
+    if w.consume is None or not approach.interface.tells:
+        return 0.0
+    partitions = rules.received_in(approach.messages, w.n_partitions // approach.messages, setting)
+    own = costs(Sampler(s.machine), w, approach.message_size(w.buffer))
+    return float(rules.tested(own, w.peers * approach.messages, partitions, setting))
 
 
 def receiving(s: Setup, approach: Approach) -> Firefly:

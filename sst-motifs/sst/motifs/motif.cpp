@@ -216,7 +216,7 @@ bool Motif::received(Events& events)
         waiting_ = false;
         const double each = plan_.receives[static_cast<std::size_t>(arrived_)].work;
         if (plan_.tells)
-            work_.take(static_cast<double>(now() - origin_) * 1e-3, plan_.received_in, each);
+            work_.take(static_cast<double>(now() - origin_) * 1e-3 + settings_.tested_ns, plan_.received_in, each);
         else
             left_.insert(left_.end(), plan_.received_in, each);
         receives_.erase(receives_.begin() + arrived_);

@@ -24,6 +24,7 @@
     X(receive_partitions, Count, 0, "partitions of a buffer at its receiver; 0: as many as user partitions")         \
     X(consume_ns, Time, 0, "work of one of these threads on one received partition")                                \
     X(consume_ns_per_byte, Time, 0, "and on each of its bytes")                                                     \
+    X(tested_ns, Time, 0, "from an arrival until one of these threads, which test all partitions in turn, has seen it")  \
     X(record, Text, , "CSV file of times; no file if empty")                                                        \
     X(messages, Count, 0, "1: the CSV also lists when each message completed")
 
