@@ -70,20 +70,6 @@ static long nested(void)
     return sum;
 }
 
-static long tasks(void)
-{
-    long sum = 0;
-#pragma omp parallel num_threads(3)
-#pragma omp single
-    for (int i = 0; i < 100; i++)
-#pragma omp task shared(sum) firstprivate(i)
-    {
-#pragma omp atomic
-        sum += i;
-    }
-    return sum;
-}
-
 int main(int argc, char **argv)
 {
     const char *const way = argc > 1 ? argv[1] : "";
@@ -112,8 +98,6 @@ int main(int argc, char **argv)
         exit(3);
     if (strcmp(way, "_exit") == 0)
         _exit(4);
-    if (strcmp(way, "abort") == 0)
-        abort();
     if (strcmp(way, "kill") == 0)
         raise(SIGKILL);
     if (strcmp(way, "segfault") == 0)
@@ -131,8 +115,6 @@ int main(int argc, char **argv)
     }
     if (strcmp(way, "nested") == 0)
         sum += nested();
-    if (strcmp(way, "tasks") == 0)
-        sum += tasks();
     if (strcmp(way, "threads") == 0) {
         pthread_t thread[20];
         for (int i = 0; i < 20; i++)

@@ -131,15 +131,15 @@ static void each_step(const char *way, int n)
             for (int i = 0; i < 3; i++)
                 MPI_Sendrecv(out, 8, MPI_BYTE, rank ^ 1, 9, in, 8, MPI_BYTE, rank ^ 1, 9, MPI_COMM_WORLD,
                              MPI_STATUS_IGNORE);
-    } else if (strcmp(way, "chain") == 0) { // a pipeline of 4 blocks from rank to rank
-        for (int block = 0; block < 4; block++) {
-            if (rank > 0)
-                MPI_Recv(in, BYTES, MPI_BYTE, rank - 1, block, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (strcmp(way, "sweep") == 0) { // 2 x 2 ranks, two blocks from each corner, for two octants each
+        for (int block = 0; block < 16; block++) {
+            const int first_x = (rank & 1) == (block >> 1 & 1), first_y = (rank & 2) == (block >> 1 & 2);
+            MPI_Recv(in, BYTES, MPI_BYTE, first_x ? MPI_PROC_NULL : rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(in, BYTES, MPI_BYTE, first_y ? MPI_PROC_NULL : rank ^ 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             compute();
-            if (rank < ranks - 1)
-                MPI_Send(out, BYTES, MPI_BYTE, rank + 1, block, MPI_COMM_WORLD);
+            MPI_Send(out, BYTES, MPI_BYTE, first_x ? rank ^ 1 : MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+            MPI_Send(out, BYTES, MPI_BYTE, first_y ? rank ^ 2 : MPI_PROC_NULL, 0, MPI_COMM_WORLD);
         }
-        MPI_Barrier(MPI_COMM_WORLD);
     }
 }
 

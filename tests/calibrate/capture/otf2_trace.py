@@ -96,14 +96,9 @@ class Trace:
 
     def reduced(self, rank: int, begin: int, end: int, op: CollectiveOp = CollectiveOp.ALLREDUCE) -> None:
         """A collective of all ranks."""
-        self.call(
-            rank,
-            "MPI_Barrier" if op == CollectiveOp.BARRIER else "MPI_Allreduce",
-            begin,
-            end,
-            noting("mpi_collective_begin", START + begin),
-            noting("mpi_collective_end", START + end, op, self.comm, 0, 8, 8),
-        )
+        name = "MPI_Barrier" if op == CollectiveOp.BARRIER else "MPI_Allreduce"
+        over = noting("mpi_collective_end", START + end, op, self.comm, 0, 8, 8)
+        self.call(rank, name, begin, end, noting("mpi_collective_begin", START + begin), over)
 
 
 def write(folder: Path, ranks: int, threads: int, each: Callable[[Trace, int], None]) -> Path:

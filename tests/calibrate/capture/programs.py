@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mpi_home import home_of
 from real_mpi import LIBRARIES, TIMEOUT_S, compiled_once, copy_where_missing, kept, one_at_a_time
 
 from pready.calibrate.capture.build import build_library, place_of
@@ -38,41 +40,33 @@ class Mpi:
     folder: Path
 
     def __post_init__(self) -> None:
-        if not os.environ.get(LIBRARIES[self.name][0]):
-            pytest.skip(f"{LIBRARIES[self.name][0]} is not set: no {self.name} to test with")
+        home_of(self.name)  # or the test is skipped
 
     @property
     def mpicc(self) -> list[str]:
         """Its compiler."""
-        return find_mpicc(f"{os.environ[LIBRARIES[self.name][0]]}/bin/mpicc")
+        return find_mpicc(str(home_of(self.name) / "bin" / "mpicc"))
 
     def mpiexec(self, ranks: int) -> list[str]:
         """The begin of a command that runs something on so many ranks."""
-        return [f"{os.environ[LIBRARIES[self.name][0]]}/bin/mpiexec", *LIBRARIES[self.name][1], "-n", str(ranks)]
+        return [str(home_of(self.name) / "bin" / "mpiexec"), *LIBRARIES[self.name][1], "-n", str(ranks)]
 
     @property
     def library(self) -> Path:
         """What is preloaded."""
         return preloaded(tuple(self.mpicc), self.folder)
 
-    def compiled(
-        self,
-        source: str,
-        *flags: str,
-        name: str | None = None,
-        cc: Sequence[str] | None = None,
-        libraries: Sequence[str] = ("-lm",),
-    ) -> Path:
+    def compiled(self, source: str, *flags: str, name: str | None = None, cc: Sequence[str] | None = None) -> Path:
         """A program of this folder."""
         compiler = list(cc or self.mpicc)
-        words = [*compiler, "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags, str(HERE / source), *libraries]
+        words = [*compiler, "-Wall", "-Wextra", "-Werror", "-O1", "-g", *flags, str(HERE / source), "-lm"]
         wrapped = [os.environ.get(variable, "") for variable in ("MPICH_CC", "OMPI_CC")]
         made_of = [_version(tuple(compiler)), *wrapped, (HERE / source).read_text()]
         return compiled_once(self.folder / "captured", words, name or Path(source).stem, made_of=made_of)
 
     def stencil(self) -> Path:
         """The halo exchange with injected thread times."""
-        return self.compiled("stencil.c", "-fopenmp", "-DPARTITIONED")
+        return self.compiled("stencil.c", "-fopenmp")
 
     def endings(self) -> Path:
         """Ways to behave and to end."""
@@ -83,14 +77,7 @@ class Mpi:
     ) -> subprocess.CompletedProcess[str]:
         """Run a program on so many ranks; 0 of them start it without a launcher."""
         launch = self.mpiexec(ranks) if ranks else []
-        return subprocess.run(
-            [*launch, *map(str, program)],
-            env={**os.environ, "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false", **(settings or {})},
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        return ended([*launch, *program], {"OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false", **(settings or {})})
 
     def captured(
         self, ranks: int, program: Sequence[str | Path], folder: Path, *, limit_mib: int = 64
@@ -121,11 +108,10 @@ def has_clang_openmp() -> bool:
 
 def pready(*words: str | Path, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """The command line in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "pready", *map(str, words)],
-        env={**os.environ, **(environ or {})},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    return ended([sys.executable, "-m", "pready", *words], environ or {})
+
+
+def ended(words: Sequence[str | Path], settings: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A command that has ended, with these variables beside the others."""
+    how: dict[str, Any] = {"env": {**os.environ, **settings}, "timeout": TIMEOUT_S}
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, **how)

@@ -3,9 +3,9 @@
 //   stencil STENCIL PX PY PZ PERIODIC FACE_X FACE_Y FACE_Z EDGE CORNER ITERATIONS THREADS COMPUTE_US MODEL AMOUNT HOW TRUTH
 //
 // STENCIL is 7 or 27; MODEL is laggard (a random thread late by AMOUNT of the time) or normal (standard deviation AMOUNT
-// of it); HOW is isend, early (irecv before computing), persistent, partitioned (marked in a region of its own), ported
-// (partitioned, each thread marks what it has computed), put or sendrecv. Each rank writes when its
-// threads finished, in us after the begin of the region, a line per iteration, to TRUTH.RANK.
+// of it); HOW is isend, early (irecv before computing), persistent, ported (partitioned, each thread marks what it has
+// computed), put or sendrecv. Each rank writes when its threads finished, in us after the begin of the region, a line
+// per iteration, to TRUTH.RANK.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -39,7 +39,6 @@ static double uniform(void)
     return ((double)rand() + 0.5) / ((double)RAND_MAX + 1);
 }
 
-#ifdef PARTITIONED
 void compute_and_mark(const double *share, double *finished, MPI_Request *sends)
 {
     const double begin = seconds();
@@ -51,7 +50,6 @@ void compute_and_mark(const double *share, double *finished, MPI_Request *sends)
         finished[omp_get_thread_num()] = seconds() - begin;
     }
 }
-#endif
 
 void compute_cells(const double *share, double *finished)
 {
@@ -69,15 +67,6 @@ static void exchange(const char *how, MPI_Request *persistent, MPI_Win win)
     if (strcmp(how, "persistent") == 0) {
         MPI_Startall(2 * peers, persistent);
         MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
-#ifdef PARTITIONED
-    } else if (strcmp(how, "partitioned") == 0) {
-        for (int i = 0; i < 2 * peers; i++)
-            MPI_Start(&persistent[i]);
-#pragma omp parallel num_threads(threads)
-        for (int i = 0; i < peers; i++)
-            MPI_Pready(omp_get_thread_num(), persistent[peers + i]);
-        MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
-#endif
     } else if (strcmp(how, "put") == 0) {
         MPI_Win_fence(0, win);
         for (int i = 0; i < peers; i++)
@@ -151,15 +140,13 @@ int main(int argc, char **argv)
             MPI_Recv_init(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &persistent[i]);
             MPI_Send_init(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &persistent[peers + i]);
         }
-#ifdef PARTITIONED
-    if (strcmp(how, "partitioned") == 0 || strcmp(how, "ported") == 0)
+    if (strcmp(how, "ported") == 0)
         for (int i = 0; i < peers; i++) {
             MPI_Precv_init(in[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], 26 - direction[i], cart,
                            MPI_INFO_NULL, &persistent[i]);
             MPI_Psend_init(out[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], direction[i], cart, MPI_INFO_NULL,
                            &persistent[peers + i]);
         }
-#endif
     double share[256], finished[256];
     char name[4096];
     snprintf(name, sizeof name, "%s.%d", argv[17], rank);
@@ -181,13 +168,11 @@ int main(int argc, char **argv)
             MPI_Waitall(peers, request + peers, MPI_STATUSES_IGNORE);
             for (int i = 0; i < peers; i++)
                 MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-#ifdef PARTITIONED
         } else if (strcmp(how, "ported") == 0) {
             for (int i = 0; i < 2 * peers; i++)
                 MPI_Start(&persistent[i]);
             compute_and_mark(share, finished, persistent + peers);
             MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
-#endif
         } else {
             compute_cells(share, finished);
             exchange(how, persistent, win);

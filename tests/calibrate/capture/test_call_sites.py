@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Place
 
@@ -13,37 +15,40 @@ def call(function: str, offset: int, line: str = "", known: bool = True) -> Fram
 SEND, UPDATE = call("send", 1), call("update_halo", 2)
 
 
-def test_helpers_are_looked_through() -> None:
-    assert names_of([(call("solve", 5),), (call("advect", 6),)]) == ["solve", "advect"]
-    chains = [(SEND, UPDATE, call("pdv", 10)), (SEND, UPDATE, call("accelerate", 20))]
-    assert names_of(chains) == ["update_halo from pdv", "update_halo from accelerate"]
+AT = [call("advect", 30), call("advect", 40)]
+OF_A, OF_B = call("fe::swap<CSR<double, int>, Vector<int> >", 1), call("fe::swap<ELL>", 2)
 
 
-def test_several_calls_in_one_routine_are_told_apart() -> None:
-    at = [call("advect", 30), call("advect", 40)]
-    assert names_of([(SEND, UPDATE, c) for c in at]) == [f"update_halo, call site {n} in advect" for n in (1, 2)]
-    lines = [replace(c, line=f"a.f90:{c.offset}") for c in at]
-    assert names_of([(SEND, UPDATE, c) for c in lines]) == [f"update_halo (a.f90:{n})" for n in (30, 40)]
-    # numbers are those of the text, not of the time
-    assert names_of([(call("update_halo", n),) for n in (9, 3)]) == [f"call site {n} of update_halo" for n in (2, 1)]
-
-
-def test_without_symbols_call_sites_of_the_file() -> None:
-    chains = [(call("app+0x1", 1, known=False), call(f"app+{n:#x}", n, known=False)) for n in (16, 32)]
-    assert names_of(chains) == ["call site 1 of app", "call site 2 of app"]
-
-
-def test_one_exchange_alone_has_the_innermost_routine() -> None:
-    assert names_of([(SEND, UPDATE, call("pdv", 10))]) == ["send"]
-    assert names_of([(), (SEND,)]) == ["", "send"]
-    assert names_of([(SEND, call("main", n)) for n in (4, 2)]) == [f"send, call site {n} in main" for n in (2, 1)]
-
-
-def test_two_exchanges_in_one_call_have_one_name() -> None:
-    """The step tells them apart, by axis or number."""
-    other = call("send_up", 7)
-    chains = [(SEND, UPDATE, call("pdv", 10)), (other, UPDATE, call("pdv", 10)), (SEND, UPDATE, call("flux", 20))]
-    assert names_of(chains)[::2] == ["update_halo from pdv", "update_halo from flux"]
+@pytest.mark.parametrize(
+    ("chains", "names"),
+    [
+        ([(call("solve", 5),), (call("advect", 6),)], ["solve", "advect"]),
+        # helpers are looked through
+        ([(SEND, UPDATE, call(f, n)) for f, n in (("pdv", 10), ("flux", 20))],
+         ["update_halo from pdv", "update_halo from flux"]),
+        # several calls in one routine: numbers are those of the text, not of the time
+        ([(SEND, UPDATE, c) for c in AT], [f"update_halo, call site {n} in advect" for n in (1, 2)]),
+        ([(SEND, UPDATE, replace(c, line=f"a.f90:{c.offset}")) for c in AT],
+         ["update_halo (a.f90:30)", "update_halo (a.f90:40)"]),
+        ([(call("update_halo", n),) for n in (9, 3)], [f"call site {n} of update_halo" for n in (2, 1)]),
+        # without symbols, call sites of the file
+        ([(call("app+0x1", 1, known=False), call(f"app+{n:#x}", n, known=False)) for n in (16, 32)],
+         ["call site 1 of app", "call site 2 of app"]),
+        # one exchange alone has the innermost routine
+        ([(SEND, UPDATE, call("pdv", 10))], ["send"]),
+        ([(), (SEND,)], ["", "send"]),
+        ([(SEND, call("main", n)) for n in (4, 2)], [f"send, call site {n} in main" for n in (2, 1)]),
+        # two exchanges in one call
+        ([(f, UPDATE, call("pdv", 10)) for f in (SEND, call("send_up", 7))] + [(SEND, UPDATE, call("flux", 20))],
+         ["update_halo from pdv", "send_up", "update_halo from flux"]),
+        # template arguments are left out where names stay apart
+        ([(OF_A,)], ["fe::swap"]),
+        ([(OF_A,), (OF_B,)], [OF_A.function, OF_B.function]),
+        ([(call("operator<<", 1),)], ["operator<<"]),
+    ],
+)  # fmt: skip
+def test_exchanges_are_named_by_routines(chains: list[tuple[Frame, ...]], names: list[str]) -> None:
+    assert names_of(chains) == names
 
 
 def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> None:
@@ -55,13 +60,6 @@ def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> Non
     assert shared_by([left, (call("other", 5),)]) == left
     assert shared_by([left]) == left
     assert shared_by([]) == ()
-
-
-def test_template_arguments_are_left_out_where_names_stay_apart() -> None:
-    of_a, of_b = call("fe::swap<CSR<double, int>, Vector<int> >", 1), call("fe::swap<ELL>", 2)
-    assert names_of([(of_a,)]) == ["fe::swap"]
-    assert names_of([(of_a,), (of_b,)]) == [of_a.function, of_b.function]
-    assert names_of([(call("operator<<", 1),)]) == ["operator<<"]
 
 
 def test_bindings_and_runtimes_do_not_count() -> None:

@@ -1,7 +1,5 @@
 """Fortran programs, with both modules: the wheels have no Fortran, so the MPI on PATH is taken where it has."""
 
-import json
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -99,18 +97,3 @@ def test_exchanges_are_named_by_the_application(flags: tuple[str, ...], tmp_path
     said = [f"halo on 2 × 2 ranks in 2 phases, phase {n} ({axis})" for n, axis in enumerate(AXES, 1)]
     assert [e.pattern.said for e in step.exchanges] == 3 * said
     assert {e.region for e in step.exchanges} == {"update_halo"}
-
-
-@pytest.mark.thorough
-@NEEDED
-def test_the_last_line_is_a_command_that_works(tmp_path: Path) -> None:
-    captured(built("phases.f90", tmp_path, "-O2", "-fno-inline"), 4, tmp_path / "run")
-    done = pready("workload", tmp_path / "run", "-o", tmp_path / "app.toml", environ={"COLUMNS": "80"})
-    assert done.returncode == 0, done.stderr
-    said = [*done.stdout.splitlines(), *done.stderr.splitlines()]
-    assert len(said) <= 12
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    command = said[-1].removeprefix("next: pready ")
-    done = pready(*shlex.split(command), "--json")
-    assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["exchanges"]) == 6

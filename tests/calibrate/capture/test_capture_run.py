@@ -22,18 +22,12 @@ LAGGARDS = [("laggard", 0.01), ("laggard", 0.04), ("laggard", 0.1), ("normal by 
 
 
 def halo(
-    program: Path,
-    folder: Path,
-    *,
-    model: str = "laggard",
-    amount: float = 0.1,
-    how: str = "isend",
-    steps: int = ITERATIONS,
+    program: Path, to: Path, *, model: str = "laggard", amount: float = 0.1, how: str = "isend", steps: int = ITERATIONS
 ) -> list[str]:
     """4 ranks in a row that wraps around; along y and z each is its own neighbour."""
     return [
         str(program), "7", "4", "1", "1", "1", "6000", "600", "60", "0", "0", str(steps), str(THREADS), "2000",
-        model, str(amount), how, str(folder / "truth"),
+        model, str(amount), how, str(to / "truth"),
     ]  # fmt: skip
 
 
@@ -104,7 +98,6 @@ def messages(process: Process, kind: str) -> Counter[tuple[int, int]]:
         ("isend", "isend", "irecv"),
         ("early", "isend", "irecv"),
         ("persistent", "start_send", "start_recv"),
-        ("partitioned", "pstart_send", "pstart_recv"),
         ("ported", "pstart_send", "pstart_recv"),
         ("put", "put", None),
         ("sendrecv", "sendrecv", "sendrecv_receive"),
@@ -122,11 +115,11 @@ def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: 
         assert messages(process, sent_as) == expected
         if received_as is not None:
             assert messages(process, received_as) == expected
-        only = {sent_as, received_as} | ({"pready"} if how in ("partitioned", "ported") else set())
+        only = {sent_as, received_as} | ({"pready"} if how == "ported" else set())
         assert all(not messages(process, kind) for kind in (*SENDS, *RECEIVES) if kind not in only)
         assert process.dropped == process.dropped_requests == 0
         assert process.ended == "exit"
-    if how == "partitioned":
+    if how == "ported":
         parts = messages(run.ranks[0], "pready")
         assert parts[(1, 2000)] == steps * THREADS
 

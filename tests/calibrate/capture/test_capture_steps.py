@@ -129,7 +129,8 @@ def test_a_pipeline_computes_between_its_messages() -> None:
         processes.append(parse_process(capture_file([(0, mine)], rank=rank, ranks=4), Path(f"rank-{rank}")))
     found = find(Run(Path("made"), tuple(processes)))
     assert found.chain is not None
-    assert (found.chain.blocks, found.chain.steps) == (blocks, STEPS)
+    assert (found.chain.blocks, found.chain.steps, found.today) == (blocks, STEPS, "pipeline")
+    assert found.notes[0] == "this is a pipeline of 6 blocks: not predicted"
     (exchange,) = found.exchanges
     computing = [(60 * blocks * STEPS - 60) / STEPS, 50 * blocks, 50 * blocks, 60 * blocks]
     np.testing.assert_allclose(exchange.times[:, 0], np.array(computing) * 1e-6)

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.machine import machine as machines
 from pready.model.workload import workload
-from pready.show.tables.ported import _why
 from pready.validate.ported import blocks_of, compare, finding, promised, saved
 from pready.validate.prove.judgement import Saving
 
@@ -214,18 +211,6 @@ def test_kept_or_not_on_the_promise() -> None:
     assert compare(before, step("many", 300, seed=3), (whole, each)).finding == "not kept"
     noisy = step("many", as_told, seed=3, noise_us=400)
     assert compare(before, noisy, (whole, each)).finding == "cannot be told"
-
-
-def test_where_most_is_missing_is_said() -> None:
-    """Of two exchanges that kept nothing, the one that lacks 8 of 10 % and not the one that lacks 2 of 3."""
-
-    def exchange(name: str, promised: float, saved: float) -> Any:
-        promise, saving = SimpleNamespace(saving=promised, before_s=2e-3, after_s=1e-3), SimpleNamespace(value=saved)
-        return SimpleNamespace(name=name, finding="not kept", promise=promise, saving=saving)
-
-    both = [exchange("small", 0.03, 0.01), exchange("large", 0.10, 0.02)]
-    said = _why(SimpleNamespace(before_s=1e-2, after_s=1e-2, computing_s=0.0, exchanges=both))  # type: ignore[arg-type]
-    assert said[-1] == "Most is missing in large: 2 ms before and 1 ms after were predicted."
 
 
 def test_sends_of_threads_need_a_word(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

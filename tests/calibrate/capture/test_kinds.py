@@ -7,9 +7,11 @@ import pytest
 from programs import Mpi
 from real_mpi import kept
 
+from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import summarise
-from pready.calibrate.capture.sending import Chain
 from pready.calibrate.capture.step import find
+from pready.cli import main
+from pready.model.workload import workload
 
 pytestmark = pytest.mark.thorough
 BYTES, STEPS, RANKS = 40_000, 30, 4
@@ -59,15 +61,14 @@ def test_a_step_is_what_completes(way: str, tmp_path: Path, request: pytest.Fixt
     # Nor are regions before it: the first one, of 20 ms, is the only one of main.
     assert "main" not in {r.name for r in summarise(run).regions}
     assert summarise(run).waiting <= 1
+    assert any(s.tasks for s in stretches(run.ranks[0])) == (way == "tasks")
 
 
-def test_a_pipeline_is_no_exchange(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_sweep_is_found(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     mpi = Mpi("openmpi", kept(request))
-    _, run = mpi.captured(RANKS, [mpi.compiled("kinds.c", "-fopenmp"), "chain", "10"], tmp_path / "run")
-    assert run is not None
-    step = find(run)
-    assert (step.chain, step.today) == (Chain(4, 10), "pipeline")
-    assert step.notes[0] == "this is a pipeline of 4 blocks: not predicted"
-    (exchange,) = step.exchanges
-    assert exchange.pattern.lists == (((1, 4 * BYTES),), ((2, 4 * BYTES),), ((3, 4 * BYTES),), ())
-    assert exchange.last_s >= 4 * 2.6e-3
+    done, _ = mpi.captured(RANKS, [mpi.compiled("kinds.c", "-fopenmp"), "sweep", "2"], tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert main(["workload", str(tmp_path / "run"), "-o", str(tmp_path / "sweep.toml")]) == 0
+    w = workload.load(tmp_path / "sweep.toml")
+    assert (w.pattern, w.grid, w.blocks, w.buffer, w.iterations) == ("sweep3d", (2, 2), 2, BYTES, 2)
+    assert (w.threads, w.boundaries) == (2, "open")

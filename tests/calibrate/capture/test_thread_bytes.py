@@ -1,5 +1,6 @@
 """What each thread sends of a buffer, where threads send themselves."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,15 +32,20 @@ def test_parts_come_back_in_their_unit(parts: list[int], unit: int, peers: int, 
         assert [part * parts[0] for part in found] == [part * found[0] for part in parts]
 
 
-def test_of_buffers_that_differ_none_is_taken_for_all() -> None:
-    """A thread for each neighbour, or one that owns most of one side and least of the other."""
-    assert thread_shares([[group({1: [3, 1], 2: [1, 3]})]], 2) == (None, True)
-    assert thread_shares([[group({1: [4, 0], 2: [0, 3]})]], 2) == (None, False)
+@pytest.mark.parametrize(
+    ("sent", "unlike"),
+    [
+        ({1: [3, 1], 2: [1, 3]}, True),  # a thread owns most of one side and least of the other
+        ({1: [4, 0], 2: [0, 3]}, False),  # a thread for each neighbour
+        ({1: [4096, 0]}, False),  # one thread sends everything
+        ({1: [3, 1, 4]}, False),  # more threads than the region has
+    ],
+)
+def test_of_buffers_that_differ_none_is_taken_for_all(sent: dict[int, list[int]], unlike: bool) -> None:
+    assert thread_shares([[group(sent)]], 2) == (None, unlike)
 
 
-def test_one_thread_that_sends_everything_says_nothing_of_parts() -> None:
-    assert thread_shares([[group({1: [4096, 0, 0]})]], 3) == (None, False)
+def test_what_is_sent_outside_of_the_team_says_nothing_of_parts() -> None:
     outside = group({1: [3, 1]})
     outside.by_thread[1, -1] += 8
     assert thread_shares([[outside]], 2) == (None, False)
-    assert thread_shares([[group({1: [3, 1, 4]})]], 2) == (None, False)  # by more threads than the region has

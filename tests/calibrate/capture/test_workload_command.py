@@ -4,11 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from given import Capsys, Request
+from given import Capsys
 from programs import Mpi, each_library
-from real_mpi import kept
 
-from pready.calibrate.capture.step import find
 from pready.cli import main
 from pready.model.workload import draws, workload
 
@@ -62,34 +60,6 @@ def test_the_file_says_what_the_program_did(mpi: Mpi, tmp_path: Path, case: str,
     assert main(["predict", str(out), "--machine", "niagara", "--json"]) in (0, 2)
     said = capsys.readouterr()
     assert "compute_cells" not in said.err
-
-
-@pytest.mark.thorough
-def test_a_sweep_is_found(tmp_path: Path, request: Request) -> None:
-    mpi = Mpi("openmpi", kept(request))
-    program = mpi.compiled("sweep.c", "-fopenmp")
-    done, _ = mpi.captured(6, [program, "3", "2", "2", "4096", "2", "2", "100"], tmp_path / "run")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert main(["workload", str(tmp_path / "run"), "-o", str(tmp_path / "sweep.toml")]) == 0
-    w = workload.load(tmp_path / "sweep.toml")
-    assert (w.pattern, w.grid, w.blocks, w.buffer, w.iterations) == ("sweep3d", (3, 2), 2, 4096, 2)
-    assert (w.threads, w.boundaries) == (2, "open")
-
-
-@pytest.mark.thorough
-def test_a_program_without_steps(mpi: Mpi, tmp_path: Path, capsys: Capsys) -> None:
-    program = mpi.endings()
-    mpi.captured(1, [program, "plain"], tmp_path / "alone")
-    assert main(["workload", str(tmp_path / "alone")]) == 2
-    assert "no rank sends messages to another one" in capsys.readouterr().err
-    _, run = mpi.captured(2, [program, "plain"], tmp_path / "pair")
-    assert run is not None
-    step = find(run)
-    (exchange,) = step.exchanges
-    assert (exchange.pattern.name, exchange.pattern.faces[0], step.steps) == ("pt2pt", 64, 20)
-    (tmp_path / "pair" / "rank-000001.capture").unlink()
-    assert main(["workload", str(tmp_path / "pair")]) == 2
-    assert "holds 1 of 2 ranks" in capsys.readouterr().err
 
 
 def test_no_run(tmp_path: Path, capsys: Capsys) -> None:

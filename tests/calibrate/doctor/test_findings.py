@@ -27,13 +27,8 @@ def answers(ending: Ending = "done", signal: int = 0, words: tuple[str, ...] = (
 
 def record(*cores: str, hosts: str = "a", library: str = OPEN_MPI, **more: Any) -> dict[str, Any]:
     where = [hosts[i % len(hosts)] for i in range(len(cores))]
-    return {
-        "hosts": where,
-        "allowed": list(cores),
-        "library": library,
-        "thread_level": "multiple",
-        "partitioned": True,
-    } | more
+    made = {"hosts": where, "allowed": list(cores), "library": library}
+    return {**made, "thread_level": "multiple", "partitioned": True, **more}
 
 
 def about(*cores: str, **more: Any) -> Answers:

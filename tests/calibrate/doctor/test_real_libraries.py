@@ -15,7 +15,6 @@ pytestmark = pytest.mark.thorough
 
 KNOWN = {"mpich-release@5.0.2": {"MPI_PROC_NULL"}, "openmpi-persist@5.0.11": {"MPI_Startall", "free unstarted"}}
 """What does not work, by library and version."""
-DEBIAN = Path("/usr/bin/mpicc.openmpi"), "/usr/bin/mpiexec.openmpi --allow-run-as-root --oversubscribe -n 2"
 
 
 def diagnosed(words: list[str], home: Path, patch: Patch, capsys: Capsys) -> dict:  # type: ignore[type-arg]
@@ -44,12 +43,3 @@ def test_known_bugs_are_found(name: str, tmp_path: Path, monkeypatch: Patch, cap
     early = next(f for f in found["findings"] if f["name"] == "MPI_Pready")
     assert early["grade"] == ("care" if name == "mpich" else "good")
     assert found["seconds"] <= BUDGET_S
-
-
-def test_a_library_without_partitioned_calls(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
-    compiler, launcher = DEBIAN
-    if not compiler.exists():
-        pytest.skip(f"{compiler} is not there: no Open MPI of the distribution to test with")
-    found = diagnosed(["--launcher", launcher, "--mpicc", str(compiler)], tmp_path, monkeypatch, capsys)
-    assert found["profile"].startswith("openmpi-")
-    assert {f["name"] for f in found["findings"]} >= {"library", "thread level", "ranks", "MPI_Put"}

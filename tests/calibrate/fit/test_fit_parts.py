@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from synthetic import TRAIN_SIZES, observe, random_machine
 
-from pready.calibrate.fit import Curve, Fit, Observations, ThinDataError, Train, fit, refine_sizes
+from pready.calibrate.fit import Curve, Fit, Observations, ThinDataError, Train, fit
 from pready.calibrate.fit.location import centre
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.fit.series import derive
@@ -155,32 +155,6 @@ def test_bad_curves_are_named(sizes: list[float], times: list[float], names: str
         Curve.of(sizes, times)
 
 
-def test_curves_merge_and_sort() -> None:
-    curve = Curve.of([8, 1, 8], [[3.0], [1.0], [2.0, 4.0]])
-    assert curve.at.tolist() == [1, 8]
-    assert curve.repeats[1].tolist() == [3, 2, 4]
-    np.testing.assert_array_equal(curve.padded(), [[1, np.nan, np.nan], [3, 2, 4]])
-
-
 def test_nothing_timed_is_an_error(rng: np.random.Generator) -> None:
     with pytest.raises(PreadyError, match="how long one message takes"):
         fit(Observations(), rng)
-
-
-def test_default_sizes_are_dense_where_thresholds_are() -> None:
-    sizes = np.array(default_sizes())
-    assert sizes[0] == 1
-    assert sizes[-1] == 4 << 20
-    assert (np.diff(sizes) > 0).all()
-    dense = sizes[(sizes >= 256) & (sizes <= 256 << 10)]
-    assert (dense[1:] / dense[:-1]).max() < 1.2
-    assert {8192, 8193, 65536, 65537} <= set(sizes)
-
-
-def test_refine_sizes_are_new_and_inside(rng: np.random.Generator) -> None:
-    found = fit(observe(random_machine(rng, 3), rng), rng)
-    wanted = refine_sizes(found)
-    assert not set(wanted) & set(found.sizes.astype(int))
-    for threshold in found.thresholds:
-        if threshold.high - threshold.low > 2:
-            assert any(threshold.low < size < threshold.high for size in wanted)

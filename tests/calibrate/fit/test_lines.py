@@ -70,15 +70,6 @@ def test_rows_have_their_own_points_and_windows(rng: np.random.Generator) -> Non
         assert [v[i, j, k] for v in found] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_without_windows_all_points_take_part(rng: np.random.Generator) -> None:
-    x, y, sigma = np.arange(9.0), rng.standard_normal((2, 9)), np.ones(9)
-    found = robust_line(x, y, sigma)
-    assert found.slope.shape == (2,)
-    for row, made in zip(y, zip(*found, strict=True), strict=True):
-        assert made == pytest.approx(oracle(x, row, sigma, True, 8), rel=1e-9)
-    assert robust_line(x[:0], y[:, :0], sigma[:0]).cost.tolist() == [0, 0]
-
-
 def test_a_point_on_the_line_counts_in_full() -> None:
     """Its weight is a division by 0; of either sign."""
     for y in (np.zeros(3), np.full(3, -0.0), np.full(3, 2.0)):

@@ -46,28 +46,8 @@ def test_osu_latency(variant: str) -> None:
     assert len(times) == (24 if 0.0 in times else 23)
     assert undetermined(read.observations) == ["o_s", "o_r", "g", "L"]
     assert read.version[0] in "567"
+    assert any("medians (P50" in note for note in read.notes) == (variant == "v7_full")
     assert any("does not determine o_s" in note for note in read.notes)
-
-
-def test_medians_are_taken_where_osu_prints_them() -> None:
-    # As OMB 7.4 prints with -z: one iteration in a hundred that took milliseconds is in the mean.
-    header = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)"
-    means = "\n".join(f"{1 << k} {9.5 + k}" for k in range(6))
-    both = "\n".join(f"{1 << k} {9.5 + k} {7.5 + k} {8.0 + k} {90.0 + k}" for k in range(6))
-    bare = parse(f"{header}\n{means}\n".encode(), "osu.txt")
-    full = parse(f"{header}  P50 Tail Lat(us)  P90 Tail Lat(us)  P99 Tail Lat(us)\n{both}\n".encode(), "osu.txt")
-    for read, first in ((bare, 9.5e-6), (full, 7.5e-6)):
-        assert read.observations.ping_pong is not None
-        times = list(read.observations.ping_pong.medians.values())
-        assert times == pytest.approx([first + k * 1e-6 for k in range(6)])
-        assert any("medians (P50" in note for note in read.notes) == (read is full)
-
-
-def test_osu_latency_fits_with_assumed_parameters() -> None:
-    found = fit(import_benchmark(DATA / "osu_latency_v7_full.txt").observations, np.random.default_rng(1))
-    assert all(s.o_s.assumed and s.o_r.assumed and s.g.assumed for s in found.segments)
-    assert found.segments[-1].G.value == pytest.approx(1.65e-10, rel=0.02)  # 695.05 us/4 MiB
-    assert "within what t(0) = 1.53 us allows" in " ".join(found.notes)
 
 
 @pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
@@ -80,13 +60,6 @@ def test_osu_bandwidth_is_time_per_message(name: str) -> None:
     assert curve.repeats[at][0] == pytest.approx(0.6e-6 + (1 << 20) / 12.3e9, rel=1e-5)
     assert "g" not in undetermined(read.observations)
     assert "o_s" in undetermined(read.observations)
-
-
-def test_osu_pairs_are_not_threads() -> None:
-    read = import_benchmark(DATA / "osu_mbw_mr_v7_pairs4.txt")
-    assert read.observations.stream is None
-    # 4 pairs at 1/(0.21 us + 1 B/12.1 GB/s) = 4.76 M/s each.
-    assert read.beside.pair_rates[4].repeats[0][0] == pytest.approx(4 / (0.21e-6 + 1 / 12.1e9), rel=1e-5)
 
 
 def of_files(*names: str) -> Imported:
@@ -108,12 +81,12 @@ def test_osu_files_combine() -> None:
         of_files("netgauge_loggp.txt", "netgauge_loggp.txt")
 
 
-@pytest.mark.parametrize(("version", "rows"), [("4.1", 24), ("2021", 24)])
-def test_imb(version: str, rows: int) -> None:
+@pytest.mark.parametrize("version", ["4.1", "2021"])
+def test_imb(version: str) -> None:
     read = import_benchmark(DATA / f"imb_pingpong_{version}.txt")
     curve = read.observations.ping_pong
     assert curve is not None
-    assert len(curve) == rows
+    assert len(curve) == 24
     assert read.version.startswith(version)
     assert curve.repeats[0][0] == pytest.approx(1.55e-6)
     assert curve.at[0] == 0
@@ -131,16 +104,6 @@ def test_netgauge_recovers_its_machine() -> None:
     for segment, true in zip(found.segments, known, strict=True):
         values = [getattr(segment, n).value for n in ("L", "o_s", "o_r", "g", "G")]
         assert values == pytest.approx(true, rel=0.02)
-
-
-def test_mpip() -> None:
-    full, concise = import_mpip(DATA / "mpip_3.5.mpiP"), import_mpip(DATA / "mpip_3.5_concise.mpiP")
-    isend = [s for s in full.sent if s.call == "Isend"]
-    assert [(s.count, s.total) for s in isend] == [(2400, 7.864e7)] * 2
-    assert full.app_time.tolist() == [12.1, 12.1]
-    assert full.mpi_time.tolist() == [3.02, 2.98]
-    assert full.version == "3.5.0"
-    assert [s.call for s in concise.sent] == ["Isend", "Allreduce"]
 
 
 @pytest.mark.parametrize("version", ["", " v5.3.2"])
@@ -210,14 +173,6 @@ def test_rates_rounded_to_zero_are_left_out_and_said() -> None:
     assert read.observations.stream is not None
     assert read.observations.stream.at.tolist() == [2]
     assert any("rounded to 0" in note for note in read.notes)
-
-
-def test_launcher_noise_is_skipped_and_counted() -> None:
-    text = OSU + "8 1.50\n[node1:77] PMIX WARNING\n16 1.60\n"
-    read = parse(text.encode(), "f")
-    assert read.observations.ping_pong is not None
-    assert len(read.observations.ping_pong) == 2
-    assert "1 lines that are no rows were skipped" in read.notes
 
 
 @pytest.mark.parametrize("importer", [import_benchmark, import_mpip])

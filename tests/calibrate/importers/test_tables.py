@@ -9,7 +9,6 @@ import pytest
 
 from pready.calibrate.importers import Imported, ImportFormatError, read
 from pready.calibrate.importers.collect import collected
-from pready.calibrate.importers.columns import column
 from pready.calibrate.importers.command import allocated, parsed
 from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
@@ -59,6 +58,9 @@ TABLES = {
     + "".join(f"{f'{s} B' if s < 1024 else f'{s >> 10} KiB'}   {us(s):.3f}\n" for s in SIZES),
     "sizes as fractions": "size,latency (ms)\n" + "".join(f"{s:.1f},{us(s) / 1e3:.8f}\n" for s in SIZES),
     "round trips": "bytes,RTT [usec]\n" + "".join(f"{s},{2 * us(s):.4f}\n" for s in SIZES),
+    "seconds": "size (bytes),time (seconds)\n" + "".join(f"{s},{us(s) * 1e-6:.4E}\n" for s in SIZES),
+    "persistent requests": OSU.replace("Latency", "Persistent Latency", 1) + rows(SIZES, "{s}  {t:.3f}"),
+    "pairs": OSU.replace("Latency", "Multi Latency", 1) + rows(SIZES, "{s}  {t:.3f}"),
     "value and unit": "benchmark,size,value,unit\n" + rows(SIZES, "osu_latency,{s},{t:.3f},us"),
     "OMB in Python": "# OMB Python MPI Latency Test\n# Size (B)        Latency (us)\n" + rows(SIZES, "{s}  {t:.3f}"),
     "JSON records": json.dumps([{"size": s, "latency_us": us(s)} for s in SIZES]),
@@ -142,15 +144,6 @@ def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> 
     assert "\n" not in str(caught.value)
 
 
-def test_names_of_columns() -> None:
-    for name in ("P99 Tail Lat(us)", "Max Latency(us)", "overhead (us)", "std (us)", "compute_time_us"):
-        assert column(0, name).rank is None
-    assert column(0, "P50 Tail Lat(us)").rank == 0
-    assert column(0, "Transmit Size").quantity == "other"
-    assert column(0, "Message rate (M/s)").factor == 1e6
-    assert column(0, "Msg/sec").factor == 1.0
-
-
 @pytest.mark.parametrize(
     ("command", "one_node"),
     [
@@ -189,17 +182,9 @@ def test_nodes_by_the_launcher(command: str, one_node: bool | None) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "#SBATCH --nodes=1",
-        "#SBATCH -N 1",
-        "$ salloc -N 1 -t 10",
-        "$ srun -N 1 -n 2 --pty bash",
-        "#PBS -l select=1:ncpus=2",
-        "#BSUB -nnodes 1",
-        "qsub -I -l select=1",
-        "flux alloc -N1 -q debug",
-    ],
-)
+    ["#SBATCH --nodes=1", "$ salloc -N 1 -t 10", "$ srun -N 1 -n 2 --pty bash", "#BSUB -nnodes 1",
+     "qsub -I -l select=1:ncpus=2", "flux alloc -N1 -q debug"],
+)  # fmt: skip
 def test_an_allocation_of_one_node(line: str) -> None:
     assert allocated(line) == 1
     found = read(f"{line}\n$ mpirun -np 2 ./osu_latency\n{OSU}{rows(SIZES, '{s}  {t:.3f}')}".encode())
@@ -213,15 +198,10 @@ def test_other_text_is_no_command(line: str) -> None:
     assert parsed(line, None) is None
 
 
-def two_commands() -> str:
-    parts = [f"$ mpirun --mca pml {m} -np 2 --map-by node osu_latency\n{OSU}{rows(SIZES, form)}\n"
-             for m, form in (("ob1", "{s}  {t:.3f}"), ("ucx", "{s}  1{t:.3f}"))]  # fmt: skip
-    return "".join(parts)
-
-
 def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "job.log", tmp_path / "m.toml"
-    path.write_text(two_commands())
+    runs = (("ob1", rows(SIZES, "{s}  {t:.3f}")), ("ucx", rows(SIZES, "{s}  1{t:.3f}")))
+    path.write_text("".join(f"$ mpirun --mca pml {m} -np 2 --map-by node osu_latency\n{OSU}{r}\n" for m, r in runs))
     assert main(["calibrate", "import", str(path), "-o", str(out)]) == 2
     said = capsys.readouterr().err
     assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in said
@@ -286,7 +266,6 @@ def gap(size: float) -> float:
 BESIDE = {
     "bits, Markdown": "| Size | Bandwidth (Gb/s) |\n| --- | --- |\n"
     + "".join(f"| {s} | {8e-3 * s / gap(s):.3f} |\n" for s in SIZES),
-    "bits, csv": "bytes;Mbit/s\n" + "".join(f"{s};{comma(8 * s / gap(s))}\n" for s in SIZES),
     "JSON": json.dumps({"osu_bw": {"bw_MB/s": {str(s): s / gap(s) for s in SIZES}}}),
     "IMB Uniband": "# Benchmarking Uniband\n# #processes = 2\n#bytes #repetitions Mbytes/sec Msg/sec\n"
     + "".join(f"{s} 9 {s / gap(s):.4f} {1e6 / gap(s):.2f}\n" for s in SIZES),
@@ -362,13 +341,6 @@ def test_puts_of_imb_by_their_synchronisation() -> None:
     assert read(text.replace("RMA part", "MPI-2 part").encode()).beside.puts.keys() == {"MPI_Win_fence"}
 
 
-@pytest.mark.parametrize("title", ["Persistent Latency", "Multi Latency"])
-def test_what_stands_in_for_a_ping_pong(title: str) -> None:
-    found = read(osu(title, "Latency (us)", rows(SIZES, "{s}  {t:.3f}")).encode())
-    assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
-    assert any("stands in" in note for note in found.notes)
-
-
 def test_folders_in_folders(tmp_path: Path) -> None:
     """As ReFrame and Ramble keep the output of a run."""
     deep = tmp_path / "output" / "cluster" / "cpu" / "gnu" / "Latency"
@@ -379,15 +351,6 @@ def test_folders_in_folders(tmp_path: Path) -> None:
     assert [path.name for path in used] == ["rfm_job.out.gz"]
     assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
     assert any("rfm_job.sh" in note for note in notes)
-
-
-def test_one_size_is_refused_without_words_of_a_calibration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "one.txt").write_text(OSU + "1                       1.55\n")
-    assert main(["calibrate", "import", str(tmp_path / "one.txt"), "-o", str(tmp_path / "m.toml")]) == 2
-    said = capsys.readouterr().err
-    assert "1 message size was timed" in said
-    assert "running again" not in said
-    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,7 @@ from pready.calibrate.importers.benchmarks import together
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.adapter_from_pairs import adapter_of
 from pready.calibrate.machine.beyond_messages import terms
-from pready.calibrate.machine.bounds_of_streams import with_overheads_of_streams
-from pready.calibrate.machine.estimates import with_fields
 from pready.calibrate.machine.segments import one_way
-from pready.model.common.errors import PreadyError
-from pready.model.common.units import SI
 from pready.model.machine.machine import load
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Contention
@@ -24,17 +20,8 @@ from pready.model.machine.writing import dumps
 DATA = Path(__file__).parents[2] / "data" / "importers"
 MACHINE = load("meluxina")
 FIRST = MACHINE.inter.segments[0]
-FIRST_AS_IMPORTED = with_fields(
-    FIRST,
-    from_=SI(0.0),
-    g=with_fields(FIRST.g, value=SI(200e-9), interval=None, source="measured"),
-    o_s=with_fields(FIRST.o_s, value=SI(FIRST.o_s.value), interval=None, source="assumed"),
-    o_r=with_fields(FIRST.o_r, value=SI(400e-9), interval=None, source="assumed"),
-    L=with_fields(FIRST.L, value=SI(FIRST.L.value + FIRST.o_r.value - 400e-9), interval=None),
-)
 ON_HOSTS = "# Rank 0 Memory on HOST (H) and Rank 1 Memory on HOST (H)"
 """What a build for GPUs prints."""
-ALONE = FIRST.o_s.value + FIRST.L.value + FIRST.o_r.value
 
 
 def printed(
@@ -90,7 +77,7 @@ def test_threads_that_wait_in_mpi() -> None:
         return threads.format(receiving) + printed(" Multi-threaded Latency", [(8, 1e6 * (one_way(MACHINE, 8) + more))])
 
     def contention(*texts: str) -> Contention:
-        found = terms(beside(*texts), MACHINE)
+        found = terms(beside("\n".join(texts)), MACHINE)  # runs of one file
         assert found.parts == ["threads.contention"]
         curve = found.machine.threads.contention
         assert curve is not None
@@ -104,18 +91,6 @@ def test_threads_that_wait_in_mpi() -> None:
     assert contention(text(1, 5e-6), text(2, 5.3e-6)).time[1] == pytest.approx(0.6e-6, rel=1e-3)
     # No slower with more threads: nobody waits for a lock, and nothing is below 0.
     assert contention(text(2, -1e-6)).time[1] == 0
-
-
-def test_each_run_of_a_file_has_its_own_threads() -> None:
-    runs = [
-        f"# Number of Sender threads: 1 \n# Number of Receiver threads: {k}\n"
-        + printed(" Multi-threaded Latency", [(8, float(k))])
-        for k in (1, 2, 4)
-    ]
-    read = parse("\n".join(runs).encode())
-    assert {k: c.repeats[0][0] for k, c in read.beside.threaded.items()} == pytest.approx(
-        {(1, 1): 1e-6, (1, 2): 2e-6, (1, 4): 4e-6}
-    )
 
 
 def of_pairs(pairs: int, rates: dict[int, float]) -> str:
@@ -171,16 +146,6 @@ def test_threads_in_ping_pongs_of_their_own() -> None:
     assert curve.time[1] == pytest.approx(1e-6, rel=1e-3)
 
 
-def test_a_stream_bounds_the_overheads_of_its_ranks() -> None:
-    """o_s is a stream's gap, o_r at most that; L changes by as much, so that a message takes what it took."""
-    machine = with_fields(MACHINE, inter=with_fields(MACHINE.inter, segments=(FIRST_AS_IMPORTED,)))
-    changed = with_overheads_of_streams(machine).inter.segments[0]
-    assert changed.o_s.value == pytest.approx(200e-9)
-    assert changed.o_r.value == pytest.approx(200e-9)
-    assert changed.o_s.value + changed.L.value + changed.o_r.value == pytest.approx(ALONE)
-    assert with_overheads_of_streams(MACHINE) == MACHINE  # whose gap nobody measured
-
-
 def test_real_files_make_a_machine(tmp_path: Path) -> None:
     """OMB 7.4 over MPICH 5.0.2, both ranks on one node: a put and its flush take 0.23 us, less than the latency's
     message between two nodes."""
@@ -202,6 +167,4 @@ def test_real_files_make_a_machine(tmp_path: Path) -> None:
 def test_what_is_missing_is_named() -> None:
     with pytest.raises(ImportFormatError, match="osu_put_latency does not say how long one message takes"):
         from_files([DATA / "osu_put_latency_v7.txt"], name="m")
-    with pytest.raises(PreadyError, match="library = 'mpich-relase' is unknown"):
-        from_files([DATA / "osu_latency_v7.txt"], name="m", library="mpich-relase")
     assert import_benchmark(DATA / "osu_put_latency_v7.txt").beside.puts.keys() == {"MPI_Win_flush"}

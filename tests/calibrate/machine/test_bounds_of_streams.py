@@ -49,10 +49,24 @@ def test_slow_messages_of_both_ways_bound_nothing(tmp_path: Path) -> None:
     assert not any("no stream of one way" in note for note in made.notes)
 
 
+def test_a_stream_of_one_way_bounds_the_overheads_of_its_ranks(tmp_path: Path) -> None:
+    """o_s is the stream's gap of 0.2 us, o_r at most that; L changes by as much, so that a message takes 4 us."""
+    both_ways(tmp_path, 0.5e-6, 1e-10)
+    # Of a window of 64 messages the last one arrives, then 4 B go back.
+    took = {s: (63 * (0.2 + 1e-4 * s) + 8 + 4e-4 * (s + 4)) / 64 for s in (1 << k for k in range(23))}
+    rates = "".join(f"{s} {s / t:.4f}\n" for s, t in took.items())
+    (tmp_path / "bibw.txt").write_text(f"# OSU MPI Bandwidth Test v7.3\n# Size Bandwidth (MB/s)\n{rates}")
+    first = from_files([tmp_path / "latency.txt", tmp_path / "bibw.txt"], name="m").machine.inter.segments[0]
+    assert (first.o_s.value, first.o_r.value) == pytest.approx((0.2e-6, 0.2e-6), rel=0.05)
+    assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(4e-6, rel=0.01)
+
+
 def test_a_stream_slower_than_one_message_is_named(tmp_path: Path) -> None:
     """One message alone takes 0.4 ns/B; among others 0.8 ns/B, as where TCP loses packets. No term has that."""
     made = both_ways(tmp_path, 1e-6, 4e-10)
     assert not any("no term has" in note for note in made.notes)
+    assert any("contention by the library" in note for note in made.notes)
+    assert made.machine.threads.contention is None
     rates = "".join(f"{1 << k} {(1 << k) / (1 + 8e-4 * (1 << k)):.4f}\n" for k in range(23))
     (tmp_path / "bw.txt").write_text(f"# OSU MPI Bandwidth Test v7.3\n# Size Bandwidth (MB/s)\n{rates}")
     made = from_files([tmp_path / "latency.txt", tmp_path / "bw.txt"], name="m", library="openmpi-4", fabric="tcp")

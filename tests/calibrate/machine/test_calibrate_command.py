@@ -6,7 +6,6 @@ import pytest
 from on_paper import records, written_to
 from readable import check_readable
 
-from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.calibration import calibrate, provenance
 from pready.calibrate.measure.schedule import plan
 from pready.cli import main
@@ -70,26 +69,6 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
         assert after.model_copy(update={"intra": before.intra}) == before
     assert main([*fit, "--intra", "--launcher", "true"]) == 2
     assert "is there already" in capsys.readouterr().err
-    capsys.readouterr()
-    nodes = tmp_path / "nodes.toml"
-    nodes.write_text(
-        'format = 2\nthreads = 2\nbuffer = "64 KiB"\npattern = "halo3d"\ngrid = [4, 2]\nranks_per_node = 2\n'
-        'compute = { time = "1 ms" }\n',
-        encoding="utf-8",
-    )
-    assert main(["predict", str(nodes), "--machine", str(out)]) == 0
-
-
-def test_import_of_other_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "osu.toml"
-    files = ["tests/data/importers/osu_latency_v5.txt", "tests/data/importers/osu_bw_v5.txt"]
-    assert main(["calibrate", "import", *files, "-o", str(out)]) == 0
-    assert "contention by the library" in capsys.readouterr().err
-    m = machine.load(out)
-    assert m.threads.contention is None
-    made = from_files([Path(f) for f in files], name="osu")
-    assert made.text.startswith("# Written by pready")
-    assert made.machine.created == m.created
 
 
 def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

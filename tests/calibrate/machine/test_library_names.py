@@ -31,6 +31,7 @@ from pready.model.toml.provenance import Value
 )
 def test_what_a_version_stands_for(version: str, profile: str) -> None:
     assert profile_of(version) == profile
+    assert {name for _, name in RULES} <= set(LIBRARIES)
 
 
 @pytest.mark.parametrize(
@@ -52,10 +53,6 @@ def test_a_version_without_partitioned_calls_is_predicted_without(text: str, cal
     library = ideal().library.model_copy(update={"name": profile_of(text), "version": text, "early_send": None})
     machine = ideal().model_copy(update={"library": library})
     assert (effective_library(machine).part is not None) == calls
-
-
-def test_every_profile_exists() -> None:
-    assert {profile for _, profile in RULES} <= set(LIBRARIES)
 
 
 @pytest.mark.parametrize(("early", "key"), [(True, "part"), (False, "part-am")])

@@ -131,11 +131,6 @@ def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Timed
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES)
 
 
-def test_nothing_is_made_up() -> None:
-    """Without exchanges nothing changes."""
-    assert refined(plain(known()), []) == plain(known())
-
-
 @pytest.mark.thorough
 def test_an_interval_holds_the_next_exchange_and_not_only_the_middle() -> None:
     rng = np.random.default_rng(5)
@@ -144,9 +139,3 @@ def test_an_interval_holds_the_next_exchange_and_not_only_the_middle() -> None:
     within = np.array([next_within(v) for v in values])
     assert np.mean(off <= within) == pytest.approx(0.95, abs=0.02)
     assert np.mean(off <= within / np.sqrt(12)) < 0.6  # the uncertainty of the median instead
-
-
-def test_a_time_slice_does_not_widen_it() -> None:
-    values = np.random.default_rng(6).normal(20 * US, 3 * US, 12)
-    assert next_within([*values, 4e-3]) == pytest.approx(next_within(values), rel=0.1)
-    assert next_within([20 * US]) == 0.0

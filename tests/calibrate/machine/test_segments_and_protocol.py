@@ -1,16 +1,14 @@
 """A machine's segments and protocols from fits that are made up in part: valid, and no more than is known."""
 
 from dataclasses import replace
-from datetime import date
 
 import numpy as np
 import pytest
-from synthetic import TrueMachine, TrueSegment, observe, random_machine
+from synthetic import TrueMachine, TrueSegment, observe
 
 from pready.calibrate.fit import Estimate, Fit, fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.description import describe
 from pready.calibrate.machine.observations_of import Probes
 from pready.calibrate.machine.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.segments import UNSEEN, segment, without_dips
@@ -91,22 +89,6 @@ def test_a_line_that_begins_below_zero_is_raised(fitted: Fit) -> None:
     least = made[1].o_s.value + made[1].L.value + made[1].o_r.value + made[1].G.value * THRESHOLD
     assert least >= 0
     assert any("begins below 0" in note for note in notes)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_thin_data_end_in_a_machine(seed: int) -> None:
-    """A few sizes, one or two repeats, noise of a third: intervals are wide, and the machine is valid."""
-    rng = np.random.default_rng([1, seed])
-    sizes = np.unique(np.round(2 ** rng.uniform(0, 22, rng.integers(3, 9))))
-    some = rng.choice(sizes, 2, replace=False)
-    data = observe(random_machine(rng), rng, sizes=sizes, train_sizes=some, repeats=int(rng.integers(1, 3)), noise=0.3)
-    if rng.random() < 0.5:
-        data = replace(data, prtt_n=None, prtt_n_delay=None, receive=None)
-    found = fit(data, rng, draws=50)
-    machine = describe(found, Probes(), {}, name="thin", when=date(2026, 1, 1)).machine
-    first = machine.inter.segments[0]
-    assert first.L.interval is not None
-    assert first.L.interval[1] > first.L.interval[0]
 
 
 MOVES, WAITS = 0.05, 0.95

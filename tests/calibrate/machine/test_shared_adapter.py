@@ -51,14 +51,6 @@ def served(most: int, noise: float = 0.0, seed: int = 0, cores: int = 64, **trut
     return out
 
 
-def test_what_is_measured() -> None:
-    assert counts(6) == [1, 2, 4, 6]
-    assert counts(8) == [1, 2, 4, 8]
-    listed = points(4)
-    assert [p.get("pairs") for p in listed[:6]] == [1, 1, 4, 4, 2, 2]  # both ends before what lies between
-    assert len(set(listed)) == len(listed) == 12
-
-
 @given(own=st.floats(0.1, 10), gap=st.floats(0.01, 10), most=st.integers(2, 64), seed=st.integers(0, 1000))
 def test_a_gap_is_found_or_bounded(own: float, gap: float, most: int, seed: int) -> None:
     found = of_served(served(most, 0.01, seed, own=own * US, gap=gap * US)).gap

@@ -1,13 +1,11 @@
 """The raw result file and the run that fills it: nothing lost, nothing twice, whatever dies when."""
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
 from given import Patch
 
-from pready.calibrate.measure import session
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
@@ -77,12 +75,6 @@ def test_point_is_a_line_whatever_the_order_of_its_parameters() -> None:
     assert point.line("k") == "approach id=k approach=many bytes=8 ready_s=0.0,0.5"
 
 
-def test_key_tells_points_measurements_and_environments_apart() -> None:
-    one, larger, other = Point.of("pingpong", bytes=1), Point.of("pingpong", bytes=2), Point.of("bandwidth", bytes=1)
-    assert one.key("e") == Point.of("pingpong", bytes=1).key("e")
-    assert one.key("e") not in (larger.key("e"), other.key("e"), one.key("f"))
-
-
 def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
     record = {"library": "L", "mpi_version": "4.1", "cpus": ["a", "b"], "hosts": ["n1", "n2"]}
     tcp = {"UCX_TLS": "tcp"}
@@ -92,17 +84,6 @@ def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
     assert key != environment_key(record, "mpiexec", tcp, "p")
     assert key != environment_key(record, "srun", {}, "p")
     assert key != environment_key(record, "srun", tcp, "q")
-
-
-def test_what_is_added_is_read_back_in_order(tmp_path: Path) -> None:
-    filled(tmp_path / "raw.jsonl", 5)
-    content = read(tmp_path / "raw.jsonl")
-    assert [line["point"] for line in content.points.values()] == [f"pingpong bytes={i}" for i in range(5)]
-    assert list(content.environments) == [ENVIRONMENT]
-    assert len(content.select("pingpong", ENVIRONMENT)) == 5
-    assert content.select("pingpong", "another") == []
-    lines = (tmp_path / "raw.jsonl").read_text().splitlines()
-    assert [json.loads(line)["kind"] for line in lines] == ["environment", *["point"] * 5]
 
 
 def test_a_file_cut_at_any_byte_loses_at_most_its_last_line(tmp_path: Path, monkeypatch: Patch) -> None:
@@ -218,14 +199,6 @@ def test_measure_resumes(tmp_path: Path, launcher: Launcher) -> None:
     assert out.read_bytes().startswith(before)
 
 
-def test_another_environment_is_measured_anew(tmp_path: Path, launcher: Launcher) -> None:
-    out = tmp_path / "raw.jsonl"
-    measure(pingpongs(1), launcher, out, 60.0, built=BUILT)
-    other = Launcher(launcher.prefix, environment={"UCX_TLS": "tcp"}, label="fake")
-    assert measure(pingpongs(1), other, out, 60.0, built=BUILT).measured == 1
-    assert len(read(out).environments) == 2
-
-
 @pytest.mark.parametrize(
     ("size", "said"),
     [(666, "cannot go on"), (777, "no answer"), (888, "payload mismatch")],
@@ -248,34 +221,10 @@ def test_a_benchmark_that_does_not_start_is_one_clear_error(tmp_path: Path) -> N
 
 def test_points_that_all_crash_end_the_run(tmp_path: Path, launcher: Launcher) -> None:
     points = [Point.of("pingpong", bytes=666, warmup=k) for k in range(9)]
+    apart = [*points[:2], *pingpongs(1), *points[2:4], *pingpongs(2)]
+    assert measure(apart, launcher, tmp_path / "apart.jsonl", 60.0, built=BUILT).failed == 4  # not in a row
     with pytest.raises(MeasureError, match="3 points in a row"):
         measure(points, launcher, tmp_path / "raw.jsonl", 60.0, built=BUILT)
-
-
-def test_patience_follows_the_budget_and_only_deaths_in_a_row_count(tmp_path: Path, monkeypatch: Patch) -> None:
-    given: list[float] = []
-
-    class Benchmark:
-        def __init__(self, *_: object) -> None:
-            pass
-
-        def ask(self, line: str, patience_s: float) -> dict[str, object]:
-            given.append(patience_s)
-            if "bytes=666" in line:
-                raise session._Lost("dead")
-            return {"measurement": "pingpong"}
-
-        def close(self) -> None:
-            pass
-
-    monkeypatch.setattr(session, "_Session", Benchmark)
-    deaths = [Point.of("pingpong", bytes=666, warmup=k) for k in range(4)]
-    points = [*deaths[:2], Point.of("pingpong", bytes=1, budget_s=5.0), *deaths[2:], *pingpongs(2)]
-    how: dict[str, float] = {"point_budget_s": 0.5, "patience_s": 7.0}
-    outcome = measure(points, Launcher(("x",)), tmp_path / "raw.jsonl", 60.0, built=BUILT, **how)  # type: ignore[arg-type]
-    assert (outcome.measured, outcome.failed) == (2, 4)
-    # The benchmark itself gives up after ten budgets, a point's own where it has one.
-    assert [p for p in given if p != session.START_PATIENCE_S] == [12, 12, 57, 12, 12, 12]
 
 
 def test_a_callback_that_raises_loses_nothing(tmp_path: Path, launcher: Launcher) -> None:

@@ -37,17 +37,6 @@ def test_buffers_divide_by_any_number_of_threads() -> None:
             assert size % (own * theta) == 0
 
 
-def test_what_decides_most_comes_first() -> None:
-    """G and L before synchronisation and o_s, these before locks; the largest team, asked for, before smaller ones."""
-    points = plan(threads=6)
-    first = {name: next(i for i, p in enumerate(points) if p.measurement == name) for name in MEASUREMENTS}
-    order = ["pingpong", "early", "prtt", "approach", "overlap", "memcpy", "contention"]
-    assert [first[name] for name in order] == sorted(first[name] for name in order)
-    for name in ("contention", "rate"):
-        teams = [p.get("threads") for p in points if p.measurement == name and p.get("threads") != 1]
-        assert teams[0] == 6
-
-
 def test_a_short_budget_leaves_a_whole_picture() -> None:
     """A fifth of the points: messages in a row of the last segment, progress, synchronisation, locks."""
     points = plan(threads=8)

@@ -1,9 +1,7 @@
 """``pready workload traces.otf2``: the trace of a program is the workload that made it."""
 
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,8 @@ from otf2_trace import START, Trace, write
 from pready.calibrate.capture.files import kinds
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
-from pready.calibrate.workload_formats.from_otf2 import _Reader, read_otf2
+from pready.calibrate.workload_formats.from_otf2 import read_otf2
 from pready.cli import main
-from pready.files import extra
-from pready.model.common.errors import PreadyError
 from pready.model.workload import draws, workload
 from pready.model.workload.workload import Workload
 
@@ -48,14 +44,6 @@ def halo(tmp_path: Path) -> Workload:
     path = tmp_path / "halo.toml"
     path.write_text(HALO, encoding="utf-8")
     return workload.load(path)
-
-
-def test_a_region_without_a_definition(tmp_path: Path, halo: Workload, monkeypatch: Patch) -> None:
-    enter = _Reader.enter
-    undefined = SimpleNamespace(region=None)  # what the reader makes of it
-    monkeypatch.setattr(_Reader, "enter", lambda self, thread, at, event: enter(self, thread, at, undefined))
-    with pytest.raises(PreadyError, match="cannot be read: it enters a region that it does not define; valid: "):
-        read_otf2(traced(tmp_path / "scorep", halo))
 
 
 def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
@@ -222,14 +210,6 @@ def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:
     np.testing.assert_allclose(found[False].begin, [150e-9], rtol=1e-12)
     np.testing.assert_allclose(found[False].finish, [[60e-9, 30e-9]], rtol=1e-12)
     assert stretch_name(process, found[True]).startswith("!$omp parallel (halo.c:17) until !$omp barrier")
-
-
-def test_without_the_reader(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
-    monkeypatch.setattr(extra, "find_spec", lambda name: None)
-    assert main(["workload", "traces.otf2", "-o", str(tmp_path / "app.toml")]) == 2
-    said = capsys.readouterr().err
-    install = f"{sys.executable} -m pip install 'pready[otf2]'"
-    assert said == f"pready: error: an OTF2 trace needs otf2, which is not installed: {install}\n"
 
 
 def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: Capsys) -> None:
