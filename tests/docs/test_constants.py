@@ -21,18 +21,11 @@ NO_TUNING = {"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": 
 def numbers(file: Path) -> Iterator[str]:
     """Names of a file's constants that hold a number, by themselves or in a table."""
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        target = (
-            node.target
-            if isinstance(node, ast.AnnAssign)
-            else node.targets[0]
-            if isinstance(node, ast.Assign)
-            else None
-        )
-        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-        if target is None or value is None:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
             continue
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and n.id.strip("_").isupper()]
-        if any(isinstance(n, ast.Constant) and type(n.value) in (int, float) for n in ast.walk(value)):
+        if any(isinstance(n, ast.Constant) and type(n.value) in (int, float) for n in ast.walk(node.value)):
             yield from names
 
 

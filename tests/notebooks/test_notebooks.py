@@ -83,18 +83,6 @@ def test_imports_nothing_below_pready(path: Path) -> None:
     assert not [n for n in stages if isinstance(n.value, ast.Name) and n.value.id == "pready"]
 
 
-def test_has_a_question_and_an_answer_and_guards_its_numbers(path: Path) -> None:
-    cells = nbformat.read(path, as_version=4).cells
-    prose = [c.source for c in cells if c.cell_type == "markdown"]
-    code = [c.source for c in cells if c.cell_type == "code"]
-    assert 8 <= len(cells) <= 20
-    assert prose[0].startswith("# ")
-    assert "**Question.**" in prose[0]
-    assert "## Answer" in prose[-1]
-    assert sum(source.count("assert ") for source in code) >= 5
-    assert all("%matplotlib" not in source for source in code)
-
-
 def test_a_claim_that_is_no_longer_true_fails(tmp_path: Path) -> None:
     # Negative control: the assert is what guards the prose.
     stale = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("assert round(4 / 1.5, 2) == 2.68")])

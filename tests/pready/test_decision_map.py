@@ -11,14 +11,8 @@ from pready.whatif.table import Table
 
 
 def row(buffer: str, threads: int, verdict: str, percent: float, *, best: bool = True) -> dict[str, object]:
-    return {
-        "buffer": buffer,
-        "threads": threads,
-        "verdict": verdict,
-        "speedup_percent": percent,
-        "key": "many",
-        "best": best,
-    }
+    said = {"buffer": buffer, "threads": threads, "verdict": verdict}
+    return said | {"speedup_percent": percent, "key": "many", "best": best}
 
 
 ROWS = [

@@ -29,7 +29,7 @@ from pready.whatif.compute import compute
 from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
-from pready.whatif.tasks import Task, points_per_task, work
+from pready.whatif.tasks import Task, work
 
 MELUXINA = machine.load("meluxina")
 LAGGARD = workload.load("examples/laggard.toml")
@@ -79,10 +79,6 @@ def test_a_table_is_the_same_wherever_it_is_computed() -> None:
     assert csv_text(there.to_dicts()) == csv_text(plain.to_dicts())
     both = pready.compare(LAGGARD, ["meluxina", "niagara"], executor=Here())
     assert csv_text(both.to_dicts()) == csv_text(pready.compare(LAGGARD, ["meluxina", "niagara"]).to_dicts())
-
-
-def test_points_per_task_grow_with_the_sweep() -> None:
-    assert [points_per_task(n) for n in (1, 400, 1999, 2000, 10_000, 62_000, 100_000)] == [1, 1, 1, 2, 6, 32, 32]
 
 
 def test_an_error_in_a_task_names_its_point_and_keeps_the_others(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -102,13 +102,6 @@ def test_options_are_named_below_their_input_and_inputs_without_effect_below_the
     assert axes.get_xlabel().endswith("too small to draw: latency")
 
 
-def test_the_names_of_inputs_without_effect_fit() -> None:
-    names = "message overhead o_s", "the rendezvous handshake", "latency", "receive overhead and matching"
-    levers = [lever("threads, each with as much work", "unknown", ("÷ 2", "× 2"), 37.8, (22.0, 23.3))]
-    levers += [lever(name, "machine", ("low", "high"), 37.8, (37.79, 37.81)) for name in names]
-    check_readable(tornado("title", levers, 1.0))
-
-
 def test_the_border_goes_around_what_is_faster() -> None:
     eta = np.array([[0.9, 0.9, 1.2], [0.9, 1.2, 1.2], [1.002, 1.2, 1.2]])  # 1.002 is written 1.00×
     figure = gain_map("title", [1024, 2048, 4096], [1, 2, 4], eta, 2048)
@@ -137,14 +130,6 @@ def test_sizes_worth_porting_are_a_strip() -> None:
     assert [p.get_label() for p in (strip.patches[0], strip.patches[len(pays)])] == strip.get_legend_handles_labels()[1]
 
 
-def test_lines_differ_without_colours() -> None:
-    sizes = [2.0**k for k in range(10, 20)]
-    lines = {str(i): np.full(10, 1.0 + i) for i in range(4)}
-    figure = eta_over_size("title", sizes, lines, 4096.0)
-    styles = [line.get_linestyle() for line in figure.axes[0].get_lines() if str(line.get_label()) in "0123"]
-    assert len(set(map(str, styles))) == 4
-
-
 def test_ranks_in_a_block_are_drawn_in_a_plane() -> None:
     late = np.zeros((3, 4 * 3 * 2))
     late[0, 1 + 4 * (2 + 3 * 1)] = 5.0  # rank (1, 2, 1): as the pattern counts them, x first
@@ -165,12 +150,6 @@ def test_ranks_in_step_are_said_to_be() -> None:
     assert not times.images
     assert figure.get_suptitle() == "title: all ranks end together"
     assert np.all(np.asarray(times.xaxis.get_major_locator()()) % 1 == 0)
-
-
-def test_late_ranks_have_a_scale() -> None:
-    figure = idle_waves("title", run(workloads.load("examples/halo3d.toml")))
-    check_readable(figure)
-    assert figure.axes[-1].get_xlabel().startswith("behind the mean (")
 
 
 def run(what: workloads.Workload) -> Simulation:

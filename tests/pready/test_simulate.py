@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import data, out, refused
+from command_line import data
 from given import Capsys
 
 HALO = "examples/halo3d.toml"
@@ -14,15 +14,6 @@ SMALL = ["--set", "grid=3x3x2", "--set", "iterations=5"]
 
 def simulated(capsys: Capsys, *arguments: object) -> Any:
     return data(capsys, "simulate", *arguments)
-
-
-@pytest.mark.thorough
-def test_table_and_picture(capsys: Capsys, tmp_path: Path) -> None:
-    picture = tmp_path / "waves.png"
-    text = out(capsys, "simulate", HALO, *SMALL, "--plot", picture)
-    for said in ("3 × 3 × 2 ranks, halo3d, 5 iterations", "late neighbour", "η = ", "seed 0"):
-        assert said in text
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(("asked", "iterations"), [([], 100), (["--set", "iterations=120"], 120)])
@@ -43,17 +34,6 @@ def test_json_adds_up(capsys: Capsys) -> None:
     assert sum(fine["causes_s"].values()) == pytest.approx(fine["iteration_s"], rel=1e-9)
     means = [r["mean_s"] for r in made["iterations_detail"]]
     assert sum(means) / 5 == pytest.approx(fine["iteration_s"], rel=1e-9)
-
-
-def test_neighbour_lists(capsys: Capsys, tmp_path: Path) -> None:
-    workload, ring = tmp_path / "ring.toml", tmp_path / "ring.txt"
-    ring.write_text("# a ring of four\n1 3\n0, 2\n1 3\n0 2\n")
-    workload.write_text('threads = 4\nbuffer = "64 KiB"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
-    words = ["--set", "iterations=2", "--approach", "many"]
-    assert simulated(capsys, workload, *words)["messages"] == 4 * 2 * (4 + 1) * 2
-    (tmp_path / "other.txt").write_text("1\nzwei\n")
-    said = refused(capsys, "simulate", workload, "--set", "neighbour_list=other.txt")
-    assert "line 2: 'zwei' is no neighbour" in said
 
 
 def test_ranks_come_from_the_workload_unless_the_command_says(capsys: Capsys, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import refused
 from given import Capsys, Patch
 
 from pready.cli import main
@@ -17,7 +16,7 @@ from pready.validate.claims.result import ClaimResult
 
 CLAIM = ClaimResult(
     id="gillis2023/4.3-eta", source="gillis2023", where="section 4.3, Fig. 8", says="gain up to 2.54", quantity="η",
-    unit="1", expected=2.54, got=2.6, tolerance="±10 %", status="ok", basis="independent",
+    unit="1", expected=2.54, got=2.6, tolerance="±10 %", status="ok", basis="independent"
 )  # fmt: skip
 OFF = replace(CLAIM, id="gillis2023/4.2.1-contention", got=60.0, expected=30.0, status="off")
 OUT = replace(CLAIM, id="jammer2022/V", source="jammer2022", status="out of scope", got=None, basis="")
@@ -36,17 +35,6 @@ def claims(monkeypatch: Patch) -> Callable[..., None]:
         monkeypatch.setattr(papers, "validate", validate)
 
     return use
-
-
-def test_one_line_per_claim_what_is_off_first(claims: Callable[..., None], capsys: Capsys) -> None:
-    claims(CLAIM, OUT, OFF, replace(CLAIM, id="gillis2023/weak", weak=True))
-    assert main(["validate", "papers"]) == 1
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "gillis2023: 1 off, 2 ok (1 weak)" in shown
-    at = [shown.index(f"{status} {name}") for status, name in (("off", "4.2.1"), ("ok", "4.3-eta"), ("weak", "weak"))]
-    assert at == sorted(at)
-    assert "2 of 3 checked claims of 2 papers agree, 1 do not; 1 are out of scope." in shown
-    assert "Independent and able to fail: ok 1 of 2; 1 more agrees whatever the machine (weak)." in shown
 
 
 @pytest.mark.parametrize(
@@ -94,13 +82,3 @@ def test_sst_with_the_users_machine(rejected: bool, monkeypatch: Patch, capsys: 
     data = json.loads(capsys.readouterr().out)
     assert [c["ok"] for c in data["limits"]] == [True, True]
     assert data["wrong_is_rejected"] == rejected
-
-
-def test_without_sst_it_is_one_line(monkeypatch: Patch, capsys: Capsys) -> None:
-    from pready.sst.library import MissingSST
-
-    def missing(*_: Any, **__: Any) -> None:
-        raise MissingSST("no sst-config on PATH")
-
-    monkeypatch.setattr(sst, "validate", missing)
-    assert "no sst-config on PATH" in refused(capsys, "validate", "sst")

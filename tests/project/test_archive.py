@@ -27,16 +27,6 @@ def test_an_archive_page_has_a_summary_and_is_listed(page: Path) -> None:
     assert len(rest) <= LONGEST
 
 
-@pytest.mark.parametrize("page", pages(DECISIONS), ids=lambda p: p.stem)
-def test_a_decision_is_numbered_complete_and_listed(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    number = page.name[:4]
-    assert text.startswith(f"# {number}: ")
-    assert all(f"\n**{part}.**" in text for part in ("Question", "Decision", "Consequences"))
-    assert any(row.startswith(f"| [{number}]({page.name}) | ") for row in rows(DECISIONS))
-    assert len(text.splitlines()) <= LONGEST
-
-
 def test_decisions_are_numbered_without_a_gap() -> None:
     assert [int(p.name[:4]) for p in pages(DECISIONS)] == list(range(1, len(pages(DECISIONS)) + 1))
     assert all(re.fullmatch(r"\d{4}-[a-z0-9]+(-[a-z0-9]+)*\.md", p.name) for p in pages(DECISIONS))

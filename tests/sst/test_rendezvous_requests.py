@@ -57,16 +57,8 @@ def simulated(
     folder: Path, firefly: Firefly, machine: Machine, grid: tuple[int, int, int], size: int, messages: int
 ) -> float:
     """SST's time of the same, in seconds."""
-    workload = Workload.model_validate(
-        {
-            "name": "halo",
-            "threads": THREADS,
-            "buffer": f"{messages * size} B",
-            "pattern": "halo3d",
-            "receiver": "computing",
-            "compute": {"time": "500 us"},
-        }
-    )
+    fields = {"threads": THREADS, "buffer": f"{messages * size} B", "compute": {"time": "500 us"}}
+    workload = Workload.model_validate(fields | {"pattern": "halo3d", "receiver": "computing"})
     made = setup(machine, workload, "single", grid, iterations=1, firefly=firefly)
     record = simulate_approach(made, Approach(MANY, messages), folder).record
     return float(times("halo3d", record).after_ready[1:].mean())

@@ -91,14 +91,8 @@ UNEQUAL: dict[str, dict[str, object]] = {
 
 
 def unequal(pattern: str, grid: tuple[int, int, int], **fields: object) -> Workload:
-    base: dict[str, object] = {
-        "threads": 4,
-        "pattern": pattern,
-        "receiver": "computing",
-        "compute": {"time": "500 us"},
-        "grid": list(grid),
-    }
-    return Workload.model_validate(base | UNEQUAL[pattern] | fields)
+    base: dict[str, object] = {"threads": 4, "pattern": pattern, "receiver": "computing", "grid": list(grid)}
+    return Workload.model_validate(base | {"compute": {"time": "500 us"}} | UNEQUAL[pattern] | fields)
 
 
 def of_the_engine(w: Workload, approach: Approach) -> float:
@@ -197,11 +191,8 @@ def test_work_begins_later_where_messages_share_the_nic(
     # The model sends one large message after the other. SST's NIC interleaves those that it may send, so that the first
     # are there later, and work on them begins later: exactly by that, without any parameter.
     work, threads, way = 0.3e-9, 2, Approach(MANY, count)
-    fields: dict[str, object] = {
-        "thread_shares": shares,
-        "buffer": "6 MiB",
-        "consume": {"per_byte": "0.3 ns/B", "threads": threads},
-    }
+    consume = {"per_byte": "0.3 ns/B", "threads": threads}
+    fields: dict[str, object] = {"thread_shares": shares, "buffer": "6 MiB", "consume": consume}
     ((w, found),) = two(firefly, tmp_path, fields, way)
     sizes = (np.array(shares).reshape(count, -1).sum(axis=1) / sum(shares) * w.buffer).tolist()
     ends = sorted(zip(shared([-50e-6] * (count - 1) + [0.0], sizes, load("meluxina").bandwidth), sizes, strict=True))

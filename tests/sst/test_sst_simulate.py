@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import stat
 import sys
 import tempfile
@@ -23,7 +22,6 @@ from pready.model.machine.machine import load
 from pready.model.workload import draws
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
-from pready.show.terminal import terminal
 from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import initial
@@ -39,7 +37,6 @@ from pready.sst.simulate import (
     ready_times,
     setup,
     simulate,
-    simulate_approach,
     simulation,
 )
 
@@ -168,21 +165,6 @@ def test_a_gain_too_small_to_matter_is_no_advice_to_port() -> None:
     assert (found.advice.verdict, found.advice.settings) == ("do not port", [])
 
 
-def fails(stand_in: Path, text: str) -> str:
-    (stand_in / "sst").write_text(f"#!/bin/sh\n{text}\n")
-    s = setup(load("meluxina"), workload(), "single", (), iterations=2)
-    with pytest.raises(PreadyError) as error:
-        simulate_approach(s, Approach(SINGLE), stand_in.parent)
-    return str(error.value)
-
-
-def test_failures_of_a_run_are_one_line(stand_in: Path) -> None:
-    assert "a deadlock" in fails(stand_in, "echo 'Simulation is complete, simulated time: 18.4467 Ms'")
-    assert "SIGKILL" in fails(stand_in, "kill -9 $$")
-    assert "SST ended with status 4: oops" in fails(stand_in, "echo oops; exit 4")
-    assert "without recording anything" in fails(stand_in, "echo 'Simulation is complete, simulated time: 1 us'")
-
-
 @pytest.mark.parametrize(
     ("how", "expected"),
     [
@@ -206,8 +188,6 @@ def test_a_launcher_that_is_not_there() -> None:
     [
         ({"ranks": (1,)}, "ranks = 1; valid: at least 2"),
         ({"ranks": (2, 2)}, "ranks = 2,2; valid: a number, or one per dimension"),
-        ({"network": "hypercube"}, "topology = 'hypercube' is unknown"),
-        ({"iterations": 0}, "iterations = 0; valid: at least 1"),
         ({"pattern": "neighbours", "neighbours": 3}, "pattern = 'neighbours' has no motif; valid: pt2pt, halo3d"),
         ({"thread_grid": [2, 2, 1]}, "thread_grid is not simulated by SST"),
     ],
@@ -264,31 +244,19 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: Capsys) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--set", "grid=0"), "grid[0] = 0; valid: at least 1"),
         (("--set", "grid=1000x1000x10"), "has 10000000 ranks; valid: at most 1000000 for SST"),
-        (("--approach", "many:5"), "transport_partitions = 5 does not divide 32"),
         (("--topology", "dragonfly:fast"), "routing 'fast'; valid: minimal, valiant, adaptive, ugal"),
-        (("--set", "sst.packet=4"), "--set sst.packet = '4' has no unit"),
         (("--set", "sst.packet=1 B"), "--set sst.packet = '1 B'; valid: whole bytes, 64 B to 2 GiB"),
-        (("--approach", "rma"), "--approach = 'rma' (did you mean"),
         (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
         (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
-        (("--approach", "part:"), "integers of at least 1"),
         # Arguments of the motif that the workload and --approach decide are no fields.
         (("--set", "pex"), "--set 'pex' sets nothing"),
-        (("--set", "transport=2"), "transport"),
-        (("--set", "approach=part"), "approach"),
-        (("--set", "aprch=part"), "aprch"),
-        (("--set", "bytes=2"), "bytes"),
-        (("--set", "iterations=two"), "iterations"),
         (("--set", "ranks_per_node=3"), "ranks_per_node = 3 does not divide 8 ranks"),
         (("--set", "sst.allocation=best"), "--set sst.allocation = 'best'; valid: linear, random"),
         (("--set", "sst.allocated=random"), "--set 'sst.allocated' is unknown; valid: sst.allocation, sst.background"),
-        (("--set", "sst.background=1 s"), "--set sst.background"),
         (("--set", "sst.background=0 B"), "valid: whole bytes, 1 B to 2 GiB"),
         (("--set", "sst.background=1 MiB"), "a background job on one router meets no other"),
         (("-o", "/nowhere/x.py"), "does not exist"),
-        (("-o", "x.txt"), "suffix"),
     ],
 )
 def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -401,35 +369,6 @@ def test_headers_that_are_gone_are_asked_for(tmp_path: Path, monkeypatch: Patch,
         assert library.source_folder(str(folder / "sst-config")) == tmp_path / "new/src"
     finally:
         library.find.cache_clear()
-
-
-@pytest.mark.thorough
-def test_run_prints_a_prediction(stand_in: Path, capsys: Capsys) -> None:
-    assert command("run", HALO, "--set", "iterations=2", "--approach", "many:8", "--json") == 0
-    data = json.loads(capsys.readouterr().out)
-    assert (data["engine"], data["ranks"], data["network"]) == ("sst", [8], "single of 8 hosts")
-    assert data["approaches"][1]["eta"] == pytest.approx(8, rel=1e-5)
-    assert command("run", HALO, "--set", "iterations=2", "--approach", "many:8") == 0
-    shown = capsys.readouterr()
-    assert "Pt2Pt many" in shown.out
-    # No terminal here: a line for each run, and the iteration that does not count is said.
-    assert "SST run 1 of 2: Pt2Pt single, 1 transport partition, 8 ranks" in shown.err
-    assert "SST run 2 of 2: Pt2Pt many, 8 transport partitions, 8 ranks" in shown.err
-    assert "simulated 2 iterations after one without spread to warm up, seed 0" in shown.err
-
-
-@pytest.mark.thorough
-def test_a_long_run_says_that_it_goes_on(stand_in: Path, capsys: Capsys, monkeypatch: Patch) -> None:
-    slow = (stand_in / "sst").read_text().replace("text =", "import time; time.sleep(0.3)\ntext =")
-    (stand_in / "sst").write_text(slow)
-    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.1)
-    assert command("run", HALO, "--set", "iterations=1", "--approach", "many:8", "--json") == 0
-    said = capsys.readouterr().err.splitlines()
-    for run in ("SST run 1 of 2: Pt2Pt single", "SST run 2 of 2: Pt2Pt many"):
-        first, *more = [line for line in said if line.startswith(run)]
-        assert not first.endswith(" s")
-        assert more
-        assert all(re.fullmatch(re.escape(first) + r": \d+ s", line) for line in more)
 
 
 def test_the_workload_says_who_takes_part() -> None:

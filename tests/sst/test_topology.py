@@ -1,7 +1,7 @@
 import pytest
 
 from pready.model.common.errors import PreadyError
-from pready.sst.topology import near_cube, topology
+from pready.sst.topology import topology
 
 
 @pytest.mark.parametrize(
@@ -44,16 +44,12 @@ def test_a_dragonfly_has_links_between_all_groups() -> None:
 @pytest.mark.parametrize(
     ("name", "ranks", "message"),
     [
-        ("ring", 8, "topology = 'ring' is unknown; valid: single, torus"),
         ("single:4", 8, "topology = 'single:4' is unknown; valid: single, torus[:XxYxZ], fattree"),
         ("dragonfly:4", 8, "size '4'; valid: dragonfly[:ROUTING]"),
-        ("dragonfly:fast", 8, "routing 'fast'; valid: minimal, valiant, adaptive, ugal"),
         ("torus:4x4:adaptive", 8, "routing 'adaptive'; valid: torus has one only"),
-        ("hyperx:4x0", 8, "hyperx shape '4x0'"),
         ("torus:4xx4", 8, "torus shape '4xx4'"),
         ("torus:2x2", 8, "a torus of 2x2 has 4 hosts; valid: at least 8"),
         ("fattree:0", 8, "fattree '0'; valid: TAPER, 1 (full bisection) to 1024"),
-        ("fattree:2:0", 8, "fattree '2:0'"),
         ("fattree:2:x", 8, "routing 'x'; valid: deterministic, adaptive"),
     ],
 )
@@ -68,21 +64,10 @@ def test_routing_is_merlins_word() -> None:
     assert topology("dragonfly:adaptive", 512).title == "dragonfly of 512 hosts, adaptive routing"
     assert topology("fattree:4:16:adaptive", 64).settings == {"shape": "16,4:4", "routing_alg": "adaptive"}
     assert topology("fattree:adaptive", 64).settings["shape"] == "8,8:8"
-    assert topology("hyperx:8x4:valiant", 64).settings == {
-        "shape": "8x4",
-        "width": "1x1",
-        "local_ports": 2,
-        "algorithm": "valiant",
-    }
+    shape = {"shape": "8x4", "width": "1x1", "local_ports": 2}
+    assert topology("hyperx:8x4:valiant", 64).settings == shape | {"algorithm": "valiant"}
 
 
 def test_a_hyperx_has_as_many_hosts_on_a_router_as_routers_in_a_row() -> None:
     assert topology("hyperx", 512).settings == {"shape": "8x8", "width": "1x1", "local_ports": 8}
     assert topology("hyperx:8x1x8", 100).settings["shape"] == "8x8"
-
-
-def test_near_cube_multiplies_back() -> None:
-    for n in range(1, 300):
-        x, y, z = near_cube(n)
-        assert x * y * z == n
-        assert x >= y >= z

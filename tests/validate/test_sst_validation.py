@@ -16,7 +16,7 @@ from pready.model.machine.machine import load
 from pready.show.tables.validation import agreement_data, agreement_view
 from pready.sst import library
 from pready.sst.firefly import initial
-from pready.sst.library import Installation, MissingSST
+from pready.sst.library import Installation
 from pready.sst.run import How
 from pready.validate import sst
 from pready.validate.sst import (
@@ -182,14 +182,6 @@ def test_a_second_call_goes_on_from_the_folder(answered: Any, tmp_path: Path) ->
     cut = StandIn(0.01)
     assert answered(tmp_path, cut) == done
     assert cut.runs == 2
-
-
-def test_without_sst_it_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    library.find.cache_clear()
-    with pytest.raises(MissingSST, match="SST is not installed here"):
-        validate(load("meluxina"), tmp_path)
-    library.find.cache_clear()
 
 
 def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
