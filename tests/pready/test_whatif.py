@@ -270,7 +270,7 @@ def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: 
     made = predict(MELUXINA, what)
     assert (rows[1]["eta"], rows[1]["verdict"], rows[1]["best"]) == (made.advised.eta, made.advice.verdict, True)
     assert rows[1]["name"] == ways_said(what, made.exchanges)
-    assert rows[1]["pays_bytes"] is None
+    assert "pays_bytes" not in rows[1]  # what varies may be the size
 
 
 def compared(capsys: Capsys, *arguments: str) -> list[dict[str, object]]:
@@ -287,12 +287,10 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
     said = [tuple(row[n] for n in ("workload", "machine", "library", "buffer")) for row in rows]
     assert len(set(said)) == len(said) == 8
     assert said[0] == ("laggard", "meluxina", "mpipcl", "1 MiB")
-    # Each is what `predict` says of it, break-even included.
+    # Each is what `predict` says of it.
     advice = predict(machine.load("niagara"), LAGGARD.changed(buffer="1 MiB"), library="mpipcl").advice
     row = rows[said.index(("laggard", "niagara", "mpipcl", "1 MiB"))]
     assert (row["eta"], row["verdict"], row["key"]) == (advice.best.eta, advice.verdict, advice.best.key)
-    assert row["break_even_bytes"] == advice.break_even_bytes
-    assert row["pays_bytes"] == advice.to_dict()["pays_bytes"]
 
 
 def library_rows(library: str, **times: float | None) -> list[dict[str, object]]:
