@@ -28,22 +28,27 @@ from pready.sst.results import Times, times
 from pready.sst.simulate import Setup, prediction, setup, simulate_approach
 
 RECORD = Path("sst-motifs/congestion.json")
-MACHINE, GRID, ITERATIONS, SEED = "meluxina", (8, 8, 8), 3, 0
-PACKET = "16 KiB"
-SIZES = ("4 KiB", "16 KiB", "64 KiB")
+MACHINE, GRID, ITERATIONS, SEED = "meluxina", (8, 8, 8), 10, 0
+PACKETS = {"4 KiB": "16 KiB", "16 KiB": "16 KiB", "64 KiB": "16 KiB", "256 KiB": "16 KiB", "1 MiB": "64 KiB"}
+"""By bytes per peer."""
 NETWORKS = ("dragonfly:adaptive", "fattree:4:adaptive")
 WAYS = (Approach(SINGLE), Approach(PART, 8))
 CHECKED = (("16 KiB", (4, 4, 4)), ("64 KiB", (4, 4, 4)), ("16 KiB", GRID))
-"""Sizes and grids that are simulated with small packets, too, on the first network."""
+"""Sizes and grids that are simulated with small packets, too, three iterations on the first network."""
 
 
-def halo(size: str, grid: tuple[int, ...], network: str, packet: int) -> Setup:
+def halo(size: str, grid: tuple[int, ...], network: str, packet: int, iterations: int = ITERATIONS) -> Setup:
     """Eight threads a rank, 0.5 ms of computing that takes 4 % longer or shorter from thread to thread."""
     fields = {"threads": 8, "buffer": size, "pattern": "halo3d", "grid": list(grid), "receiver": "computing"}
     more = {"compute": {"time": "500 us"}, "arrivals": {"model": "normal by thread", "spread": 0.04}}
     machine, w = load(MACHINE), Workload.model_validate(fields | more)
     f = fitted(machine)
-    return setup(machine, w, network, iterations=ITERATIONS, seed=SEED, firefly=f, packet=packet)
+    return setup(machine, w, network, iterations=iterations, seed=SEED, firefly=f, packet=packet)
+
+
+def packet_of(size: str) -> int:
+    """Bytes of a packet."""
+    return int(parse(PACKETS[size], Unit.SIZE))
 
 
 class Runs:
@@ -54,7 +59,14 @@ class Runs:
 
     def __call__(self, s: Setup, way: Approach) -> tuple[Times, float]:
         where = self.folder / "-".join(
-            [s.topology.name, *map(str, s.grid), f"{s.workload.buffer:.0f}", str(s.packet), way.interface.key]
+            [
+                s.topology.name,
+                *map(str, s.grid),
+                f"{s.workload.buffer:.0f}",
+                str(s.packet),
+                str(s.iterations),
+                way.interface.key,
+            ]
         )
         where.mkdir(parents=True, exist_ok=True)
         print(where.name, file=sys.stderr, flush=True)
@@ -69,10 +81,10 @@ class Runs:
 
 def measured(runs: Runs) -> dict[str, Any]:
     """The curve by network and size; and runs with small packets beside those with large ones."""
-    packet = int(parse(PACKET, Unit.SIZE))
     curve: dict[str, list[dict[str, Any]]] = {network: [] for network in NETWORKS}
     took: list[dict[str, Any]] = []
-    for size in SIZES:
+    for size in PACKETS:
+        packet = packet_of(size)
         router = halo(size, GRID, "single", packet)
         alone = [runs(router, way) for way in WAYS]
         for network in NETWORKS:
@@ -91,12 +103,18 @@ def measured(runs: Runs) -> dict[str, Any]:
     packets = []
     for size, grid in CHECKED:
         for way in WAYS:
-            coarse, fine = (runs(halo(size, grid, NETWORKS[0], p), way) for p in (packet, 0))
+            coarse, fine = (runs(halo(size, grid, NETWORKS[0], p, 3), way) for p in (packet_of(size), 0))
             times_ = [float(t.after_ready[1:].mean()) for t, _ in (coarse, fine)]
             of = {"ranks": halo(size, grid, NETWORKS[0], 0).ranks, "size": size, "way": way.interface.key}
+            of["packet"] = PACKETS[size]
             packets.append(of | {"coarse_s": coarse[1], "fine_s": fine[1], "error": times_[0] / times_[1] - 1})
     small = packet_bytes(fitted(load(MACHINE)))
-    head = {"command": "python docs/sst_congestion.py", "sst": library.find().version, "packet": PACKET, "small": small}
+    head = {
+        "command": "python docs/sst_congestion.py",
+        "sst": library.find().version,
+        "packets of": PACKETS,
+        "small": small,
+    }
     return {**head, "curve": curve, "took": took, "packets": packets}
 
 
@@ -112,9 +130,9 @@ def tables(record: dict[str, Any]) -> dict[str, list[str]]:
     packets = [whole, "|" + " --- |" * 8]
     for r in record["packets"]:
         fine, coarse = (f"{r[f'{name}_s']:.1f}" for name in ("fine", "coarse"))
-        cells = [str(r["ranks"]), r["size"], r["way"], f"{record['small']} B", fine, record["packet"], coarse]
+        cells = [str(r["ranks"]), r["size"], r["way"], f"{record['small']} B", fine, r["packet"], coarse]
         packets.append(f"| {' | '.join(cells)} | {100 * r['error']:+.1f} % |")
-    took = ["| ranks | " + " | ".join(SIZES) + " |", "|" + " --- |" * (1 + len(SIZES))]
+    took = ["| ranks | " + " | ".join(record["packets of"]) + " |", "|" + " --- |" * (1 + len(record["packets of"]))]
     for name in sorted({(r["ranks"], r["network"], r["way"]) for r in record["took"]}):
         some = [r for r in record["took"] if (r["ranks"], r["network"], r["way"]) == name]
         took.append(f"| {name[0]}, {name[1]}, {name[2]} | " + " | ".join(f"{r['s']:.1f}" for r in some) + " |")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from command_line import out, refused
 from given import Capsys, Patch
 
 from pready.cli import main
@@ -136,6 +137,12 @@ def test_no_file_of_the_user_is_replaced(case: str, tmp_path: Path, capsys: Caps
         assert (Path(name).read_bytes(), Path(name).stat().st_mtime_ns) == (made, times)
 
 
+def test_an_option_of_another_program_is_left_to_it(tmp_path: Path, capsys: Capsys) -> None:
+    run = tmp_path / "run"
+    done = refused(capsys, "capture", "-o", run, "no-such-program", "--overwrite")
+    assert "no command 'no-such-program' here" in done
+
+
 def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> tuple[int, str]:
     """A command's status and standard error, with its streams as in the shell."""
     line = " ".join(map(str, words))
@@ -149,13 +156,25 @@ def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> 
     "words",
     [
         ("predict", LAGGARD),
+        ("predict", LAGGARD, "--json"),
+        ("predict", "--help"),
         ("--version",),
+        ("machines",),
+        ("libraries", "--json"),
+        ("gain", "threads=8", "bandwidth=25GB/s", "gamma=1us/MB"),
+        ("explain",),
         ("compare", LAGGARD, "-o", "-"),
         ("simulate", LAGGARD, "--set", "iterations=2"),
+        ("capture", "-o", "RUN", "--env"),
     ],
     ids=lambda words: " ".join(map(str, words)),
 )
-def test_a_full_disk_is_status_4_and_one_line(words: tuple[object, ...]) -> None:
+def test_a_full_disk_is_status_4_and_one_line(words: tuple[object, ...], tmp_path: Path) -> None:
+    words = tuple(tmp_path / "run" if w == "RUN" else w for w in words)
+    if "capture" in words and os.environ.get("PREADY_MPICH_PREFIX") is None:
+        pytest.skip("no MPI compiler")
+    if "capture" in words:
+        words += ("--mpicc", Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin/mpicc")
     full = "pready: error: standard output: cannot be written: No space left on device\n"
     assert shell(words, "> /dev/full") == (Status.UNWRITTEN, full)
     closed = "pready: error: standard output: is closed; valid: a terminal, a pipe or a file\n"
@@ -238,3 +257,14 @@ def test_an_interrupted_simulation_compares_nothing(
 def test_the_table_of_statuses_is_complete() -> None:
     page = Path("docs/reference/exit-statuses.md").read_text(encoding="utf-8")
     assert [int(n) for n in re.findall(r"^\| (\d+) \|", page, re.M)] == sorted(Status)
+
+
+def test_no_command_ends_with_a_status_of_its_own() -> None:
+    """Negative control: a number in a command would be found."""
+    own = re.compile(r"(?:exit|SystemExit)\((?!code)\d")
+    assert own.search("context.exit(3)")
+    assert not [p for p in Path("pready").rglob("*.py") if own.search(p.read_text(encoding="utf-8"))]
+
+
+def test_overwrite_is_said_in_help(capsys: Capsys) -> None:
+    assert "--overwrite" in out(capsys, "--help")

@@ -3,19 +3,25 @@
 import csv
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from given import Patch
 
+from pready.cli import main
+from pready.commands.command_lines import EXAMPLES
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.firefly import HOP_NS, Firefly
 from pready.sst.results import read_records
+from pready.sst.run import run
 from pready.sst.simulate import Setup, setup, simulate_approach, write_config
 
 REASON = "SST is not installed (no sst-config on PATH): files and commands that need it are left out"
@@ -46,6 +52,25 @@ def test_the_example_is_plain_ember(tmp_path: Path) -> None:
     # 7 of 8 messages to each of 6 peers leave before the last thread.
     assert len(early) == 72
     assert early == pytest.approx([87.5] * 72)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("approach=part", "aprch=part", r"PartHalo3D has no argument aprch; valid: approach, threads, partitions"),
+        ("approach=part", "approach=partitioned", "approach = partitioned; valid: single, part, many"),
+        ("bytes=65536", "bytes=256KiB", "bytes = 256KiB; valid: a whole number"),
+        ("approach=part", "pex=3", "pex x pey x pez = 3 x 0 x 0; valid: a product of 72 ranks"),
+    ],
+)
+def test_an_argument_that_is_wrong_is_an_error_with_what_is_right(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text(EXAMPLE.read_text().replace(old, new))
+    with pytest.raises(PreadyError) as error:
+        run(path)
+    assert message in str(error.value)
 
 
 def test_a_configuration_runs_from_anywhere_and_names_no_folder(tmp_path: Path, firefly: Firefly) -> None:
@@ -82,6 +107,14 @@ def test_statistics_of_sst_are_those_of_the_record(tmp_path: Path, approach: App
     assert total("wait_time") == pytest.approx(1e12 * (found.end - found.join).sum())
     share = total("left_before_join") / 24
     assert 0 < share < 100 if approach.messages > 1 else share == 0
+
+
+@pytest.mark.parametrize("motif", ["PartPingPong", "PartHalo3D", "PartHalo3D26", "PartSweep3D"])
+def test_sst_info_lists_the_statistics(sst: Path, motif: str) -> None:
+    command = [library.find().info, f"--add-lib-path={sst}", f"pready.{motif}Motif"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for name in ("iteration_time", "left_before_join", "wait_time"):
+        assert name in said
 
 
 def one_way(tmp_path: Path, firefly: Firefly, network: str) -> list[float]:
@@ -135,3 +168,60 @@ def test_a_random_allocation_is_one_of_the_seed(tmp_path: Path, firefly: Firefly
     linear = after(halo(firefly=firefly, network="torus:4x4"), Approach(SINGLE), tmp_path)
     assert seeds[0] == seeds[1]
     assert len({*seeds, linear}) == 3
+
+
+def test_larger_packets_are_nearly_as_right(tmp_path: Path, firefly: Firefly) -> None:
+    fine, coarse = (
+        after(halo(firefly=firefly, network="dragonfly:adaptive", packet=size), Approach(MANY, 4), tmp_path)
+        for size in (0, 4096)
+    )
+    assert coarse == pytest.approx(fine, rel=0.1)
+    assert coarse != fine
+
+
+SST_EXAMPLES = [line for name, lines in EXAMPLES.items() for line in lines if "sst" in name.split() + line.split()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", SST_EXAMPLES)
+def test_every_example_runs_from_a_folder_with_a_blank(tmp_path: Path, monkeypatch: Patch, line: str) -> None:
+    if "validate" in line:
+        pytest.skip("takes minutes: tests/validate runs a part of it")
+    (folder := tmp_path / "my runs").mkdir()
+    (folder / "examples").symlink_to(Path("examples").absolute())
+    (folder / "sst-elements").mkdir()
+    (folder / "sst-elements/src").symlink_to(str(library.source_folder(library.find().config)))
+    monkeypatch.setenv(library.HEADERS, "")  # to be restored: an option sets it
+    (folder / "halo.toml").symlink_to(Path("examples/halo3d.toml").absolute())
+    monkeypatch.chdir(folder)
+    words = shlex.split(line)
+    assert words.pop(0) == "pready"
+    assert main(words) == 0
+
+
+@pytest.mark.slow
+def test_without_the_folder_that_sst_was_built_in(tmp_path: Path, monkeypatch: Patch) -> None:
+    # Spack removes it: sst-config still names it.
+    found = library.find()
+    sources = library.source_folder(found.config)
+    (bin_ := tmp_path / "bin").mkdir()
+    (tmp_path / "moved").symlink_to(str(sources))
+    for name in ("sst", "sst-info", "sst-register"):
+        (bin_ / name).symlink_to(Path(found.config).with_name(name))
+    (config := bin_ / "sst-config").write_text(f'#!/bin/sh\n{found.config} "$@" | sed "s,^{sources},/gone,"\n')
+    config.chmod(0o755)
+    monkeypatch.setenv("PATH", str(bin_), prepend=os.pathsep)
+    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(library, "_register", lambda *_: None)
+    monkeypatch.setenv(library.HEADERS, "")
+    library.find.cache_clear()
+    try:
+        with pytest.raises(library.MissingSST, match="PREADY_SST_HEADERS=FOLDER"):
+            library.build()
+        monkeypatch.setenv(library.HEADERS, str(tmp_path / "moved"))
+        assert (library.build() / "libpready.so").exists()
+        # It is kept, and needs no headers any more.
+        monkeypatch.setenv(library.HEADERS, "")
+        assert (library.build() / "libpready.so").exists()
+    finally:
+        library.find.cache_clear()
