@@ -14,8 +14,7 @@ from pready.model.common.arrays import Array, Replaced
 from pready.model.common.parallel import all_cores
 from pready.model.engine import _kernel
 from pready.model.engine.drawn import DrawnStep
-from pready.model.engine.layout import FEWER, PART, Layout, of_a_step, part
-from pready.model.engine.memory_needed import check_memory_of
+from pready.model.engine.layout import FEWER, PART, Layout, check_memory_of, of_a_step, part
 from pready.model.engine.pattern import exchanges
 from pready.model.engine.plan import Compiler, Plan, costs_of, table_of
 from pready.model.engine.rows import WARM_UP, exchange_s, row, warm_up

@@ -1,4 +1,4 @@
-"""Which ranks of a workload are simulated: all of them, or a part that stands for them."""
+"""Which ranks of a workload are simulated, all of them or a part that stands for them, and what memory that needs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pready.model.common.errors import PreadyError
+from pready.model.common.memory import refuse_beyond
+from pready.model.engine.messages import owners
 from pready.model.engine.pattern import Pattern, as_grid, pattern
 from pready.model.workload import supported_by
 from pready.model.workload.sizes import Sizes
@@ -20,6 +22,13 @@ PART = {"halo3d": 4, "halo3d26": 4, "sweep3d": 8}
 """At most so many ranks along an axis stand for the others."""
 FEWER = {**PART, "halo3d": 3, "halo3d26": 3}
 """The same where each is one of many drawn machines: η of `PART` within 4 %."""
+
+HELD = 40
+"""Bytes that a plan holds for each user partition; of 20 to 190 plans of 8192 and 65536 partitions, 28 to 34."""
+HELD_ON_A_GRID = 110
+"""The same for each partition at a side of a grid of threads, whose messages are listed one by one: 100 to 105."""
+SIMULATED = 64
+"""Bytes of a simulation for each partition, rank and direction: 40 to 55 of halos of 8 and 64 ranks."""
 
 MOST_LISTED = 1024
 """Listed ranks that a prediction simulates: a list has no part that stands for it."""
@@ -162,3 +171,22 @@ def unable(workload: Workload) -> str | None:
         if len(part_.neighbour_lists) > MOST_LISTED:
             return f"the neighbour list has more than {MOST_LISTED} ranks"
     return None
+
+
+def check_memory_of(workload: Workload, pattern: Pattern, approaches: int, at_once: int) -> None:
+    """Refuse to compare so many approaches where memory has no room for their plans and `at_once` simulations.
+
+    Raises
+    ------
+    PreadyError
+        They need more than is available; it names threads and partitions.
+    """
+    n, grid = workload.n_partitions, workload.thread_grid
+    held = HELD * n
+    if grid is not None:
+        sides = sum(len(owners(grid, step)) for step in pattern.steps)
+        held = HELD_ON_A_GRID * sides * workload.partitions_per_thread
+    simulated = min(at_once, approaches) * SIMULATED * n * pattern.ranks * pattern.directions
+    fields = f"threads × partitions_per_thread = {workload.threads} × {workload.partitions_per_thread}"
+    what = f"{fields}: comparing {approaches} approaches on {pattern.ranks} ranks"
+    refuse_beyond(approaches * held + simulated, what, "fewer partitions, or a few transport_partitions")
