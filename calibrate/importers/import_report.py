@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pready.calibrate.fit.observations import Beside
-from pready.calibrate.machine.protocol_borders import Border
+from pready.calibrate.machine.values.protocol_borders import Border
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine.machine import Fabric, Machine

@@ -6,7 +6,7 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.importers.plausible import ANY_LINK, LARGE, LINKS
-from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, value, with_fields
+from pready.calibrate.machine.values.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, value, with_fields
 from pready.model.common.units import SI, format_size
 from pready.model.machine.machine import Fabric, Machine
 from pready.model.machine.path import Segment

@@ -19,16 +19,21 @@ from pready.calibrate.importers.import_report import lines_of
 from pready.calibrate.importers.intervals import widened, with_unmeasured
 from pready.calibrate.importers.plausible import without_untouched
 from pready.calibrate.importers.windows import without_answers
-from pready.calibrate.machine.adapter_from_pairs import adapter_of
-from pready.calibrate.machine.beyond_messages import terms
-from pready.calibrate.machine.bounds_of_streams import as_bounds, with_both_ways, with_overheads_of_streams
 from pready.calibrate.machine.description import describe
-from pready.calibrate.machine.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.merge import Merged, merged
-from pready.calibrate.machine.observations_of import Probes
-from pready.calibrate.machine.protocol_borders import Border, with_border, with_rendezvous, without_negative_lines
 from pready.calibrate.machine.round_trip import round_trip
-from pready.calibrate.machine.team_costs import CONTENTION_BY_LIBRARY
+from pready.calibrate.machine.values.adapter_from_pairs import adapter_of
+from pready.calibrate.machine.values.beyond_messages import terms
+from pready.calibrate.machine.values.bounds_of_streams import as_bounds, with_both_ways, with_overheads_of_streams
+from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
+from pready.calibrate.machine.values.observations_of import Probes
+from pready.calibrate.machine.values.protocol_borders import (
+    Border,
+    with_border,
+    with_rendezvous,
+    without_negative_lines,
+)
+from pready.calibrate.machine.values.team_costs import CONTENTION_BY_LIBRARY
 from pready.model.approach import libraries
 from pready.model.machine.machine import Fabric, Library, Machine
 from pready.model.machine.path import NetworkPath

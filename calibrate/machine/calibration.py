@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
-from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.description import Described, describe
-from pready.calibrate.machine.protocol import stall_bracket
 from pready.calibrate.machine.round_trip import RoundTrip, round_trip
+from pready.calibrate.machine.values import observations_of
+from pready.calibrate.machine.values.protocol import stall_bracket
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.missing import lacking, most_threads

@@ -10,13 +10,22 @@ from dataclasses import dataclass
 from datetime import date
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, assumed, exact, positive, value, with_fields
 from pready.calibrate.machine.library_names import profile_of
-from pready.calibrate.machine.observations_of import Probes, Record, cores_per_rank
-from pready.calibrate.machine.protocol import progress, with_rendezvous, without_eager_handshakes
-from pready.calibrate.machine.rma_and_teams import refined
-from pready.calibrate.machine.segments import segment, without_dips
-from pready.calibrate.machine.team_costs import contexts, threads
+from pready.calibrate.machine.values.estimates import (
+    BANDWIDTH,
+    PER_BYTE,
+    TIME,
+    assumed,
+    exact,
+    positive,
+    value,
+    with_fields,
+)
+from pready.calibrate.machine.values.observations_of import Probes, Record, cores_per_rank
+from pready.calibrate.machine.values.protocol import progress, with_rendezvous, without_eager_handshakes
+from pready.calibrate.machine.values.rma_and_teams import refined
+from pready.calibrate.machine.values.segments import segment, without_dips
+from pready.calibrate.machine.values.team_costs import contexts, threads
 from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, unmeasured
 from pready.model.machine.path import NetworkPath
 from pready.model.machine.rma import OneSided
@@ -38,7 +47,7 @@ def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) 
     Parameters
     ----------
     fit, probes
-        From `pready.calibrate.fit.fit` and `pready.calibrate.machine.observations_of.probes`.
+        From `pready.calibrate.fit.fit` and `pready.calibrate.machine.values.observations_of.probes`.
     about
         The environment record.
     name, when

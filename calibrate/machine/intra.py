@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pready.calibrate.machine.calibration import Calibration
 from pready.calibrate.machine.merge import Merged, merged
-from pready.calibrate.machine.observations_of import load
+from pready.calibrate.machine.values.observations_of import load
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import document

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pready.calibrate.fit import Curve, Observations
 from pready.calibrate.fit.series import derive
-from pready.calibrate.machine.segments import one_way
+from pready.calibrate.machine.values.segments import one_way
 from pready.model.common.units import format_size
 from pready.model.machine.machine import Machine
 

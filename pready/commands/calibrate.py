@@ -13,11 +13,11 @@ import click
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.importers.to_machine import from_files, merge_into
 from pready.calibrate.machine import intra as within_node
-from pready.calibrate.machine import shared_adapter
 from pready.calibrate.machine.calibration import Calibration, provenance, run_measurements
 from pready.calibrate.machine.calibration import calibrate as fit_file
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.machine.merge import merged
+from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import build, find_mpicc
 from pready.calibrate.measure.job_script import Job

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pready.calibrate.fit import Contended, lock_cost
-from pready.calibrate.machine.observations_of import contended
+from pready.calibrate.machine.values.observations_of import contended
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.schedule import CONTENDED_SIZES, CONTENDED_TOTALS
 from pready.model.common.errors import PreadyError

@@ -21,7 +21,7 @@ from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.to_machine import fitted, from_files
 from pready.calibrate.importers.windows import ANSWER, without_answers
 from pready.calibrate.machine.round_trip import round_trip
-from pready.calibrate.machine.segments import one_way
+from pready.calibrate.machine.values.segments import one_way
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library

@@ -17,7 +17,7 @@ from given import Capsys, Patch
 from pready.calibrate.importers import ImportFormatError
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.to_machine import FromFiles, from_files
-from pready.calibrate.machine.segments import one_way
+from pready.calibrate.machine.values.segments import one_way
 from pready.cli import main
 from pready.model.machine.machine import Fabric, load
 from pready.model.machine.path import Segment

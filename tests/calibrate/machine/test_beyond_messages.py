@@ -9,9 +9,9 @@ from pready.calibrate.importers import ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together
 from pready.calibrate.importers.to_machine import from_files
-from pready.calibrate.machine.adapter_from_pairs import adapter_of
-from pready.calibrate.machine.beyond_messages import terms
-from pready.calibrate.machine.segments import one_way
+from pready.calibrate.machine.values.adapter_from_pairs import adapter_of
+from pready.calibrate.machine.values.beyond_messages import terms
+from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import load
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Contention

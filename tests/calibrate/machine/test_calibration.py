@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from on_paper import O_R, O_S, RATE, TAKEN, THRESHOLD, WIRE, contention_records, gap, one_way, records, written_to
 
 from pready.calibrate.fit import ThinDataError
-from pready.calibrate.machine import observations_of
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
+from pready.calibrate.machine.values import observations_of
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation

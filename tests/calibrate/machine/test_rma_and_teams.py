@@ -8,9 +8,9 @@ import pytest
 from machines import ideal
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.estimates import TIME, exact, with_fields
-from pready.calibrate.machine.observations_of import TimedExchange
-from pready.calibrate.machine.rma_and_teams import modelled, next_within, refined
+from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
+from pready.calibrate.machine.values.observations_of import TimedExchange
+from pready.calibrate.machine.values.rma_and_teams import modelled, next_within, refined
 from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve

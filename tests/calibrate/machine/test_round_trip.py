@@ -5,7 +5,7 @@ import pytest
 
 from pready.calibrate.fit import Curve, Observations
 from pready.calibrate.machine.round_trip import TOLERATED, between, round_trip
-from pready.calibrate.machine.segments import one_way
+from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import load
 
 MACHINE = load("meluxina")

@@ -9,9 +9,9 @@ from synthetic import TrueMachine, TrueSegment, observe
 from pready.calibrate.fit import Estimate, Fit, fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.observations_of import Probes
-from pready.calibrate.machine.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
-from pready.calibrate.machine.segments import UNSEEN, segment, without_dips
+from pready.calibrate.machine.values.observations_of import Probes
+from pready.calibrate.machine.values.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
+from pready.calibrate.machine.values.segments import UNSEEN, segment, without_dips
 from pready.model.machine.path import Segment
 
 US = 1e-6

@@ -14,7 +14,7 @@ from real_mpi import LIBRARIES, benchmark
 from rig import Rig
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.shared_adapter import (
+from pready.calibrate.machine.values.shared_adapter import (
     LARGE,
     LARGE_WINDOW,
     SMALL,

@@ -3,7 +3,7 @@
 import pytest
 from machines import ideal
 
-from pready.calibrate.machine.estimates import with_fields
+from pready.calibrate.machine.values.estimates import with_fields
 from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, PART
 from pready.model.approach.libraries import LIBRARIES, library

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from machines import ideal
 
-from pready.calibrate.machine.estimates import TIME, exact, size_curve, with_fields
+from pready.calibrate.machine.values.estimates import TIME, exact, size_curve, with_fields
 from pready.model.approach.interfaces import BY_KEY, MANY, Interface
 from pready.model.machine.machine import load, profiles
 from pready.model.timeline.costs import costs

@@ -11,7 +11,7 @@ import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.machine.estimates import BANDWIDTH, PER_BYTE, TIME, value, with_fields
+from pready.calibrate.machine.values.estimates import BANDWIDTH, PER_BYTE, TIME, value, with_fields
 from pready.model.common.units import SI
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Segment

@@ -14,9 +14,9 @@ import numpy as np
 
 from pready.calibrate.fit import Estimate
 from pready.calibrate.fit.location import mad_sigma
-from pready.calibrate.machine.estimates import SHORTEST_S, TIME, between, exact, size_curve, value, with_fields
-from pready.calibrate.machine.observations_of import TimedExchange
-from pready.calibrate.machine.team_costs import barrier_curve
+from pready.calibrate.machine.values.estimates import SHORTEST_S, TIME, between, exact, size_curve, value, with_fields
+from pready.calibrate.machine.values.observations_of import TimedExchange
+from pready.calibrate.machine.values.team_costs import barrier_curve
 from pready.calibrate.measure.catalogue import interface_of
 from pready.calibrate.measure.schedule import MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.common.arrays import Array

@@ -7,7 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.machine.estimates import NARROWEST, PER_BYTE, SHORTEST_S, SIGNED_TIME, TIME, positive, value
+from pready.calibrate.machine.values.estimates import (
+    NARROWEST,
+    PER_BYTE,
+    SHORTEST_S,
+    SIGNED_TIME,
+    TIME,
+    positive,
+    value,
+)
 from pready.model.common.arrays import Array
 from pready.model.common.units import SI, format_size
 from pready.model.machine.machine import Machine

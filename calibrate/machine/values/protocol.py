@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pready.calibrate.fit import Fit
-from pready.calibrate.machine.estimates import TIME, exact, with_fields
-from pready.calibrate.machine.observations_of import Probes
+from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
+from pready.calibrate.machine.values.observations_of import Probes
 from pready.model.common.units import SI
 from pready.model.machine.path import Progress, Segment
 from pready.model.toml.provenance import Value

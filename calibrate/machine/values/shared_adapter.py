@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value
-from pready.calibrate.machine.observations_of import Record, centre, load
+from pready.calibrate.machine.values.estimates import BANDWIDTH, TIME, value
+from pready.calibrate.machine.values.observations_of import Record, centre, load
 from pready.calibrate.measure.catalogue import PAIRS
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher

@@ -13,10 +13,10 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.fit.observations import Beside
-from pready.calibrate.machine.adapter_from_pairs import SMALL, adapter_of, small_of
-from pready.calibrate.machine.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
-from pready.calibrate.machine.segments import one_way
-from pready.calibrate.machine.team_costs import REFERENCE, contention_curve, contexts_of
+from pready.calibrate.machine.values.adapter_from_pairs import SMALL, adapter_of, small_of
+from pready.calibrate.machine.values.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
+from pready.calibrate.machine.values.segments import one_way
+from pready.calibrate.machine.values.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import put_at

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from pready.calibrate.fit import TakenLock
-from pready.calibrate.machine.estimates import WIDEST
-from pready.calibrate.machine.observations_of import Probes
+from pready.calibrate.machine.values.estimates import WIDEST
+from pready.calibrate.machine.values.observations_of import Probes
 from pready.model.common.units import SI, format_time
 from pready.model.machine.machine import load
 from pready.model.machine.threads import Barrier, Contention, Threads

@@ -8,9 +8,9 @@ import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.fit.observations import DEFAULT_WINDOW
-from pready.calibrate.machine.estimates import BANDWIDTH, TIME, value
-from pready.calibrate.machine.segments import one_way
-from pready.calibrate.machine.shared_adapter import FULL, RAILS, unknown_gap
+from pready.calibrate.machine.values.estimates import BANDWIDTH, TIME, value
+from pready.calibrate.machine.values.segments import one_way
+from pready.calibrate.machine.values.shared_adapter import FULL, RAILS, unknown_gap
 from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
 from pready.model.toml.provenance import Value

@@ -21,7 +21,7 @@ import numpy as np
 from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.fit.loggp import FEWEST_OF_OTHERS, SMALLEST_RENDEZVOUS
 from pready.calibrate.fit.results import Segment as Fitted
-from pready.calibrate.machine.estimates import PER_BYTE, SHORTEST_S, exact, with_fields
+from pready.calibrate.machine.values.estimates import PER_BYTE, SHORTEST_S, exact, with_fields
 from pready.model.common.arrays import Array
 from pready.model.common.units import SI, format_size, format_time
 from pready.model.machine.machine import Machine

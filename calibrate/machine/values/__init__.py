@@ -1,0 +1,1 @@
+"""From measured times to the values of a machine file, each with its interval."""
