@@ -177,6 +177,8 @@ class LibraryProfile:
                 out.append(f"Info PMODE=HARD and SET={t}, at sender and receiver")
             elif self.messages == "per partition":
                 out.append(f"MPI_Psend_init with {t} partitions (the library sends one message for each)")
+            else:
+                out.append(f"MPI_Psend_init with {n_partitions} partitions (how it sends them is the library's)")
         elif interface.one_sided:
             out.append(f"{t} MPI_Put per buffer; {interface.synchronisation}")
         elif not interface.splits and not interface.persistent:
