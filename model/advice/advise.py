@@ -127,11 +127,13 @@ def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
     def glance(sizes: Sequence[float]) -> Array:
         return evaluation.gain_over_sizes(approach, sizes).round(9)  # what times are rounded to is no gain
 
+    def look(size: float) -> float:
+        return float(glance([size])[0])
+
     workload = evaluation.workload
     starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
     borders = [s * messages for s in starts for messages in {1, approach.messages}]  # where a value may jump
     largest = max(LARGEST_BUFFER, 4 * workload.buffer)
-    look = lambda size: float(glance([size])[0])  # noqa: E731
     found = OverSizes(glance, look, 1.0, float(workload.n_partitions), largest, borders).ranges()
     here = nearest(found, workload.buffer)
     return None if here is None else here.low

@@ -1,4 +1,4 @@
-"""The atlas: its page says what its data say, its data what is predicted today."""
+"""The atlas: its page says what its data say, its data are what `predict` says today."""
 
 import re
 from collections import Counter

@@ -870,9 +870,9 @@ class Steps {
         return last;
     }
 
-    // The messages that can be the last to be received, or delay these, in the order in which they come to the port: all
-    // is received at `least` or later, so not those that, with all that come after them, are through by then. What comes
-    // after passes the port, and then a thread receives it, of those alone that its VCI has: what the port does meanwhile
+    // The messages that can be the last to be received, or delay these, in the order in which they come to the port. The
+    // last message is received at `least` or later: a message is left out if it, and all that come after it, are received
+    // by then. What comes after passes the port, and then a thread receives it, of those alone that its VCI has: what the port does meanwhile
     // counts once, but for messages that pass the port before their thread's next one, and arrive after it.
     void come(double least, double floor) {
         constexpr double kRounding = 1 + 1e-12;
