@@ -53,11 +53,14 @@ def collected(
         found += _folder(path, left, one_node, only) if path.is_dir() else [_read(path, one_node, only)]
     while True:
         made = together([run for each in found for run in each.runs], [n for each in found for n in each.notes], only)
-        wrong = [] if one_node else contradictions(made.runs, fabric)
+        # What cannot be by itself first: beside it, others would not fit.
+        each_alone = [[run for run in each.runs if run in made.runs] for each in found]
+        alone = [wrong for runs in each_alone for wrong in contradictions(runs, fabric)]
+        wrong = [] if one_node else alone or contradictions(made.runs, fabric)
         if not wrong:
             return made, [f"not used: {name}" for name in left], [each.path for each in found]
         for source, problem, valid in wrong:
-            if Path(source) in paths or len(found) == 1:
+            if Path(source) in paths or {str(each.path) for each in found} <= {source for source, _, _ in wrong}:
                 raise ImportFormatError(problem, valid=valid, source=source)
             left.append(_left(Path(source), problem))
         found = [each for each in found if str(each.path) not in {source for source, _, _ in wrong}]

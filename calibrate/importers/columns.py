@@ -30,7 +30,7 @@ HARMLESS = re.compile(
 )
 """Columns in which runs of one machine may differ."""
 _SIZE = re.compile(
-    r"(?:(?:msg|message|packet|buffer|data|payload)[\s_]*)?(?:size|len(?:gth)?|n?bytes)"
+    r"(?:(?:msg|message|packet|buffer|data|payload)[\s_]*)?(?:sizes?|len(?:gth)?|n?bytes)"
     r"(?:[\s_(\[,]*(?:in )?(?P<unit>bytes?|[kmg]i?b?|b)[)\]]?)?",
     re.IGNORECASE,
 )
@@ -44,10 +44,12 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 _MESSAGES = re.compile(
-    r"(?P<prefix>[KMG])?\s?(?:messages?|msgs?)\s?(?:/|_?per_?)\s?(?:s|sec|second)|message[\s_]rate", re.IGNORECASE
+    r"(?:message[\s_]rate\W*)?(?P<prefix>[KMG])?\s?(?:messages?|msgs?)\s?(?:/|_?per_?)\s?(?:s|sec|second)"
+    r"|message[\s_]rate",
+    re.IGNORECASE,
 )
 _SPOKEN = re.compile(
-    r"lat(?:ency)?|time|t|avg|average|mean|median|p50|tail|half|round|trip|rtt|one|way|oneway|ping|pong|pingpong|osu|mpi"
+    r"lat(?:ency)?|time|t|in|avg|average|mean|median|p50|tail|half|round|trip|rtt|one|way|oneway|ping|pong|pingpong|osu|mpi"
     r"|bandwidth|bw|throughput|rate|uni|bi|(?:uni|bi)?directional|total|messages?|\d+"
 )
 """Words of columns of a message's time or rate."""
@@ -106,8 +108,10 @@ def column(at: int, name: str) -> Column:
     else:
         return Column(at, text, "other")
     around = set(re.findall(r"[a-z0-9]+", (text[: match.start()] + " " + text[match.end() :]).lower()))
-    if "rtt" in around or ("round" in around and "half" not in around):
+    half = "half" in around or re.search(r"/\s?2\b", text)
+    if around & {"rtt", "round"} and not half:
         factor /= 2
+    around |= {"of all"} if quantity == "time" and "total" in around else set()
     known = all(_SPOKEN.fullmatch(word) or (quantity == "messages" and len(word) == 1) for word in around)
     spread = any(map(_SPREAD.fullmatch, re.findall(r"[a-z0-9]+", spoken.replace(".", ""))))
     middle = 0 if around & {"median", "p50"} else 1 if around & {"avg", "average", "mean"} else 2
@@ -139,6 +143,7 @@ def chosen(columns: Sequence[Column], quantity: Quantity, line: Line) -> Column 
     An ImportFormatError for several that nothing tells apart, or one whose unit may be bits or bytes.
     """
     some = [c for c in columns if c.quantity == quantity and (c.rank is not None or quantity == "size")]
+    some = [c for c in some if not c.both_ways] or some
     best = [c for c in some if c.rank == min(x.rank or 0 for x in some)]
     if len(best) > 1:
         raise line.error(

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _LAUNCHERS = (
     r"srun|salloc|sbatch|flux (?:alloc|run|mini run)|lrun|mpirun|mpiexec(?:\.hydra|_mpt)?|orterun|prterun|aprun|jsrun"
+    r"|mpirun_rsh|ibrun|ccc_mprun|yhrun"
 )
 _COMMAND = re.compile(
     rf"(?P<before>.*?)(?:^|[\s;&|`(/])(?P<launcher>{_LAUNCHERS})\s+(?=-|\S*(?:osu_|IMB-|/))(?P<rest>.*)", re.I
 )
+_OF_MANY = re.compile(r"mbw|multi|IMB", re.IGNORECASE)
+"""Programs of more than two ranks."""
 _PROGRAM = re.compile(r"osu_\w+|IMB-\w+|netgauge|omb\w*|\w*(?:bench|latency|_bw)\w*", re.IGNORECASE)
 _SHELL = re.compile(r"(?:\S*/)?(?:bash|sh|zsh|csh|tcsh|\$SHELL)$")
 _ALLOCATED = re.compile(
@@ -25,9 +28,11 @@ _ALLOCATED = re.compile(
     r"|\bqsub\s.*-l\s+(?:select|nodes)=(?P<e>\d+)\b(?!\S*\+)|\bbsub\s.*-nnodes\s+(?P<f>\d+)"
     r"|\bSLURM_(?:JOB_NUM_NODES|NNODES)=(?P<g>\d+)\b"
 )
+_ALLOCATES = ("salloc", "sbatch", "flux alloc")
 _VARIABLE = re.compile(r"(?:OMPI|UCX|FI|MPICH|I_MPI|PMIX|MV2|MVAPICH|PSM\d?|HCOLL|NCCL|GNI|MPIR)_\w+=\S+")
+_EXPORTED = re.compile(rf"(?:export|setenv|declare -x)\s+({_VARIABLE.pattern.replace('=', '[= ]')})")
+_MODULE = re.compile(r"\bmodule\s+(?:load|swap|switch|add)\s+(?P<names>.*(?:mpi|ucx|fabric|cxi|mvapich).*)", re.I)
 _ONE_RANK_EACH = {"-pernode", "--pernode", "--bynode", "-bynode"}
-_SPREAD = ("node", "bynode", "ppr:1:node")
 _BY_SOCKET = re.compile(r"ppr:\d+:(?:socket|package|numa|l3cache|core|hwthread)")
 
 
@@ -59,31 +64,49 @@ def allocated(text: str) -> int | None:
         return int(next(g for g in match.groups() if g)[:9])
     match, words = _launched(text)
     launcher = match["launcher"].lower() if match else ""
-    if launcher in ("salloc", "sbatch", "flux alloc") or (words and _SHELL.match(words[-1]) and "--pty" in words):
+    if launcher in _ALLOCATES or (words and _SHELL.match(words[-1]) and "--pty" in words):
         return _count(words, "-N", "--nodes")
     return None
 
 
-def parsed(text: str, nodes: int | None) -> Command | None:
+def exported(text: str) -> dict[str, str]:
+    """What a line sets for the commands after it: a variable of the library's, or the library by its module."""
+    if match := _EXPORTED.search(text):
+        return {re.split("[= ]", match[1])[0]: match[1]}
+    return {"module": match["names"]} if (match := _MODULE.search(text)) else {}
+
+
+def parsed(text: str, nodes: int | None, exported: Sequence[str] = ()) -> Command | None:
     """The command that a line is, within an allocation of so many nodes; None: it is none, or starts no benchmark."""
     match, words = _launched(text)
     at = next((i for i, w in enumerate(words) if _PROGRAM.search(w.rsplit("/", 1)[-1]) or w.endswith(".sh")), None)
     if match is None or at is None:
         return None
     own, launcher = words[:at], match["launcher"].lower()
-    wanted, one = _placed(own, launcher)
+    if launcher in _ALLOCATES:
+        return parsed(match["rest"], nodes, exported)
+    for k, word in enumerate(words[at:], start=at):  # programs of other ranks
+        own += words[k:] if word == ":" else []
+    wanted, one = _placed(own, launcher, many=bool(_OF_MANY.search(words[at])))
     if wanted is None and one is None and nodes == 1:
         wanted, one = 1, True
-    return Command(text, one, wanted, _settings(own, match["before"]))
+    folder = match["before"].split()[-1:] if text[match.start("launcher") - 1] == "/" else []
+    settings = *folder, *exported, *_settings(own, match["before"])
+    return Command(" ".join([*exported, text]), one, wanted, tuple(sorted({*settings})))
 
 
-def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | None]:
-    """Nodes, and whether all ranks are on one; None each: not said."""
+def _placed(words: Sequence[str], launcher: str, *, many: bool) -> tuple[int | None, bool | None]:
+    """Nodes, and whether all ranks are on one; None each: not said. `many`: of a program of more than two ranks."""
     also = ["-c"] if launcher.startswith("mpi") else []
-    ranks = _count(words, "-n", "-np", "--np", "--ntasks", "--n", *also) or 2
-    if launcher in ("srun", "flux run", "flux mini run", "lrun"):
-        nodes = _count(words, "-N", "--nodes")
-        return nodes, None if nodes is None else nodes == 1 and ranks > 1
+    counts = [int(n) for n in _values(words, "-n", "-np", "--np", "--ntasks", "--n", *also) if n.isdigit()]
+    ranks, given = sum(counts) or 2, bool(counts)
+    hosts = ",".join(_values(words, "-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"))
+    if launcher in ("srun", "flux run", "flux mini run", "lrun", "yhrun", "ccc_mprun"):
+        nodes, most = _count(words, "-N", "--nodes"), _count(words, "--ntasks-per-node")
+        if nodes is None and given and most and ranks > most:
+            nodes = -(-ranks // most)
+        spread = False if re.search(r",|\[", hosts) else None
+        return nodes, spread if nodes is None else nodes == 1 and ranks > 1
     if launcher == "jsrun":
         sets, each = _count(words, "-n", "--nrs"), _count(words, "-a", "--tasks_per_rs") or 1
         per_host = _count(words, "-r", "--rs_per_host")
@@ -92,7 +115,7 @@ def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | Non
     else:
         per_node = _count(words, "-N", "-npernode", "--npernode", "-ppn", "--ppn", "-perhost", "--ntasks-per-node")
         by = _value(words, "--map-by", "-map-by", "--mapby") or ""
-        if _ONE_RANK_EACH & {*words} or by.split(",")[0] in _SPREAD:
+        if _ONE_RANK_EACH & {*words} or re.split("[,:]", by)[0] in ("node", "bynode"):
             return (None, False) if ranks > 1 else (1, True)
         if found := re.match(r"ppr:(\d{1,6}):node", by):
             per_node = int(found[1])
@@ -100,8 +123,10 @@ def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | Non
             return 1, True
     if per_node:
         nodes = -(-ranks // per_node)
-        return nodes, nodes == 1
-    hosts = _value(words, "-H", "-host", "--host", "-hosts", "--hosts")
+        return (nodes, nodes == 1) if given or not many else (None, None)
+    if launcher == "mpirun_rsh":
+        before = zip(["", *words], words, strict=False)
+        hosts = ",".join(w for b, w in before if not re.match("-n|-hostfile", b) and not re.match("-|.*=", w))
     if not hosts:
         return None, None
     if "[" in hosts:
@@ -115,15 +140,18 @@ def _placed(words: Sequence[str], launcher: str) -> tuple[int | None, bool | Non
     return (1 if one else len(slots)), one
 
 
-def _value(words: Sequence[str], *names: str) -> str | None:
-    """The value of an option: after it, after an equals sign, or, of one letter, attached to it."""
+def _values(words: Sequence[str], *names: str) -> Iterator[str]:
+    """The values of an option: after it, after an equals sign, or, of one letter, attached to it."""
     for i, word in enumerate(words):
         for name in names:
             if word == name and i + 1 < len(words):
-                return words[i + 1]
-            if word.startswith(f"{name}=") or (len(name) == 2 and re.fullmatch(rf"{name}\d+", word)):
-                return word[len(name) :].lstrip("=")
-    return None
+                yield words[i + 1]
+            elif word.startswith(f"{name}=") or (len(name) == 2 and re.fullmatch(rf"{name}\d+", word)):
+                yield word[len(name) :].lstrip("=")
+
+
+def _value(words: Sequence[str], *names: str) -> str | None:
+    return next(_values(words, *names), None)
 
 
 def _count(words: Sequence[str], *names: str) -> int | None:

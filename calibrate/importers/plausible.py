@@ -9,6 +9,7 @@ import numpy as np
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.importers.benchmarks import Measured
+from pready.calibrate.machine.values.intervals import LARGE, LINKS
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine.machine import Fabric
 
@@ -20,29 +21,15 @@ FASTER = 5.0
 """A stream moves at most so many times the bandwidth of one large message: of bits taken for bytes it is 8 times."""
 MORE = 1.3
 """Pairs send at most so many times their number's rate of one."""
-LARGE = 256 << 10
-"""Bytes of a message whose time is its bytes'."""
 SMALL = 64
+SLOWEST_S = 1e-3
+"""A small message takes less on any network of a cluster: 20 to 60 us over TCP."""
 OF_A_NODE = 512
 """Pairs of two nodes at most: no node has more cores."""
 NODE = 800e9
 """B/s that no node sends: eight adapters of 800 Gbit/s."""
 UNTOUCHED = 1.6
 """Factor by which 1 B takes longer than 0 B where an empty message never touches its buffer."""
-LINKS: Mapping[Fabric, tuple[float, float, float]] = {
-    "infiniband": (25e9, 6e9, 100e9),
-    "roce": (12.5e9, 2.5e9, 100e9),
-    "slingshot": (25e9, 20e9, 50e9),
-    "slingshot-10": (12.5e9, 8e9, 12.5e9),
-    "omni-path": (12.5e9, 8e9, 50e9),
-    "efa": (12.5e9, 3e9, 50e9),
-    "tofu": (6.8e9, 6e9, 6.8e9),
-    "aries": (10e9, 8e9, 16e9),
-    "tcp": (3e9, 0.1e9, 25e9),
-}
-"""B/s of one link by its makers: usual, least and most."""
-ANY_LINK = (10e9, 1e9, 100e9)
-"""Of a fabric that is not known."""
 Wrong = tuple[str, str, str]
 """Source, problem and what would be valid."""
 Why = tuple[str, str]
@@ -57,7 +44,7 @@ def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[Wron
     for run in runs:
         match run.kind[0]:
             case "ping_pong" | "stream" as kind:
-                why = (_falling(run) if kind == "ping_pong" else None) or _too_fast(run, one, fabric)
+                why = (_falling(run) or _too_slow(run) if kind == "ping_pong" else None) or _too_fast(run, one, fabric)
             case "pair_rates":
                 why = _pairs(run, alone, one, streamed or one)
             case "puts" | "put_streams":
@@ -93,6 +80,13 @@ def _falling(run: Measured) -> Why | None:
     size, time = falls[-1]
     told = f"{format_size(slowest[0])} take {format_time(slowest[1])}, and {format_size(size)} {format_time(time)}"
     return f"the time falls with the size: {told}", "times that grow with the size; is it a rate, or another column?"
+
+
+def _too_slow(run: Measured) -> Why | None:
+    """A small message that takes longer than on any network."""
+    least = min((time for size, time in run.values if size <= SMALL), default=0.0)
+    valid = "the time of one message; is it that of all iterations together?"
+    return (f"a small message takes {format_time(least)}", valid) if least > SLOWEST_S else None
 
 
 def _too_fast(run: Measured, one: float, fabric: Fabric | None) -> Why | None:

@@ -28,6 +28,7 @@ from pready.model.common.errors import shown
 MOST_ROWS = 200_000
 LONGEST = 4000
 """Characters of a line at most that may be a row, a title or a command."""
+WORDS = {"messages": "message rate"}
 AGREE = 0.08
 """A rate agrees with its time: 2^20 against 10^6 bytes (4.9 %), and two decimals of the time."""
 AGREE_RATES = 0.05
@@ -37,6 +38,7 @@ MOST_SHOWN = 12
 _HEADER = re.compile(r"size|bytes|len", re.IGNORECASE)
 _RULE = re.compile(r"[|│┃+:=\s─━┼╋-]*[-─━][|│┃+:=\s─━┼╋-]*")
 _BARS = re.compile(r"[│┃]")
+_SPACED = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
 _UNITED = re.compile(r"(?<=\d) (?=(?:[KMG]i?)?B(?:ytes)?\b)", re.IGNORECASE)
 _COUNT = re.compile(r"[+-]?[0-9][0-9,.]*\s?[A-Za-z]*")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?")
@@ -83,18 +85,22 @@ def _sections(all_lines: Iterator[Line], source: str, notes: list[str]) -> Itera
     section: Section | None = None
     command: commands.Command | None = None
     nodes: int | None = None
+    exported: dict[str, str] = {}
     head: list[str] = []  # comments before the first title
     said: list[str] = []  # comments since the last row
     maybe: Line | None = None  # a header that is not understood
-    rows = skipped = 0
+    rows, skipped, carried = 0, 0, ""
     for line in all_lines:
-        text = line.text
+        text = carried + line.text
+        carried = text[:-1] if text.endswith(" \\") and len(text) < LONGEST else ""
+        if carried:
+            continue
         if len(text) > LONGEST:
             skipped += 1
             continue
-        found = commands.allocated(text)
-        nodes = nodes if found is None else found
-        run = commands.parsed(text, nodes)
+        nodes = commands.allocated(text) or nodes
+        exported |= commands.exported(text)
+        run = commands.parsed(text, nodes, [*exported.values()])
         if not text or run is not None:
             command, maybe = (command, maybe) if run is None else (run, None)
             if section is not None:
@@ -180,6 +186,7 @@ def _header(text: str) -> tuple[str, tuple[Column, ...]]:
     barred = _BARS.sub("|", text)
     within = barred.strip("#| ")
     mark = next((m for m in "|\t;," if m in within or (m == "|" and barred.count("|") > 1)), "")
+    mark = mark or " " * text.startswith('"')  # R's write.table
     body = text.lstrip("#").strip()
     names = _cells(body, mark) if mark else [name for part in re.split(r"\s{2,}", body) for name in _names(part)]
     return mark, tuple(column(at, name) for at, name in enumerate(names))
@@ -195,6 +202,7 @@ def _names(part: str) -> list[str]:
 def _cells(text: str, mark: str) -> list[str]:
     if not mark:
         return _UNITED.sub("", text).split()
+    text = _SPACED.sub("", text)
     if mark == "|":
         cells = _BARS.sub("|", text).strip().removeprefix("|").removesuffix("|").split("|")
     else:
@@ -270,7 +278,7 @@ def _runs(section: Section, source: str, notes: list[str]) -> Iterator[Measured]
         raise _not_understood(section.header)
     unit, value = (next((c for c in columns if c.quantity == q), None) for q in ("unit", "value"))
     by = [c for c in columns if c.quantity == "label"]
-    _refuse_mixed(columns, rows, size, section.header)
+    _refuse_mixed(columns, rows, [c.at for c in (size, unit) if c], section.header)
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         labels = [row.cells[c.at] for c in by]
@@ -295,13 +303,13 @@ def _aligned(section: Section, header: Line) -> tuple[list[Column], list[Row]]:
     rows = [Row(line, _cells(line.text, mark)) for line in section.rows]
     names = [c.name for c in columns]
     fewest = min(len(cells) for _, cells in rows)
-    if not mark and fewest != len(names):
+    if fewest != len(names):
         single = [m.group() for m in _NAME.finditer(header.text.lstrip("#").strip())]
-        names = single if len(single) >= len(names) else names
-        counts = [cells[0] for _, cells in rows]
-        # pandas prints its index without a name.
-        if fewest == len(names) + 1 and len(rows) > FIRST_ROWS and counts == [str(k) for k in range(len(rows))]:
-            names = ["", *names]
+        names = single if not mark and len(single) >= len(names) else names
+        first, counts = rows[0].cells[:1], [cells[0] for _, cells in rows]
+        # pandas and R print their index without a name, from 0 and from 1.
+        if fewest == len(names) + 1 and len(rows) > FIRST_ROWS and first in (["0"], ["1"]):
+            names = ["", *names] if counts == [str(k + int(first[0])) for k in range(len(rows))] else names
         columns = tuple(column(at, name) for at, name in enumerate(names))
     for line, cells in rows:
         if len(cells) < len(names) or (mark and len([c for c in cells if c]) > len(names)):
@@ -310,9 +318,9 @@ def _aligned(section: Section, header: Line) -> tuple[list[Column], list[Row]]:
     return list(columns), rows
 
 
-def _refuse_mixed(columns: Sequence[Column], rows: Sequence[Row], size: Column, line: Line) -> None:
+def _refuse_mixed(columns: Sequence[Column], rows: Sequence[Row], apart: Sequence[int], line: Line) -> None:
     """Raises where sizes are there several times, of runs that differ in a column that is not read."""
-    if len({cells[size.at] for _, cells in rows}) == len(rows):
+    if len({tuple(cells[at] for at in apart) for _, cells in rows}) == len(rows):
         return
     for c in (c for c in columns if c.quantity == "other"):
         values = list(dict.fromkeys(cells[c.at] for _, cells in rows))
@@ -354,8 +362,8 @@ def _figures(
         if test.kind == "unused":
             notes.append(f"not used: {test.name}")
             return
-        names = ", ".join(shown(c.name) for c in columns if c.name)
-        raise header.error(f"columns = {names}: none is a {test.quantity} of {test.name}", WOULD_DO)
+        names, what = ", ".join(shown(c.name) for c in columns if c.name), WORDS.get(test.quantity, test.quantity)
+        raise header.error(f"columns = {names}: none is a {what} of {test.name}", WOULD_DO)
     if wanted.rank == 0 and test.quantity != "messages":
         notes.append(f"the medians ({wanted.name}) of {test.name} were used, not its means")
     rate = None if wanted.quantity == "rate" else chosen(columns, "rate", header)

@@ -7,10 +7,12 @@ compressed, and cut off where a job was killed. A number is read exactly or refu
 from __future__ import annotations
 
 import codecs
+import gzip
 import re
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 
 from pready.model.common.errors import PreadyError, shown
 
@@ -53,16 +55,14 @@ def text_of(data: bytes, source: str) -> str:
         Not text: NUL bytes, a mark that the rest does not follow, or a damaged or too large .gz.
     """
     if data.startswith(_GZIP):
-        unpack = zlib.decompressobj(wbits=31)
         try:
-            data = unpack.decompress(data, LARGEST_FILE + 1)
-        except zlib.error:
-            raise ImportFormatError("is a damaged .gz file", valid="what gzip wrote", source=source) from None
+            data = gzip.GzipFile(fileobj=BytesIO(data)).read(LARGEST_FILE + 1)
+        except (EOFError, OSError, zlib.error):
+            problem = "is a .gz file that is damaged or was cut off"
+            raise ImportFormatError(problem, valid="what gzip wrote", source=source) from None
         if len(data) > LARGEST_FILE:
             limit = f"{LARGEST_FILE >> 20} MiB"
             raise ImportFormatError(f"is larger than {limit} unpacked", valid=f"at most {limit}", source=source)
-        if not unpack.eof:
-            raise ImportFormatError("is a .gz file that was cut off", valid="what gzip wrote", source=source)
     encoding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(encoding)

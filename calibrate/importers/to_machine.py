@@ -16,7 +16,6 @@ from pready.calibrate.fit.observations import DEFAULT_WINDOW, Beside, Observatio
 from pready.calibrate.importers import Imported, ImportFormatError
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.import_report import lines_of
-from pready.calibrate.importers.intervals import widened, with_unmeasured
 from pready.calibrate.importers.plausible import without_untouched
 from pready.calibrate.importers.windows import without_answers
 from pready.calibrate.machine.description import describe
@@ -26,6 +25,7 @@ from pready.calibrate.machine.values.adapter_from_pairs import adapter_of
 from pready.calibrate.machine.values.beyond_messages import terms
 from pready.calibrate.machine.values.bounds_of_streams import as_bounds, with_both_ways, with_overheads_of_streams
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
+from pready.calibrate.machine.values.intervals import widened, with_unmeasured
 from pready.calibrate.machine.values.observations_of import Probes
 from pready.calibrate.machine.values.protocol_borders import (
     Border,

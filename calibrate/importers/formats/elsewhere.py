@@ -17,7 +17,7 @@ _BELOW = {
     "perftest (ib_write_bw, ib_send_lat)": re.compile(
         r"#bytes\s+#iterations\s+(?:BW peak|t_min)|(?:RDMA_)?(?:Send|Write|Read) (?:\w+ )?(?:BW|Latency) Test"
     ),
-    "NetPIPE": re.compile(r"^[ \t]*\d+:[ \t]+\d+ bytes[ \t]+\d+ times -->", re.M),
+    "NetPIPE": re.compile(r"^[ \t]*\d+:[ \t]+\d+[ \t]+(?:bytes|B)[ \t]+\d+ times -->", re.M),
     "NCCL's tests": re.compile(r"nccl-tests|# nThread \d+ nGpus", re.I),
     "iperf": re.compile(r"iperf|^\[ *ID\] Interval", re.M),
 }

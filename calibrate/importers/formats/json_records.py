@@ -25,7 +25,7 @@ from pready.calibrate.importers.formats import WHOLE_FILES, WholeFile
 from pready.calibrate.importers.text import ImportFormatError
 
 _BENCHMARK = re.compile(r"osu_\w+|IMB[- ]\w+", re.IGNORECASE)
-_LOG = re.compile(r"^result\|(?:.*\|)?\w+_value\||\|reframe [0-9v]", re.MULTILINE)
+_LOG = re.compile(r"^(?:\w+\|)+\w+_value\||\|reframe [0-9v]", re.MULTILINE)
 _LOGGED = re.compile(r"\|(?P<name>\w+)=(?P<value>[^|]*)\|ref=[^|]*\|(?P<unit>[^|]*)$")
 _FIGURE = re.compile(r"lat|time|bw|bandwidth|rate|value|avg|median", re.IGNORECASE)
 _COMMANDS = ("command", "cmd", "cmdline", "launcher")
@@ -49,7 +49,7 @@ def _logged(text: str) -> Iterator[dict[str, str]]:
         cells = line.split("|")
         if match := _LOGGED.search(line):
             yield match.groupdict()
-        elif cells[0] == "result":
+        elif any(cell.endswith("_value") for cell in cells):
             columns = cells
         elif len(cells) == len(columns):
             row = dict(zip(columns, cells, strict=True))
@@ -82,6 +82,15 @@ def _table(node: Any, name: str) -> tuple[list[str], Sequence[Sequence[Any]]] | 
             return None
         names = list(dict.fromkeys(k for each in records for k, v in each.items() if not isinstance(v, (dict, list))))
         return names, [[each.get(k, "") for k in names] for each in records]
+    by_size = [{"size": k, **v} for k, v in node.items() if isinstance(v, dict) and str(k).isdigit()]
+    # ReFrame's reports: {"system:partition:latency_8": [1.2, reference, lower, upper, "us"]}
+    by_size += [
+        {"name": k.rpartition(":")[2], "value": v[0], "unit": v[4]}
+        for k, v in node.items()
+        if isinstance(v, list) and len(v) > 4 and isinstance(v[4], str)
+    ]
+    if by_size and len(by_size) == len(node):
+        return _table(by_size, name)
     lists = {str(k): v for k, v in node.items() if isinstance(v, list)}
     columns, data = lists.get("columns", []), lists.get("data")
     if data is not None and _sizes(columns):

@@ -1,4 +1,4 @@
-"""OSU micro-benchmarks, OMB 3 to 7 and their Python and Java forms: titles, and comments around them.
+"""OSU micro-benchmarks, OMB 3 to 7, their Python and Java forms and mpi4py's: titles, and comments around them.
 
     # OSU MPI Latency Test v5.6.2              # OSU MPI Bandwidth Test v7.3
     # Size          Latency (us)               # Datatype: MPI_CHAR.
@@ -20,8 +20,8 @@ from pready.calibrate.importers.formats import Fact, Section, Suite, register
 from pready.calibrate.importers.text import Line
 
 _TITLE = re.compile(
-    r"#\s*(?:OSU|OMB(?:[- ]?(?:Python|Java))?) (?P<api>[A-Z+]+)(?:_(?P<call>\w+))?(?:-(?P<device>\w+))?\s+"
-    r"(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
+    r"#\s*(?:(?:OSU|OMB(?:[- ]?(?:Python|Java))?)\s+|(?=MPI\s))(?P<api>[A-Z+]+)(?:_(?P<call>\w+))?(?:-(?P<device>\w+))?"
+    r"\s+(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
     re.IGNORECASE,
 )
 _GETS = "as no approach gets data"

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
-from pready.calibrate.importers.plausible import ANY_LINK, LARGE, LINKS
 from pready.calibrate.machine.values.estimates import BANDWIDTH, PER_BYTE, SIGNED_TIME, TIME, value, with_fields
 from pready.model.common.units import SI, format_size
 from pready.model.machine.machine import Fabric, Machine
 from pready.model.machine.path import Segment
 from pready.model.toml.provenance import Value
 
+LINKS: Mapping[Fabric, tuple[float, float, float]] = {
+    "infiniband": (25e9, 6e9, 100e9),
+    "roce": (12.5e9, 2.5e9, 100e9),
+    "slingshot": (25e9, 20e9, 50e9),
+    "slingshot-10": (12.5e9, 8e9, 12.5e9),
+    "omni-path": (12.5e9, 8e9, 50e9),
+    "efa": (12.5e9, 3e9, 50e9),
+    "tofu": (6.8e9, 6e9, 6.8e9),
+    "aries": (10e9, 8e9, 16e9),
+    "tcp": (3e9, 0.1e9, 25e9),
+}
+"""B/s of one link by its makers: usual, least and most."""
+ANY_LINK = (10e9, 1e9, 100e9)
+"""Of a fabric that is not known."""
+LARGE = 256 << 10
+"""Bytes of a message whose time is its bytes'."""
 SMALL = 1024
 """Bytes: where none as small was measured, a small message's time is no measurement."""
 SHOWS = 4096
