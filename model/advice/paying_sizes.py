@@ -6,8 +6,8 @@ It pays where its verdict is "port": where the probability that it saves enough 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Sequence
+from itertools import groupby
 
 from pready.model.advice.savings import CHOICE, Savings
 from pready.model.approach.interfaces import Approach
@@ -45,26 +45,39 @@ def close(draws: int) -> float:
 def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -> list[Range]:
     """Buffers per peer for which a way pays: those of the workload times powers of two, from 1 KiB to 1 GiB.
 
-    Every 16-fold; between two of which one pays every fourfold, then every twofold.
+    The machine at its values says where to look: in each range in which it saves enough there, draws bisect both ends,
+    from the workload's buffer or, where that does not pay, from the one that saves most.
     """
     here, least = evaluation.workload.buffer, float(evaluation.workload.n_partitions)
     low = min(math.ceil(math.log2(max(SMALLEST_BUFFER, least) / here)), 0)
     high = max(math.floor(math.log2(LARGEST_BUFFER / here)), 0)
+    at_values = evaluation.saved_over_sizes(best.approach, [here * 2.0**k for k in range(low, high + 1)])
+    saved = dict(zip(range(low, high + 1), at_values.tolist(), strict=True))
+    here_too = _pays(best, min_gain)
 
     def port(step: int) -> bool:
+        if step == 0:
+            return here_too
         return chance(evaluation.at_buffer(here * 2.0**step), best.approach, min_gain) >= LIKELY
 
-    known = {0: _pays(best, min_gain)}
-    _learn(known, port, (k for k in range(low, high + 1) if k % 4 == 0 or k in (low, high)))
-    for by in (2, 1):
-        beside = [*pairwise(sorted(known))]
-        _learn(known, port, (k for a, b in beside if known[a] != known[b] for k in range(a + 1, b) if k % by == 0))
-    out, steps = list[Range](), sorted(known)
-    for is_port, run in groupby(steps, key=known.__getitem__):
+    def end(inside: int, outside: int) -> int:
+        """The last step that pays, from one that does."""
+        if inside == outside or port(outside):
+            return outside
+        while abs(outside - inside) > 1:
+            middle = (inside + outside) // 2
+            inside, outside = (middle, outside) if port(middle) else (inside, middle)
+        return inside
+
+    out = list[Range]()
+    may_pay = {k: here_too if k == 0 else percent >= 100 * min_gain for k, percent in saved.items()}
+    for may, run in groupby(saved, key=may_pay.__getitem__):
         some = [*run]
-        if is_port:
-            ends = here * 2.0 ** some[0], here * 2.0 ** some[-1]
-            out.append(Range(0.0 if some[0] == low else ends[0], math.inf if some[-1] == high else ends[1]))
+        top = 0 if 0 in some else max(some, key=saved.__getitem__)
+        if may and port(top):
+            first, last = at_once(lambda to, top=top: end(top, to), (some[0], some[-1]))  # type: ignore[misc]
+            ends = here * 2.0**first, here * 2.0**last
+            out.append(Range(0.0 if first == low else ends[0], math.inf if last == high else ends[1]))
     return out
 
 
@@ -77,17 +90,13 @@ def messages(
         if row.available and row.approach.interface is best.approach.interface:
             before = by_count.get(row.approach.messages, row)
             by_count[row.approach.messages] = max(before, row, key=lambda p: p.speedup_percent)
-    known = {best.approach.messages: _pays(best, min_gain)}
-    _learn(known, lambda n: chance(evaluation, by_count[n].approach, min_gain) >= LIKELY, by_count)
-    return sorted(n for n, is_port in known.items() if is_port)
+    ours, others = best.approach.messages, [n for n in by_count if n != best.approach.messages]
+    chances = at_once(lambda n: chance(evaluation, by_count[n].approach, min_gain), others)
+    pays = [n for n, p in zip(others, chances, strict=True) if p >= LIKELY]
+    return sorted([*pays, ours] if _pays(best, min_gain) else pays)
 
 
 def _pays(best: ApproachPrediction, min_gain: float) -> bool:
     if best.probability is None:
         return best.speedup_percent >= 100 * min_gain
     return best.probability >= LIKELY
-
-
-def _learn(known: dict[int, bool], of: Callable[[int], bool], wanted: Iterable[int]) -> None:
-    new = [k for k in wanted if k not in known]
-    known |= dict(zip(new, at_once(of, new), strict=True))

@@ -298,25 +298,32 @@ def chosen_at_values(drawn: Sequence[ApproachPrediction], iterations: int, min_g
 def drawn_rows(
     evaluation: Evaluation, rows: list[ApproachPrediction], min_gain: float, *, every: bool
 ) -> tuple[ApproachPrediction, Savings | None]:
-    """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place.
+    """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place: of all draws what
+    is advised, the baseline, and partitioned ones.
 
-    `every`: all ways that may be advised, else what is advised, the baseline, and partitioned ones.
+    `every`: also all other ways, by the draws that choose; else those are not drawn that cannot be advised.
     """
-    workload = evaluation.workload
+    workload, measured = evaluation.workload, not unmeasured(evaluation.machine)
     drawn = drawn_ways(rows, workload, min_gain)
     if evaluation.draws == 0 or len(drawn) == 1:
-        measured = not unmeasured(evaluation.machine)
         return drawn[chosen_at_values(drawn, workload.iterations, min_gain, rma=measured)], None
+    if not every and not measured:
+        drawn = [p for p in drawn if not p.approach.interface.one_sided or p is drawn[0]]
     step, ways = evaluation.drawn, [evaluation.way(p.approach) for p in drawn]
-    at = chosen(Savings(step, tuple(ways), CHOICE), drawn, workload.iterations, min_gain)
+    first = Savings(step, tuple(ways), CHOICE)
+    at = chosen(first, drawn, workload.iterations, min_gain)
+    timed, made = len(step.parts) == 1, [*drawn]
+    if every:
+        shares = first.best_in([p.available for p in drawn])
+        found = first.rows(drawn, min_gain, timed=timed)
+        made = [replace(p, best_in=float(x)) for p, x in zip(found, shares, strict=True)]
     asked = [n for n, p in enumerate(drawn) if n in (0, at) or p.approach.interface.partitioned]
-    some = [*range(len(ways))] if every else asked
-    savings = Savings(step, tuple(ways[n] for n in some))
-    timed = len(step.parts) == 1
-    for n, row in zip(some, savings.rows([drawn[n] for n in some], min_gain, timed=timed, compared=every), strict=True):
-        rows[rows.index(drawn[n])] = row
-        drawn[n] = row
-    return drawn[at], savings
+    savings = Savings(step, tuple(ways[n] for n in asked))
+    for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
+        made[n] = row
+    for before, row in zip(drawn, made, strict=True):
+        rows[rows.index(before)] = row
+    return made[at], savings
 
 
 def _answered(

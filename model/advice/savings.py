@@ -64,12 +64,9 @@ class Savings:
         whole = np.stack([self.times(w)[1] for w in self.ways])
         return np.asarray(metrics.speedup_percent(whole[:1], whole))
 
-    def best_in(self, able: Sequence[bool] = ()) -> Array:
-        """Share of the draws in which each way saves most, shape (ways,); of ways that save the same, the first.
-
-        `able`: is each available? Absent: all are.
-        """
-        percent = np.where(np.array(able)[:, None], self.percent, -np.inf) if able else self.percent
+    def best_in(self, able: Sequence[bool]) -> Array:
+        """Share of the draws in which each way that is `able` saves most, shape (ways,); of equal ones, the first."""
+        percent = np.where(np.array(able)[:, None], self.percent, -np.inf)
         counts = np.bincount(percent.argmax(axis=0), minlength=len(self.ways))
         return np.asarray(counts / percent.shape[1])
 
@@ -78,13 +75,13 @@ class Savings:
         return np.asarray((self.percent >= 100 * min_gain).mean(axis=1))
 
     def rows(
-        self, rows: Sequence[ApproachPrediction], min_gain: float, *, timed: bool = True, compared: bool = False
+        self, rows: Sequence[ApproachPrediction], min_gain: float, *, timed: bool = True
     ) -> list[ApproachPrediction]:
         """Rows of the ways with the values and intervals of the draws: medians, and 95 %; `timed`: of the exchange,
-        too; `compared`: all ways are there that may be advised."""
+        too."""
         now_s, base_s = self.times(self.ways[0])
         today, out = median(base_s), list[ApproachPrediction]()
-        enough, best = self.enough(min_gain), self.best_in([row.available for row in rows])
+        enough = self.enough(min_gain)
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
             time, eta, saved = communication / self._exchanges, metrics.eta(now_s, communication), self.percent[n]
@@ -95,7 +92,6 @@ class Savings:
                 iteration_s=today * (1 - percent / 100) - once,
                 speedup_percent=percent,
                 probability=float(enough[n]),
-                best_in=float(best[n]) if compared else None,
                 unmeasured=self._unmeasured(way),
             )
             (t0, t1), (e0, e1), (s0, s1) = interval(time), interval(eta), interval(saved)

@@ -32,8 +32,8 @@ from pready.model.workload.draws import deterministic
 from pready.model.workload.workload import Workload
 
 EXCHANGES = 32
-"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated with each draw: few, as each
-draw has arrivals of its own."""
+"""Exchanges (ranks × iterations × those of a step, of sweeps also × octants × blocks) that are simulated with each
+draw: few, as each draw has arrivals of its own."""
 MOST_MESSAGES = 40_000_000
 """Of all draws of a way. Beyond it, there are fewer draws, the first ones."""
 RULES = (
@@ -93,6 +93,8 @@ class DrawnStep:
         self._compilers: dict[tuple[int, Rule], Compiler] = {}
         self._costs: dict[tuple[int, float, bool], Costs] = {}
         self._times: dict[tuple[Approach, ...], Array] = {}
+        self._alike_draws: dict[tuple[int, Approach], list[tuple[Rule, Wholes]]] = {}
+        self._plans: dict[object, Plan] = {}
         known = alternatives(machine, parts)
         self.draws = self._affordable() if draws is None else draws
         self.sampler = Sampler(machine, self.draws, seed, alternatives=known)
@@ -121,12 +123,12 @@ class DrawnStep:
         if self.rest:
             return 1
         ranks = self._compiler(0, self._as_said).pattern().ranks
-        return max(1, min(EXCHANGES // (ranks * self.steps), self.parts[0].iterations))
+        return max(1, min(EXCHANGES // (ranks * self.steps * len(self.parts)), self.parts[0].iterations))
 
     @cached_property
     def first(self) -> int:
         """Iterations that go before."""
-        return 0 if self.rest else warm_up(self.parts[0], self.iterations, self.steps)
+        return 0 if self.rest else warm_up(self.parts[0], self.iterations)
 
     def _affordable(self) -> int:
         patterns = [self._compiler(i, self._as_said).pattern(self.exchanges) for i in range(len(self.parts))]
@@ -176,6 +178,11 @@ class DrawnStep:
 
     def _groups(self, number: int, approach: Approach) -> list[tuple[Rule, Wholes]]:
         """The draws that can share a plan of an approach, and a rule that stands for theirs."""
+        if (number, approach) not in self._alike_draws:
+            self._alike_draws[number, approach] = self._grouped(number, approach)
+        return self._alike_draws[number, approach]
+
+    def _grouped(self, number: int, approach: Approach) -> list[tuple[Rule, Wholes]]:
         out: dict[tuple[object, ...], tuple[Rule, list[Wholes]]] = {}
         sent = self._compiler(number, self._as_said).messages(approach, self.exchanges)
         classes = [
@@ -198,6 +205,15 @@ class DrawnStep:
         return [(rule, np.sort(np.concatenate(rows))) for rule, rows in out.values()]
 
     def _plan(self, number: int, approach: Approach, rule: Rule, rows: Wholes) -> Plan:
+        """Of an exchange of several that is sent as today, made once: it is in every way but one."""
+        if len(self.parts) == 1 or approach != self.parts[number].baseline:
+            return self._compile(number, approach, rule, rows)
+        key = number, rule, rows.tobytes()
+        if key not in self._plans:
+            self._plans[key] = self._compile(number, approach, rule, rows)
+        return self._plans[key]
+
+    def _compile(self, number: int, approach: Approach, rule: Rule, rows: Wholes) -> Plan:
         of = self._compiler(number, rule)
         sent = of.messages(_told(approach, rule), self.exchanges)
         kinds = zip(sent.sizes, sent.pattern.kinds, strict=True)

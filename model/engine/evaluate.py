@@ -14,8 +14,7 @@ from pready.model.common.arrays import Array, Replaced
 from pready.model.common.parallel import all_cores
 from pready.model.engine import _kernel
 from pready.model.engine.drawn import DrawnStep
-from pready.model.engine.layout import FEWER, PART, Layout, check_memory_of, of_a_step, part
-from pready.model.engine.pattern import exchanges
+from pready.model.engine.layout import Layout, check_memory_of, of_a_step, part
 from pready.model.engine.plan import Compiler, Plan, costs_of, table_of
 from pready.model.engine.rows import WARM_UP, exchange_s, row, warm_up
 from pready.model.engine.simulation import LATE, Alone, Job, Simulation, alone, means_s, run_all, run_step, together
@@ -32,12 +31,10 @@ from pready.model.workload.workload import Workload
 
 SAMPLES = 16
 """Exchanges from rest per size, where many sizes are looked at."""
-NOMINAL, NOMINAL_ALONE = 640, 64
-"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters' values: 10
-iterations of 4 × 4 × 4 ranks; and exchanges from rest."""
-PER_SIZE = 256
-"""The same where many sizes are looked at."""
-MOST_MESSAGES = 600_000
+NOMINAL, NOMINAL_ALONE = 128, 64
+"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters' values: 4
+iterations of 3 × 3 × 3 ranks; and exchanges from rest."""
+MOST_MESSAGES = 120_000
 """Of `NOMINAL` exchanges. Above it, fewer are simulated."""
 
 
@@ -48,7 +45,7 @@ def compilers(machine: Machine, step: Workload, layouts: Sequence[Layout | None]
 
 def on_part(machine: Machine, step: Workload, *, rest: bool) -> list[Compiler]:
     """The exchanges of a step on the ranks that stand for its own; `rest`: each from rest."""
-    return compilers(machine, step, [None] * len(step.parts) if rest else of_a_step(step, part))
+    return compilers(machine, step, [None] * len(step.parts) if rest else of_a_step(step, some=True))
 
 
 @dataclass
@@ -57,8 +54,8 @@ class Evaluation:
 
     Pairs are simulated as exchanges from rest, other patterns as ranks that go on from iteration to iteration, because
     a late neighbour delays its own neighbours an iteration later. These ranks are `layout.part`. Axes of halos are cut
-    to 4 ranks: of the shipped halo3d example, 50 iterations give η = 8.10 on 4 × 4 × 4 ranks (2 % between seeds), 7.90
-    on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), 8.30 on 3 × 3 × 3, and an iteration -10.0 % on each; the
+    to 3 ranks: of the shipped halo3d example, 50 iterations give η = 8.30 on 3 × 3 × 3 ranks, 8.10 on 4 × 4 × 4 (2 %
+    between seeds), 7.90 on 8 × 8 × 8 (1 %), 7.77 on 16 × 16 × 16 (0.6 %), and an iteration -10.0 % on each; the
     parameters' interval is 7.5-8.9. Axes of sweeps are cut to 8: with 4 blocks and 1 MiB, η is 1.35 on 8 × 8 ranks,
     1.30 on 16 × 8 and 1.31 on 16 × 16, iterations -17, -16 and -18 %.
     """
@@ -85,7 +82,7 @@ class Evaluation:
         supported_by.check(self.workload, "timeline" if self.rest else "engine")
         cut = None
         if not self.rest:
-            cut = part(self.workload) if self.step is None else of_a_step(self.step, part)[self.number]
+            cut = part(self.workload) if self.step is None else of_a_step(self.step, some=True)[self.number]
             # This exchange's sizes may be others than the step's.
             cut = replace(cut, sizes=self.workload.sizes, neighbour_sizes=self.workload.neighbour_sizes)
         self._compiler = Compiler(self.machine, self.workload, cut, self.number)
@@ -173,7 +170,7 @@ class Evaluation:
         """Iterations, or exchanges from rest, that are simulated."""
         if self.rest:
             return 1 if self._alike else self.samples
-        return self._iterations(PER_SIZE if self._alike else NOMINAL)
+        return self._iterations
 
     @cached_property
     def _messages(self) -> int:
@@ -185,10 +182,10 @@ class Evaluation:
     def _steps(self) -> int:
         return 1 if self.rest else self._pattern.exchanges(self.workload.blocks)
 
-    def _iterations(self, exchanges: int) -> int:
-        messages = self._messages * self._steps
-        wanted = exchanges // (self._pattern.ranks * self._steps)
-        affordable = MOST_MESSAGES * exchanges // NOMINAL // messages - -(-WARM_UP // self._steps)
+    @cached_property
+    def _iterations(self) -> int:
+        wanted = NOMINAL // (self._pattern.ranks * self._steps)
+        affordable = MOST_MESSAGES // (self._messages * self._steps) - WARM_UP
         return max(1, min(wanted, affordable, self.workload.iterations))
 
     def length(self, iterations: int) -> int:
@@ -197,7 +194,7 @@ class Evaluation:
 
     def first(self, iterations: int) -> int:
         """Iterations that go before so many."""
-        return 0 if self.rest else warm_up(self.workload, iterations, self._steps)
+        return 0 if self.rest else warm_up(self.workload, iterations)
 
     def side_by_side(self, iterations: int) -> int:
         """Exchanges in one simulation of so many iterations."""
@@ -329,19 +326,22 @@ class Evaluation:
         Sizes are bytes per peer and need not be whole numbers of partitions; edges and corners that have
         sizes of their own keep them. From rest, each is the mean of so many exchanges.
         """
-        bulk, fine = ([m[0] for m in self._over_sizes(a, sizes, samples)] for a in (self.workload.baseline, approach))
-        return metrics.eta(bulk, fine)
+        return metrics.eta(*self._over_sizes(approach, sizes, samples)[0])
 
-    def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> list[tuple[float, float]]:
-        """Mean times of an exchange's communication and of an iteration."""
+    def saved_over_sizes(self, approach: Approach, sizes: Sequence[float]) -> Array:
+        """The same of the saving, in percent of an iteration with its share of the set-up."""
+        return np.asarray(metrics.speedup_percent(*self._over_sizes(approach, sizes, SAMPLES)[1]))
+
+    def _over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int) -> Array:
+        """Mean times of an exchange's communication and of an iteration: shape (2, baseline and approach, sizes)."""
         wanted = [(a, float(s), samples) for a in (self.workload.baseline, approach) for s in sizes]
         self._prepare_sizes([w[:2] for w in dict.fromkeys(wanted) if w not in self._over], samples)
-        return [self._over[approach, float(s), samples] for s in sizes]
+        return np.array([self._over[w] for w in wanted]).T.reshape(2, 2, len(sizes))
 
     def _prepare_sizes(self, wanted: Sequence[tuple[Approach, float]], samples: int) -> None:
         """Simulate approaches at buffer sizes."""
         sampler = self.sampler
-        iterations = (1 if self._alike else samples) if self.rest else self._iterations(PER_SIZE)
+        iterations = (1 if self._alike else samples) if self.rest else self._iterations
         alike: dict[tuple[Approach, object], list[tuple[float, Compiler, list[Costs]]]] = {}
         for approach, size in wanted:
             there = self.workload.at_buffer(size)
@@ -434,14 +434,12 @@ def drawn_step(
     rest: bool,
     own: tuple[int, Workload] | None = None,
 ) -> DrawnStep:
-    """A step, or one exchange, on drawn machines, on the fewest ranks that stand for its own.
+    """A step, or one exchange, on drawn machines, on the ranks that stand for its own.
 
     `own`: the number of one exchange, and what it is instead, of other sizes.
     """
-    # Pairs among halos need an even number of ranks.
-    fewest = PART if any(w.pattern == "pt2pt" for w in step.parts) else FEWER
     parts, layouts = [*step.parts], list[Layout | None]()
-    layouts += [None] * len(parts) if rest else of_a_step(step, partial(part, most=fewest))
+    layouts += [None] * len(parts) if rest else of_a_step(step, some=True)
     if own is not None:
         number, part_ = own
         parts[number], cut = part_, layouts[number]
@@ -526,7 +524,7 @@ def compare_step(
     supported_by.check(workload, "engine")
     parts, several, sampler = workload.parts, workload.exchanges is not None, Sampler(machine)
     barrier = machine.threads.barrier.at(workload.threads)
-    first = warm_up(workload, iterations, exchanges(parts[0].pattern, parts[0].blocks))
+    first = warm_up(workload, iterations)
     base, all_bulk = [w.baseline for w in parts], [BULK] * len(parts)
     for of, one in zip(of_a_step(workload), parts, strict=True):
         check_memory_of(one, of.pattern(one), 2, 0)  # `run_step` asks the kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,10 +18,8 @@ from pready.model.workload.workload import Workload
 
 DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,), "bcast": (RANKS,)}
 """Ranks where a workload does not say."""
-PART = {"halo3d": 4, "halo3d26": 4, "sweep3d": 8}
-"""At most so many ranks along an axis stand for the others."""
-FEWER = {**PART, "halo3d": 3, "halo3d26": 3}
-"""The same where each is one of many drawn machines: η of `PART` within 4 %."""
+PART = {"halo3d": 3, "halo3d26": 3, "sweep3d": 8}
+"""At most so many ranks along an axis stand for the others; with pairs in the same step, one more of an odd number."""
 
 HELD = 40
 """Bytes that a plan holds for each user partition; of 20 to 190 plans of 8192 and 65536 partitions, 28 to 34."""
@@ -90,14 +88,15 @@ def layout(workload: Workload) -> Layout:
     )
 
 
-def part(workload: Workload, most: Mapping[str, int] = PART) -> Layout:
-    """As `layout`, axes cut to so many ranks by pattern; one that is cut wraps around, as it does far from its ends.
+def part(workload: Workload, *, even: bool = False) -> Layout:
+    """As `layout`, axes cut to `PART`; one that is cut wraps around, as it does far from its ends.
 
     Nodes stay whole, and there are at least two along an axis that is cut.
     """
-    whole, along = layout(workload), most.get(workload.pattern)
+    whole, along = layout(workload), PART.get(workload.pattern)
     if along is None:
         return whole
+    along += even and along % 2
     size = (*whole.grid, 1, 1)[:3]
     by: tuple[int, ...] = (1, 1, 1)
     if whole.ranks_per_node is not None:
@@ -111,8 +110,8 @@ def part(workload: Workload, most: Mapping[str, int] = PART) -> Layout:
     return replace(whole, grid=(x, y, z), periodic=wraps, node_grid=None if by == (1, 1, 1) else by)
 
 
-def of_a_step(workload: Workload, each: Callable[[Workload], Layout] = layout) -> list[Layout]:
-    """All ranks of each exchange of a step, or the part of them that `each` takes, the same of all.
+def of_a_step(workload: Workload, *, some: bool = False) -> list[Layout]:
+    """All ranks of each exchange of a step, or of some the part that stands for them, the same of all.
 
     Raises
     ------
@@ -134,16 +133,16 @@ def of_a_step(workload: Workload, each: Callable[[Workload], Layout] = layout) -
                 f"exchanges[{number}] has pairs, others {math.prod(grid)} ranks", valid="an even number of ranks"
             )
     wholes = [replace(w, grid=grid) for w in wholes]
-    if each is layout or any(p.pattern == "neighbours" for p in parts):
+    if not some or any(p.pattern == "neighbours" for p in parts):
         return wholes  # a list has no part that stands for it
     first = next((p for p in parts if p.pattern in PART), None)
     if first is None:
         return wholes
-    some = each(first.model_copy(update={"grid": grid}))
-    shorter = [a != b for a, b in zip((*grid, 1, 1), some.grid, strict=False)]
+    less = part(first.model_copy(update={"grid": grid}), even=any(p.pattern == "pt2pt" for p in parts))
+    shorter = [a != b for a, b in zip((*grid, 1, 1), less.grid, strict=False)]
     wraps = [tuple(p.boundaries == "periodic" or short for short in shorter) for p in parts]
     return [
-        replace(w, grid=some.grid, periodic=p, node_grid=some.node_grid) for w, p in zip(wholes, wraps, strict=True)
+        replace(w, grid=less.grid, periodic=p, node_grid=less.node_grid) for w, p in zip(wholes, wraps, strict=True)
     ]
 
 

@@ -12,8 +12,8 @@ from pready.model.equations import metrics
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload
 
-WARM_UP = 2
-"""Exchanges that go before: ranks start together, and are pulled apart within about so many."""
+WARM_UP = 1
+"""Iterations that go before: ranks start together, and one pulls them apart (docs/theory/uncertainty.md)."""
 
 
 def row(
@@ -79,9 +79,9 @@ def row(
     )
 
 
-def warm_up(workload: Workload, iterations: int, steps: int) -> int:
-    """Iterations of so many exchanges that go before those that count, if the workload has as many."""
-    return max(0, min(-(-WARM_UP // steps), workload.iterations - iterations))
+def warm_up(workload: Workload, iterations: int) -> int:
+    """Iterations that go before so many that count, if the workload has as many."""
+    return max(0, min(WARM_UP, workload.iterations - iterations))
 
 
 def exchange_s(run: Simulation, iterations: int | None = None) -> float:

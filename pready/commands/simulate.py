@@ -113,7 +113,7 @@ def _write_trace(
     supported_by.refuse_broadcast(workload, "--trace")
     step = plans(machine, workload, approaches, seed)
     with status("simulating, for the trace"):
-        text, left_out = trace(step, warm_up(workload, iterations, step[0].steps), iterations, all_cores())
+        text, left_out = trace(step, warm_up(workload, iterations), iterations, all_cores())
     write_text(path, text)
     more = f" (left out: {left_out})" if left_out else ""
     click.echo(f"wrote {path}: {approaches[0].name}{more}; open it in https://ui.perfetto.dev", err=True)

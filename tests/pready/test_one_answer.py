@@ -22,10 +22,10 @@ HALO = "examples/halo3d.toml"
 def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     seed, file = 3, tmp_path / "halo.toml"
     text = Path(HALO).read_text(encoding="utf-8")
-    file.write_text(text.replace("iterations = 1000", "iterations = 40\ngrid = [4, 2, 2]"), encoding="utf-8")
+    file.write_text(text.replace("iterations = 1000", "iterations = 10\ngrid = [3, 2, 2]"), encoding="utf-8")
     advised, what = data(capsys, "predict", file, "--seed", seed)["advice"], pready.load_workload(file)
     said = pready.predict(what, pready.load_machine("meluxina"), seed=seed, draws=0).to_dict()  # at its values
-    assert [*said["ranks"]] == [4, 2, 2]
+    assert [*said["ranks"]] == [3, 2, 2]
     bulk = said["approaches"][0]
     row = next(
         r
@@ -48,9 +48,9 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
 def test_what_stands_for_the_workloads_ranks_is_said() -> None:
     on, what = pready.load_machine("meluxina"), pready.load_workload(HALO)
     whole = what.changed(grid=(96, 1, 1))
-    assert any("ranks, 10 iterations, instead of 8 × 8 × 8, 1000" in w for w in said(on, what))
-    assert any("4 ranks, " in w and "instead of 96, 1000" in w for w in said(on, whole))
-    small = what.changed(grid=(4, 4, 4), iterations=10)
+    assert any("ranks, 4 iterations, instead of 8 × 8 × 8, 1000" in w for w in said(on, what))
+    assert any("3 ranks, " in w and "instead of 96, 1000" in w for w in said(on, whole))
+    small = what.changed(grid=(3, 3, 3), iterations=4)
     assert not any("instead of" in w for w in said(on, small))
 
 

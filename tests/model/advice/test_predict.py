@@ -235,8 +235,8 @@ def test_the_pattern_chooses_the_engine() -> None:
     on = MELUXINA.progressing("thread")
     two, many = predict(MELUXINA, LATE, draws=2), predict(on, made(**HALO, **FEW), draws=0)
     assert (two.engine, two.ranks, two.iterations) == ("timeline", (), 1)
-    assert (many.engine, many.ranks) == ("engine", (4, 4, 4))
-    assert many.iterations == 10
+    assert (many.engine, many.ranks) == ("engine", (3, 3, 3))
+    assert many.iterations == 4
     one = predict(on, made(**HALO, **FEW), engine="timeline", draws=0)
     assert (one.engine, one.ranks) == ("timeline", ())
     assert "asked for the timeline: predicted from one exchange" in one.advice.warnings[-1]
