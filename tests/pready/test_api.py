@@ -3,10 +3,12 @@
 import ast
 import importlib
 import re
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import every_command
 
 import pready
 from pready.model.advice import predict as predicting
@@ -74,6 +76,14 @@ def _many(transport: int) -> pready.Approach:
     from pready.model.approach.interfaces import MANY
 
     return pready.Approach(MANY, transport)
+
+
+@pytest.mark.parametrize("name", ["predict", "simulate", "sweep", "compare"])
+def test_numbers_by_default_are_those_of_the_command(name: str) -> None:
+    options = {"seed": 0} | {o.name: o.default for o in every_command()[name].params}
+    defaults = {n: p.default for n, p in signature(getattr(pready, name)).parameters.items() if type(p.default) is int}
+    assert "seed" in defaults
+    assert {n: options[n] for n in defaults} == defaults
 
 
 @pytest.mark.parametrize(

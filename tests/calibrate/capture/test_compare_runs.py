@@ -1,5 +1,6 @@
 """Two captured runs made by hand: what the port saved of each exchange is known to the microsecond."""
 
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,14 @@ from programs import Mpi, each_library
 
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
+from pready.calibrate.capture.workload_file import Writer
 from pready.cli import main
 from pready.model.advice.predict import predict
+from pready.model.approach.interfaces import PART, Approach
 from pready.model.machine import machine as machines
 from pready.model.workload import workload
-from pready.validate.ported import blocks_of, compare, finding, promised, saved
+from pready.show.tables.ported import _why
+from pready.validate.ported import Promise, blocks_of, compare, finding, promised, saved
 from pready.validate.prove.judgement import Saving
 
 mpi = each_library
@@ -211,6 +215,29 @@ def test_kept_or_not_on_the_promise() -> None:
     assert compare(before, step("many", 300, seed=3), (whole, each)).finding == "not kept"
     noisy = step("many", as_told, seed=3, noise_us=400)
     assert compare(before, noisy, (whole, each)).finding == "cannot be told"
+
+
+def test_the_exchange_is_named_of_which_most_is_missing() -> None:
+    """Of two that were promised as much, the one that costs, not the one that saves a little."""
+    whole = compare(step("bulk", 300), step("partitioned", 300))
+    promise = Promise(Approach(PART, 2), 0.3, 0.3, 0.3, 1e-3, 5e-4)
+    saves, costs = (
+        replace(whole.exchanges[0], name=name, promise=promise, saving=Saving(value, value, value, 10, 0.0))
+        for name, value in (("saves", 0.03), ("costs", -0.04))
+    )
+    for exchanges in ((saves, costs), (costs, saves)):
+        assert any("Most is missing in costs:" in line for line in _why(replace(whole, exchanges=exchanges)))
+
+
+@pytest.mark.parametrize(("ranks", "grid"), [(2, None), (4, [4])])
+def test_pairs_of_several_ranks_have_a_grid(ranks: int, grid: list[int] | None, tmp_path: Path) -> None:
+    pairs = step("bulk", 300)
+    (one,) = pairs.exchanges
+    pairs = replace(
+        pairs, ranks=ranks, exchanges=(replace(one, pattern=replace(one.pattern, name="pt2pt", grid=None)),)
+    )
+    text = Writer("pairs", lambda name, data: None, "auto", 0).text(pairs, "pairs", "")
+    assert tomllib.loads(text).get("grid") == grid
 
 
 def test_sends_of_threads_need_a_word(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,6 +79,7 @@ def test_a_finding(probe: str, given: Answers, grade: str, said: str) -> None:
         (record("0-3", "4-7"), "good", "2 ranks on 1 node, each bound to 4 cores of its own"),
         (record("0-7", "0-7"), "care", "not bound"),
         (record("0", "1"), "care", "each bound to 1 core of its own"),
+        (record("0-3", "4"), "care", "each bound to 1 core of its own"),
         (record("0-1", "0-1", "0-1"), "bad", "3 ranks share 2 cores"),
         (record("0-1"), "bad", "one rank"),
     ],

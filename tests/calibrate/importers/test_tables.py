@@ -349,6 +349,9 @@ def test_tests_of_imb() -> None:
     stream = read(imb("Uniband", "", messages, table)).observations.stream
     assert stream is not None
     assert stream.medians[1024.0] == pytest.approx(us(1024) * 1e-6, rel=1e-3)
+    for said, some in (("= 4", 2), ("= 8", 4), ("= 8\n# ( 3 groups of 2 processes each)", 3)):
+        pairs = imb("Uniband", "", messages, table).replace(b"= 2", said.encode())
+        assert read(pairs).beside.pair_rates[some].medians[1024.0] == pytest.approx(1e6 / us(1024), rel=1e-3)
     several = imb("Multi-Biband", "", messages, table).replace(b"= 2", b"= 8")
     found = read(imb("Biband", "", messages, table) + several)
     assert "not used: IMB Biband of pairs, as several pairs both ways at once" in found.notes

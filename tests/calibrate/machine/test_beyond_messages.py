@@ -9,6 +9,7 @@ from pready.calibrate.importers import ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together
 from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.machine.values import adapter_from_pairs
 from pready.calibrate.machine.values.adapter_from_pairs import adapter_of
 from pready.calibrate.machine.values.beyond_messages import terms
 from pready.calibrate.machine.values.segments import one_way
@@ -114,7 +115,7 @@ def test_pairs_show_contexts_and_the_adapter() -> None:
     assert terms(four.beside, MACHINE).parts == ["adapter"]
 
 
-def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
+def test_an_adapter_is_recovered_from_the_pairs_of_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each rank sends a message every 130 ns, the adapter one every 12 ns and 12.3 GB/s: 32 ranks show its gap, 2 do
     not."""
     own, gap, rate = 130e-9, 12e-9, 12.3e9
@@ -132,6 +133,10 @@ def test_an_adapter_is_recovered_from_the_pairs_of_its_node() -> None:
         assert low <= gap <= high
         if known:
             assert adapter.gap.value == pytest.approx(gap, rel=0.15)
+    # Where the answers alone would take longer than the windows took, the gap is at most that of the rate.
+    monkeypatch.setattr(adapter_from_pairs, "one_way", lambda machine, size: 1.0)
+    slower = adapter_of(MACHINE, beside(of_pairs(2, {8: 1 / 40e-9})).pair_rates, {})
+    assert slower.gap.interval == pytest.approx((5e-9, 40e-9), rel=0.01)
 
 
 def test_threads_in_ping_pongs_of_their_own() -> None:

@@ -234,6 +234,7 @@ def test_a_part_has_whole_nodes() -> None:
     assert part(workload(grid=[12, 12, 12], node_grid=[3, 2, 1])).grid == (6, 4, 3)
     assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).grid == (12, 3, 3)
     assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).node_grid == (12, 1, 1)
+    assert part(workload(grid=[12, 12, 12], node_grid=[1, 1, 2])).node_grid == (1, 1, 2)
     assert part(workload(grid=[12, 12, 12], ranks_per_node=18)).grid == (12, 12, 12)
 
 
