@@ -17,6 +17,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # No test is about time: on a busy machine, or with a library's first import in it, an example may take long.
 # The same examples in each run, so that what fails fails again; others: pytest --hypothesis-profile others.
+pytest_plugins = ["predicted_once"]
+
 EXAMPLES = round(50 * float(os.environ.get("PREADY_EXAMPLES", "1")))
 settings.register_profile("same", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.register_profile("others", deadline=None)

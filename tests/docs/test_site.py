@@ -23,6 +23,8 @@ from pready.model.timeline.terms import TERMS
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload, load
 
+pytestmark = pytest.mark.usefixtures("predicted_once")
+
 README = Path("README.md")
 PAGES = [README, *sorted(Path("docs").rglob("*.md"))]
 ELSEWHERE = (

@@ -13,6 +13,8 @@ from pready.cli import main
 from pready.model.result.prediction import Prediction
 from pready.show.tables.answer import bare, from_to, partitioned, saved, today, way
 
+pytestmark = pytest.mark.usefixtures("predicted_once")
+
 WIDTH, LINES = 80, 22
 EXAMPLES = sorted(p for p in Path("examples").glob("*.toml") if p.stem != "halo3d")
 MACHINES = ("meluxina", "niagara", "mutrino")

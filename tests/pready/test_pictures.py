@@ -30,6 +30,8 @@ from pready.show.figures.idle_waves import _planes, idle_waves
 from pready.show.figures.svg import svg
 from pready.show.figures.tornado import tornado
 
+pytestmark = pytest.mark.usefixtures("predicted_once")
+
 MELUXINA = machines.load("meluxina")
 
 

@@ -15,6 +15,8 @@ from pready.model.advice.predict import predict
 from pready.model.machine import machine
 from pready.model.workload import workload
 
+pytestmark = pytest.mark.usefixtures("predicted_once")
+
 
 class Fetched(HTMLParser):
     """What a browser would fetch."""

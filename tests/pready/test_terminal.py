@@ -18,6 +18,8 @@ from pready.model.common.units import Unit, format_change, format_quantity, form
 from pready.show.terminal.plain_text import SPELT, plain
 from pready.show.terminal.table import Readable
 
+pytestmark = pytest.mark.usefixtures("predicted_once")
+
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 COMMANDS = (
     ("predict", HALO),

@@ -29,6 +29,8 @@ from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
 from pready.whatif.table import Table
 
+pytestmark = pytest.mark.usefixtures("predicted_once")
+
 MELUXINA = machine.load("meluxina")
 HALO = workload.load("examples/halo3d.toml")
 LAGGARD = workload.load("examples/laggard.toml")
