@@ -29,6 +29,7 @@ from pready.model.common.arrays import Array
 from pready.model.common.units import format_time
 
 DRAWS = 400
+FEWEST_FOR_A_LINE = 3  # sizes of the time curve: a line and one to spare
 FEWEST_SIZES = 6  # of the time curve: two segments of three
 FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
 FEWEST_OF_OTHERS = {"gap": 2, "send": 2, "receive": 2}
@@ -72,10 +73,10 @@ def fit(observed: Observations, rng: np.random.Generator, *, draws: int = DRAWS)
     """
     curves = derive(observed)
     time = curves["time"]
-    if len(time) < 3:
+    if len(time) < FEWEST_FOR_A_LINE:
         raise ThinDataError(
             f"{len(time)} message size{'s were' if len(time) != 1 else ' was'} timed",
-            valid=f"at least {FEWEST_SIZES}",
+            valid=f"at least {FEWEST_FOR_A_LINE}",
             measure_next=_more_sizes(time.size),
         )
     grid = np.unique(np.concatenate([series.size for series in curves.values()]))

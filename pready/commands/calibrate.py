@@ -176,8 +176,11 @@ def _say_measured(outcome: Outcome, raw: Path) -> None:
 
 
 def _write_machine(raw: Path, output: Path, seed: int, *, intra: bool, adds: bool) -> None:
-    with status("fitting"):
-        done = fit_file(raw, name=output.stem, seed=seed)
+    try:
+        with status("fitting"):
+            done = fit_file(raw, name=output.stem, seed=seed)
+    except ThinDataError as thin:
+        raise PreadyError(thin.problem, valid=f"{thin.valid}: the same command measures on", source=str(raw)) from None
     if intra:
         text, told = within_node.added(output, done, raw)
     else:

@@ -142,7 +142,11 @@ def test_with_mpich_it_calibrates_captures_and_predicts(installed: Path, tmp_pat
         return run(installed / "pready", *words, environment=own, cwd=tmp_path)
 
     little = ("--threads", "2", "--budget", "4 s", "--measure", "pingpong")
-    pready("calibrate", "--launcher", "mpiexec -n 2", *little, "-o", "m.toml")
+    calibrate = ("calibrate", "--launcher", "mpiexec -n 2", *little, "-o", "m.toml")
+    while not (tmp_path / "m.toml").exists():  # on a busy machine a budget buys less, and the same command measures on
+        words = [str(installed / "pready"), *calibrate]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env=own, cwd=tmp_path, timeout=600)
+        assert done.returncode == 0 or "the same command measures on" in done.stderr, done.stderr
     halo = "7 4 1 1 1 6000 600 60 0 0 20 2 500 laggard 0.1 isend truth"
     pready("capture", "-o", "run", "--", "mpiexec", "-n", "4", mpich.stencil(), *halo.split())
     pready("workload", "run", "-o", "app.toml")

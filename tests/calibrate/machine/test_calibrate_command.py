@@ -45,6 +45,9 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert (out.read_text(), edited in capsys.readouterr().err) == (edited, False)
     assert main([*fit, "--overwrite"]) == 0
     assert out.read_text() != edited
+    two = written_to(tmp_path / "two.jsonl", [(p, r) for p, r in records() if p.get("bytes") in (1, 16)])
+    assert main(["calibrate", "--raw", str(two), "-o", "two.toml"]) == 2
+    assert "two.jsonl: 2 message sizes were timed; valid: at least 3: the same command" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
