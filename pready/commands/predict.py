@@ -77,10 +77,6 @@ def predict(
         raise PreadyError(
             f"--plot {kind} of several exchanges per step", valid="--plot sensitivity, or a file with one of them"
         )
-    if what.exchanges is not None and output is not None:
-        raise PreadyError(
-            "no page (-o) of several exchanges per step", valid="--json, --plot sensitivity, or a file with one"
-        )
     names = [] if what.exchanges is None else [part.name for part in what.parts]
     if exchange is not None and exchange not in names:
         wrong = f"--exchange {exchange}{did_you_mean(exchange, names)}"
@@ -90,7 +86,7 @@ def predict(
 
         page.check(output, on, workload)
     with status("predicting") as said:
-        whole = None if not names or as_json or every else [name for name in names if name == exchange]
+        whole = None if not names or as_json or every or output else [name for name in names if name == exchange]
         prediction = predicted(on, what, library=library, seed=seed, min_gain=min_gain, whole=whole)
         prediction = replace(prediction, example="--machine" not in options.given(context))
         if picture is not None:

@@ -1,5 +1,6 @@
 """Pictures: labels do not overlap, colours show on white and on black, SVG text is text."""
 
+import html
 import re
 from functools import cache
 from pathlib import Path
@@ -7,11 +8,13 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from command_line import out as printed
 from command_line import refused
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from readable import check_readable
 
+import pready
 from pready.cli import main
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import predict
@@ -29,6 +32,7 @@ from pready.show.figures.gain_map import gain_map
 from pready.show.figures.idle_waves import _planes, idle_waves
 from pready.show.figures.svg import svg
 from pready.show.figures.tornado import tornado
+from pready.show.tables.answer import decision, of_exchange
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -235,14 +239,20 @@ def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:
 
 
 @pytest.mark.thorough
-def test_of_a_step_only_the_sensitivity_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_step_has_a_page_and_the_pictures_that_it_can_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     step, out = tmp_path / "step.toml", tmp_path / "step.svg"
     text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
     step.write_text(text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8")
     said = "--plot size of several exchanges per step; valid: --plot sensitivity, or a file with one of them"
     assert said in refused(capsys, "predict", step, "--plot", "size", out)
-    said = refused(capsys, "predict", step, "-o", tmp_path / "page")
-    assert "no page (-o) of several exchanges per step; valid: --json, --plot" in said
-    assert [*tmp_path.iterdir()] == [step]
-    assert main(["predict", str(step), "--plot", "sensitivity", str(out)]) == 0
+    folder = tmp_path / "page"
+    shown = " ".join(printed(capsys, "predict", step, "--plot", "sensitivity", out, "-o", folder).split())
     assert "2 exchanges" in out.read_text(encoding="utf-8")
+    page = html.unescape(re.sub("<[^>]*>", "", (folder / "index.html").read_text(encoding="utf-8")))
+    made = pready.predict(step)
+    said = [line.plain for line in decision(made)]
+    assert all(line in shown for line in said)
+    assert all(line in " ".join(page.split()) for line in (*said, *map(of_exchange, made.exchanges)))
+    check_readable(of_prediction.figure("step", MELUXINA, pready.load_workload(step), made))

@@ -32,6 +32,8 @@ TITLES = {
     "exchange": "One exchange alone, bulk above",
 }
 """Headings of the pictures on each page."""
+TITLES_OF_STEP = {"step": "What each exchange saves", "sensitivity": "What the saving rests on"}
+"""Of a step of several exchanges."""
 
 
 def check(path: Path) -> None:
@@ -80,9 +82,11 @@ def pictures_of(machine: Machine, workload: Workload, prediction: Prediction) ->
     from pready.show.figures import prediction_pictures as of_prediction
     from pready.show.figures.svg import svg
 
-    titles = dict(TITLES)
-    if supported_by.beyond(workload, "timeline") is not None:
+    titles = dict(TITLES_OF_STEP if prediction.exchanges else TITLES)
+    if not prediction.exchanges and supported_by.beyond(workload, "timeline") is not None:
         del titles["exchange"]
+    if prediction.exchanges and not prediction.sensitivity:
+        del titles["sensitivity"]
     drawn = ((title, of_prediction.figure(k, machine, workload, prediction)) for k, title in titles.items())
     return [(title, svg(figure, alone=False)) for title, figure in drawn]
 

@@ -28,6 +28,7 @@ from pready.show.figures.decision_map import decision_map
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.figures.gain_map import gain_map
+from pready.show.figures.step_savings import step_savings
 from pready.show.figures.tornado import tornado
 from pready.show.tables.prediction import best_per_interface
 from pready.whatif.fields import axis
@@ -160,12 +161,18 @@ def _sensitivity(title: str, machine: Machine, workload: Workload, prediction: P
     return tornado(title, prediction.sensitivity[:MOST_LEVERS], 100 * prediction.advice.min_gain)
 
 
+def _step(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    rows = [(f"{e.workload['name']}, alone", e.advised) for e in prediction.exchanges]
+    return step_savings(title, [*rows, ("the step", prediction.advised)], 100 * prediction.advice.min_gain)
+
+
 _DRAWN = {
     "size": _over_size,
     "messages": _messages_and_size,
     "map": _map,
     "exchange": _exchange,
     "sensitivity": _sensitivity,
+    "step": _step,
 }
 
 

@@ -22,9 +22,9 @@ from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures.files import pictures_of
 from pready.show.pages.page import Part, drawn, page
-from pready.show.tables.answer import answer
+from pready.show.tables.answer import answer, of_exchange
 from pready.show.tables.machine import machine_view
-from pready.show.tables.prediction import prediction_view
+from pready.show.tables.prediction import prediction_view, ways_table
 
 _CITE = (
     f"Please cite pready {VERSION} (The pready developers, {RELEASED}, BSD-3-Clause; CITATION.cff in its repository), "
@@ -73,9 +73,12 @@ def write(
     pictures = pictures_of(machine, workload, prediction)
     sections: list[tuple[str, Part]] = [("", Group(*answer(prediction)))]
     sections += [(title, drawn(svg)) for title, svg in pictures[:1]]
-    sections.append(("Every way", prediction_view(prediction, every_row=True, explained=True)))
+    every = "The whole step" if prediction.exchanges else "Every way"
+    sections.append((every, prediction_view(prediction, every_row=True, explained=True)))
+    for e in prediction.exchanges:
+        sections.append((str(e.workload["name"]), Group(Text(of_exchange(e)), ways_table(e, every_row=False))))
     sections += [(title, drawn(svg)) for title, svg in pictures[1:]]
-    beyond = supported_by.beyond(workload, "timeline")
+    beyond = None if prediction.exchanges else supported_by.beyond(workload, "timeline")
     if not pictures:
         sections.append(("", Text(f"No pictures: Matplotlib is not installed ({command('plot')}).")))
     elif beyond:

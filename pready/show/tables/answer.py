@@ -46,12 +46,16 @@ def decision(prediction: Prediction) -> list[Text]:
 
 
 def answer_of_exchange(exchange: Prediction, step: Prediction) -> list[Text]:
-    """The step's verdict, and what to do of one exchange: alone it may save too little, and with the others enough."""
+    """The step's verdict, and what to do of one exchange."""
+    return [*decision(step), Text(of_exchange(exchange))]
+
+
+def of_exchange(exchange: Prediction) -> str:
+    """What to do of one exchange of a step: alone it may save too little, and with the others enough."""
     name, best = exchange.workload["name"], exchange.advised
     if exchange.advice.verdict == "do not port":
-        return [*decision(step), Text(f"{name} stays as it is: {way(best)} would save {saved(best)} of a step.")]
-    said = f"{name}: {way(best)}, which alone saves {saved(best)} of a step{to_program(exchange)}."
-    return [*decision(step), Text(said)]
+        return f"{name} stays as it is: {way(best)} would save {saved(best)} of a step."
+    return f"{name}: {way(best)}, which alone saves {saved(best)} of a step{to_program(exchange)}."
 
 
 def _headed(verdict: Verdict, head: str, said: str) -> Text:

@@ -54,7 +54,7 @@ def prediction_view(
     """
     if prediction.advice.doubt and not every_row and not explained:
         return Group(*answer(prediction), Text("--all: what the model says all the same", style="dim"))
-    table = step_table(prediction) if prediction.exchanges else _table(prediction, every_row=every_row)
+    table = step_table(prediction) if prediction.exchanges else ways_table(prediction, every_row=every_row)
     said = answer(prediction, explained=explained) if of is None else answer_of_exchange(prediction, of)
     parts: list[RenderableType] = [*said, *_reasons(prediction, explained=explained)]
     parts += [Text(""), table]
@@ -67,7 +67,8 @@ def prediction_view(
     return Group(*parts)
 
 
-def _table(prediction: Prediction, *, every_row: bool) -> RenderableType:
+def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
+    """A line per way to send; `every_row`: all numbers of messages and VCIs, and what the library cannot do."""
     rows = prediction.approaches if every_row else best_per_interface(prediction)
     can = [r for r in rows if r.available]
     shown = can if every_row or len(can) <= MOST_ROWS else _first(prediction, can)
