@@ -143,7 +143,7 @@ def machines() -> str:
         "# Shipped machines",
         "",
         "Profiles of the systems of the papers and of clusters whose owners published measurements: no substitute for "
-        "[measuring yours](../howto/your-machine.md). `pready machines NAME` shows every value with its interval and "
+        "[measuring yours](measuring.md). `pready machines NAME` shows every value with its interval and "
         "source.",
         "",
         "| fabric | profile | bandwidth | measured, published, assumed | library | described by |",

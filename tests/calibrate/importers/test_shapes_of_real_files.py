@@ -271,9 +271,9 @@ def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: Capsy
 
 
 def test_a_cray_ex_user_gets_from_files_to_a_verdict(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
-    """The commands of docs/howto/cray-ex.md as printed there, on OSU's files in a folder and the example workload."""
-    page = Path("docs/howto/cray-ex.md").read_text(encoding="utf-8")
-    commands = [line[2:] for line in page.splitlines() if line.startswith("$ pready")]
+    """The commands of docs/reference/measuring.md for an HPE Cray EX, on OSU's files and the example workload."""
+    page = Path("docs/reference/measuring.md").read_text(encoding="utf-8")
+    commands = [line[2:] for line in page.splitlines() if line.startswith("$ pready") and "ex.toml" in line]
     shutil.copy("examples/halo3d.toml", tmp_path / "halo.toml")
     monkeypatch.chdir(tmp_path)
     Path("osu").mkdir()
