@@ -215,7 +215,7 @@ def _warn(done: Calibration) -> None:
 @click.argument("files", type=click.Path(path_type=Path), metavar="FILE|FOLDER...", nargs=-1)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
 @options.library("MPI library of the results ('pready libraries').")
-@click.option("--fabric", type=click.Choice(get_args(Fabric)), help="Network of the results.")
+@click.option("--fabric", type=click.Choice(get_args(Fabric)), help="Network that the results were measured on.")
 @click.option("--command", "only", default="", metavar="TEXT", help="Only runs whose command line contains it.")
 @click.option(
     "--intra",

@@ -33,8 +33,8 @@ def validate(context: click.Context, what: str, as_json: bool, machine: str, see
     """Hold predictions against the papers' claims, against published measurements on real machines (fabrics), or
     against SST on one router (sst), which keeps its runs in the user's cache.
 
-    Exit status: 0 if every claim is ok or known to be off, and every limit of sst is kept, but not on a machine made
-    wrong on purpose; 1 otherwise; 2 for bad input.
+    Exit status: 0 if every claim is ok or known to be off, every limit of sst is kept, and a machine made wrong on
+    purpose fails; 1 otherwise; 2 for bad input.
     """
     head = {"version": VERSION, "seed": seed}
     if what == "sst":

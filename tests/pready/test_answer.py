@@ -53,7 +53,8 @@ def test_the_second_line_says_way_saving_interval_and_probability(made: Predicti
 def test_the_first_line_is_about_partitioned_communication(made: Prediction) -> None:
     """No gain where the library sends nothing early, what it would be if it did, and for whom that speaks."""
     said = partitioned(replace(made, example=True)).plain
-    assert said.startswith("Partitioned (MPI_Psend): no gain with mpich-release on MeluXina (an example), -")
+    assert said.startswith("Partitioned (MPI_Psend): no gain with mpich-release on MeluXina (an example), ")
+    assert " % longer (" in said
     assert "it sends nothing before the last MPI_Pready; if it did (MPICH with pull request 6314) " in said
     early = pready.predict("examples/laggard.toml", "meluxina", library="mpich-6314", draws=0)
     assert partitioned(early).plain.startswith("Partitioned (MPI_Psend): saves ")

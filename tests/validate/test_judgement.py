@@ -99,11 +99,13 @@ def test_the_words() -> None:
         return decision("Pt2Pt many in 8", judged, shared, "--rounds 9")
 
     assert said(rounds(0.1, 0.1, 0.1, 0.1)) == (
-        "Port: Pt2Pt many in 8 saved 10.0 % of an iteration (10.0 to 10.0 over 4 rounds); 10.0 % predicted (8.0 to "
-        "12.0); 1 % is asked for. The prediction is confirmed."
+        "Port: Pt2Pt many in 8 saved 10.0 % of an iteration (10.0 to 10.0 % over 4 rounds); 10.0 % predicted (8.0 to "
+        "12.0 %); 1 % is asked for. The prediction is confirmed."
     )
     assert "less than half of what was predicted" in said(rounds(0.04, 0.04, 0.04, 0.041))
-    assert said(rounds(-0.02, -0.02, -0.02, -0.021)).startswith("Do not port: Pt2Pt many in 8 lost 2.0 % of an ")
+    assert said(rounds(-0.02, -0.02, -0.02, -0.021)).startswith(
+        "Do not port: Pt2Pt many in 8 made an iteration 2.0 % longer "
+    )
     noisy = rounds(0.12, -0.02, 0.05, 0.03)
     assert said(noisy).startswith("Too noisy to judge: ")
     assert "It is clearly less than predicted." not in said(noisy)

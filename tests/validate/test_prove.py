@@ -239,7 +239,7 @@ def test_the_best_that_was_measured_is_named_where_it_is_clearly_another() -> No
 
     advised, others = saved("advised", 0.1), [saved("worse", 0.05), saved("best", 0.2), saved("second", 0.15)]
     assert session._better(advised, [advised, *others]) == [
-        "measured best: best saved 20.0 % of an iteration (19.0 to 21.0)"
+        "measured best: best saved 20.0 % of an iteration (19.0 to 21.0 %)"
     ]
     assert session._better(advised, [advised, others[0], saved("as good", 0.115)]) == []
 

@@ -18,13 +18,13 @@ def percent(share: float) -> str:
 
 def between(low: float, high: float) -> str:
     """An interval in per cent."""
-    return f"{100 * low:z.1f} to {100 * high:z.1f}"
+    return f"{100 * low:z.1f} to {100 * high:z.1f} %"
 
 
 def _saved(saving: Saving) -> str:
-    verb, rounds = "saved" if saving.value >= 0 else "lost", f"{saving.rounds} round{'s' * (saving.rounds != 1)}"
+    by, rounds = percent(abs(saving.value)), f"{saving.rounds} round{'s' * (saving.rounds != 1)}"
     told = f" ({between(*saving.ends)} over {rounds})" if math.isfinite(saving.half) else ""
-    return f"{verb} {percent(abs(saving.value))} of an iteration{told}"
+    return f"saved {by} of an iteration{told}" if saving.value >= 0 else f"made an iteration {by} longer{told}"
 
 
 def _more(rounds: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rich.text import Text
 
@@ -54,7 +55,7 @@ def of_exchange(exchange: Prediction) -> str:
     """What to do of one exchange of a step: alone it may save too little, and with the others enough."""
     name, best = exchange.workload["name"], exchange.advised
     if exchange.advice.verdict == "do not port":
-        return f"{name} stays as it is: {way(best)} would save {saved(best)} of a step."
+        return f"{name} stays as it is: {way(best)} would {effect(best, 'save', 'a step')}."
     return f"{name}: {way(best)}, which alone saves {saved(best)} of a step{to_program(exchange)}."
 
 
@@ -86,8 +87,8 @@ def _as_it_is(prediction: Prediction, asked: Partitioned, where: str) -> str:
     if asked.if_early is None or asked.verdict != "do not port":
         return f"{supported(prediction, row, asked.verdict, f' with {where}')}{_unless(asked)}"
     if asked.unknown:
-        return f"no gain with {where}, {saved(row)}{_unless(asked)}"
-    return f"no gain with {where}, {saved(row)}: it sends nothing before the last MPI_Pready"
+        return f"no gain with {where}, {longer(row) or saved(row)}{_unless(asked)}"
+    return f"no gain with {where}, {longer(row) or saved(row)}: it sends nothing before the last MPI_Pready"
 
 
 def _unless(asked: Partitioned) -> str:
@@ -98,8 +99,9 @@ def _if_early(asked: Partitioned) -> str:
     row = asked.if_early
     if row is None:
         return ""
-    by = f"{row.needs} would save" if asked.row is None else f"if it did ({row.needs})"
-    return f"; {by} {saved(row)}, probability {chance(row.probability)}"
+    by = row.needs if asked.row is None else f"if it did ({row.needs}) it"
+    would = f"take {longer(row)}" if longer(row) else f"save {saved(row)}"
+    return f"; {by} would {would}, probability {chance(row.probability)}"
 
 
 def supported(prediction: Prediction, row: ApproachPrediction, verdict: Verdict, where: str = "") -> str:
@@ -109,7 +111,8 @@ def supported(prediction: Prediction, row: ApproachPrediction, verdict: Verdict,
     if verdict == "port":
         return f"saves {saved(row)} of {step}{where}{sure}: {times(prediction, row)}"
     least = f" that it saves {100 * prediction.advice.min_gain:g} %" if sure else ""
-    return f"{'undecided' if verdict == 'undecided' else 'no gain'}{where}, {saved(row)} of {step}{sure}{least}"
+    change = f"{step} {longer(row)}" if longer(row) else f"{saved(row)} of {step}"
+    return f"{'undecided' if verdict == 'undecided' else 'no gain'}{where}, {change}{sure}{least}"
 
 
 def today(prediction: Prediction) -> Text:
@@ -131,7 +134,19 @@ def to_program(prediction: Prediction) -> str:
     efforts = dict.fromkeys(e.advised.approach.interface.effort for e in ported)
     settings = [s for s in advice.settings if not prediction.exchanges or "per neighbour" not in s]  # as in the table
     said = [*filter(None, efforts), *settings]
-    return f"; to program: {', '.join(said)}" if said and advice.verdict != "do not port" else ""
+    if not said or advice.verdict == "do not port":
+        return ""
+    return f"; to program: {', '.join(said)}{_of_rma(prediction, ported)}"
+
+
+def _of_rma(prediction: Prediction, ported: Sequence[Prediction]) -> str:
+    """Where the costs of RMA that is advised were measured, and what becomes of its calls."""
+    synchronised = {e.advised.approach.interface.sync for e in ported if e.advised.approach.interface.one_sided}
+    if not synchronised:
+        return ""
+    calls = "; MPI_Win_post, start, complete and wait may be deprecated (MPI forum, issue 558)"
+    measured = f"RMA's costs were measured in {prediction.library} on {prediction.machine}"
+    return f"; {measured}{calls if 'active' in synchronised else ''}"
 
 
 def _ported(step: Prediction) -> list[Prediction]:
@@ -152,6 +167,21 @@ def way(row: ApproachPrediction) -> str:
     counted = [f"{n} per neighbour"] if n > 1 else []
     counted += [f"{vcis} VCIs"] if vcis > 1 else []
     return f"{interface.says} ({', '.join([interface.name, *counted])})"
+
+
+def longer(row: ApproachPrediction) -> str:
+    """By how much an iteration takes longer with a way, with its 95 % interval; empty if it does not."""
+    if row.speedup_percent >= 0 or bare(row.speedup_percent) == "0":
+        return ""
+    ends = -row.speedup_high_percent, -row.speedup_low_percent
+    by, unit, interval = saved_percent(-row.speedup_percent, *ends).partition(" %")
+    return f"{by}{unit} longer{interval}"
+
+
+def effect(row: ApproachPrediction, saves: str = "saves", step: str = "an iteration") -> str:
+    """What a way does to an iteration, as a predicate."""
+    makes = "make" if saves == "save" else "makes"
+    return f"{makes} {step} {longer(row)}" if longer(row) else f"{saves} {saved(row)} of {step}"
 
 
 def saved(row: ApproachPrediction) -> str:

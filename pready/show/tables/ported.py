@@ -41,9 +41,10 @@ def ported_view(compared: Compared, min_gain: float) -> RenderableType:
 
 
 def _told(saving: Saving) -> str:
-    verb = "saves" if saving.value >= 0 else "costs"
+    by = percent(abs(saving.value))
     told = "too few steps for an interval" if saving.half == float("inf") else between(*saving.ends)
-    return f"the port {verb} {percent(abs(saving.value))} of an iteration ({told})"
+    saves = f"saves {by} of an iteration" if saving.value >= 0 else f"makes an iteration {by} longer"
+    return f"the port {saves} ({told})"
 
 
 def _why(c: Compared) -> list[str]:

@@ -139,7 +139,8 @@ def _notes(prediction: Prediction, *, explained: bool) -> list[RenderableType]:
     run = prediction.run_speedup_percent
     if run is not None:
         share = f"{100 * (prediction.share or 0):g} %"
-        said.insert(0, f"saves {bare(run)} % of the whole run: these steps are {share} of it")
+        whole = f"saves {bare(run)} % of the whole run" if run >= 0 else f"makes the whole run {bare(-run)} % longer"
+        said.insert(0, f"{whole}: these steps are {share} of it")
     hanging = Table.grid(padding=(0, 1, 0, 0))
     hanging.add_column(no_wrap=True)
     hanging.add_column(overflow="fold")

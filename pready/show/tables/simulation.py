@@ -17,7 +17,7 @@ from pready.model.result.prediction import ApproachPrediction, availability_of
 from pready.model.result.verdict import MIN_GAIN, verdict
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
-from pready.show.tables.answer import VERDICT_STYLE, from_to, saved
+from pready.show.tables.answer import VERDICT_STYLE, effect, from_to
 from pready.show.terminal.table import Readable
 
 Rows = list[tuple[ApproachPrediction, Simulation]]
@@ -66,7 +66,7 @@ def _decision(rows: Rows) -> Text:
     if row is bulk:
         return Text("Nothing to compare: this is how it is sent today.")
     head = {"port": "Pays", "do not port": "Does not pay", "undecided": "Undecided"}[found]
-    said = f": on {ranks} ranks {row.name} saves {saved(row)} of an iteration"
+    said = f": on {ranks} ranks {row.name} {effect(row)}"
     times = from_to(bulk.iteration_s, row.iteration_s)
     return Text.assemble((head, VERDICT_STYLE[found]), f"{said}: {times}, η = {row.eta:.2f}×.")
 
