@@ -144,9 +144,8 @@ def _of_rma(prediction: Prediction, ported: Sequence[Prediction]) -> str:
     synchronised = {e.advised.approach.interface.sync for e in ported if e.advised.approach.interface.one_sided}
     if not synchronised:
         return ""
-    calls = "; MPI_Win_post, start, complete and wait may be deprecated (MPI forum, issue 558)"
-    measured = f"RMA's costs were measured in {prediction.library} on {prediction.machine}"
-    return f"; {measured}{calls if 'active' in synchronised else ''}"
+    calls = ", which MPI may deprecate (MPI forum, issue 558)" if "active" in synchronised else ""
+    return f"{calls}; RMA's costs were measured in {prediction.library} on {prediction.machine}"
 
 
 def _ported(step: Prediction) -> list[Prediction]:
