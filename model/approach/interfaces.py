@@ -17,7 +17,8 @@ Mechanism = Literal["none", "communicators", "tags", "windows", "endpoints"]
 
 SYNCHRONISATION: Mapping[Sync, str] = {
     "none": "",
-    "active": "MPI_Win_post and MPI_Win_wait at the target, MPI_Win_start and MPI_Win_complete at the origin",
+    "active": "MPI_Win_post and MPI_Win_wait at the target, MPI_Win_start and MPI_Win_complete at the origin, "
+    "which MPI may deprecate (MPI forum, issue 558)",
     "passive": "MPI_Win_lock once, then MPI_Win_flush and a message that tells the target",
 }
 """MPI's calls by kind of synchronisation. None is MPI_Win_fence, which makes all ranks of the window wait."""

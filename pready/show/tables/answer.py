@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from rich.text import Text
 
@@ -136,16 +135,9 @@ def to_program(prediction: Prediction) -> str:
     said = [*filter(None, efforts), *settings]
     if not said or advice.verdict == "do not port":
         return ""
-    return f"; to program: {', '.join(said)}{_of_rma(prediction, ported)}"
-
-
-def _of_rma(prediction: Prediction, ported: Sequence[Prediction]) -> str:
-    """Where the costs of RMA that is advised were measured, and what becomes of its calls."""
-    synchronised = {e.advised.approach.interface.sync for e in ported if e.advised.approach.interface.one_sided}
-    if not synchronised:
-        return ""
-    calls = ", which MPI may deprecate (MPI forum, issue 558)" if "active" in synchronised else ""
-    return f"{calls}; RMA's costs were measured in {prediction.library} on {prediction.machine}"
+    rma = any(e.advised.approach.interface.one_sided for e in ported)  # advised only where its costs are known
+    measured = f"; RMA's costs were measured in {prediction.library} on {prediction.machine}" if rma else ""
+    return f"; to program: {', '.join(said)}{measured}"
 
 
 def _ported(step: Prediction) -> list[Prediction]:
