@@ -317,10 +317,3 @@ def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3
     scaled = value / scale
     kept = least if abs(scaled) < 100 else digits
     return f"{scaled:.0f} {name}" if 10**kept <= abs(scaled) < 1e7 else f"{scaled:.{kept}g} {name}"
-
-
-def format_change(percent: float) -> str:
-    """A change in percent: ``+3.1 %``, ``-12 %``; ``0 %`` below what one digit shows."""
-    if abs(percent) < 0.05:
-        return "0 %"
-    return f"{percent:+.1f} %" if abs(percent) < 1000 else f"{percent:+.0f} %"

@@ -17,6 +17,5 @@ def compare(workload: Sequence[str], **how: Any) -> None:
     """Predict each WORKLOAD (a TOML file), for all combinations of some fields' values, side by side.
 
     A row per combination: best approach, η, change of iteration time, verdict, and the buffers worth porting.
-    With several libraries a note for each after the first names the approaches whose time it changes.
     """
-    sweep_and_compare.run(workload, beside=True, **how)
+    sweep_and_compare.run(workload, **how)

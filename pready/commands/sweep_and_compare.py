@@ -18,7 +18,7 @@ from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
 from pready.show.tables.whatif import flat, table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress
-from pready.whatif import extrap, libraries
+from pready.whatif import extrap
 from pready.whatif.executors import of_this_job
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.kept import Kept
@@ -64,17 +64,15 @@ def run(
     min_gain: float,
     as_json: bool,
     picture: Path | None,
-    beside: bool = False,
 ) -> None:
     """Predict each workload at all combinations of the fields' values; show or write their table.
 
-    `beside`: what each library changes as a note. Unless buffers vary, with those for which the best way pays.
+    Unless buffers vary, with those for which the best way pays.
     """
     axes, work = _work([parse_axis(text) for text in fields])
     workloads = [options.read_workload(text) for text in texts]
     points = product(load(machine), workloads, axes, library=library, work=work)
-    beside = beside and not every and any(axis.field == "library" for axis in axes)
-    how = Options(min_gain=min_gain, every=every or beside, sizes=sizes_wanted(axes))
+    how = Options(min_gain=min_gain, every=every, sizes=sizes_wanted(axes))
     if output == STANDARD_OUTPUT and as_json:
         raise PreadyError("-o - and --json both go to standard output", valid="one of them")
     file = None if output == STANDARD_OUTPUT else output
@@ -90,8 +88,6 @@ def run(
     if file is not None and before < len(keys):
         check_new(file)  # else its rows are compared
     table = _computed(points, workloads, axes, how, work, kept, keys)
-    if beside:
-        table = libraries.beside(table)
     if picture is not None:
         picture_files.draw_table(picture, table, min_gain)
     if file is not None:

@@ -252,7 +252,7 @@ def test_a_step_has_a_page_and_the_pictures_that_it_can_have(
     assert "2 exchanges" in out.read_text(encoding="utf-8")
     page = html.unescape(re.sub("<[^>]*>", "", (folder / "index.html").read_text(encoding="utf-8")))
     made = pready.predict(step)
-    said = [line.plain for line in decision(made)]
-    assert all(line in shown for line in said)
-    assert all(line in " ".join(page.split()) for line in (*said, *map(of_exchange, made.exchanges)))
+    lines = [line.plain for line in decision(made)]
+    assert all(line in shown for line in lines)
+    assert all(line in " ".join(page.split()) for line in (*lines, *map(of_exchange, made.exchanges)))
     check_readable(of_prediction.figure("step", MELUXINA, pready.load_workload(step), made))

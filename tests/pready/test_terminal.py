@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from pready.cli import main
-from pready.model.common.units import Unit, format_change, format_quantity, format_time, unit_of_times
+from pready.model.common.units import Unit, format_quantity, format_time, unit_of_times
 from pready.show.terminal.plain_text import SPELT, plain
 from pready.show.terminal.table import Readable
 
@@ -159,11 +159,6 @@ def test_no_word_is_cut_whatever_the_width(rows: list[tuple[str, ...]], data: st
         (format_time(1.5e-9), "1.5 ns"),
         (format_time(1234.5), "1234 s"),
         (format_time(-2.5e-3), "-2.5 ms"),
-        (format_change(-0.04), "0 %"),
-        (format_change(0.0), "0 %"),
-        (format_change(-0.06), "-0.1 %"),
-        (format_change(12.345), "+12.3 %"),
-        (format_change(4321.9), "+4322 %"),
         (format_quantity(4.708e-8, Unit.TIME_PER_BYTE), "47.08 ms/MB"),
         *(
             (unit_of_times(seconds)[1], unit)

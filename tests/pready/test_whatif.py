@@ -22,12 +22,10 @@ from pready.model.machine import machine
 from pready.model.toml import dotted
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
-from pready.whatif import libraries
 from pready.whatif.compute import compute
 from pready.whatif.fields import Axis, axis, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
-from pready.whatif.table import Table
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -293,27 +291,6 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
     advice = predict(machine.load("niagara"), LAGGARD.changed(buffer="1 MiB"), library="mpipcl").advice
     row = rows[said.index(("laggard", "niagara", "mpipcl", "1 MiB"))]
     assert (row["eta"], row["verdict"], row["key"]) == (advice.best.eta, advice.verdict, advice.best.key)
-
-
-def library_rows(library: str, **times: float | None) -> list[dict[str, object]]:
-    """A row per approach, the first the best; None: not in this library."""
-    return [
-        {"library": library, "key": key, "name": key, "transport_partitions": 1, "vcis": 1,
-         "available": time is not None, "time_s": time or 1.0, "best": key == "single"}
-        for key, time in times.items()
-    ]  # fmt: skip
-
-
-def test_what_a_library_changes_is_named() -> None:
-    rows = library_rows("a", single=2.0, many=1.0, part=None, rma=1.0)
-    rows += library_rows("b", single=2.0, many=1.25, part=3.0, rma=None)
-    rows += library_rows("c", single=2.004, many=1.0, part=None, rma=1.0)
-    found = libraries.beside(Table(("library",), rows))
-    assert [(row["library"], row["key"]) for row in found] == [("a", "single"), ("b", "single"), ("c", "single")]
-    assert found.notes == (
-        "b instead of a changes: many (+25.0 %), part (only with it), rma (only with a)",
-        "c instead of a changes: none",
-    )
 
 
 def by_path(row: dict[str, Any]) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def markdown(explanation: Explanation) -> str:
 
 
 def _title(e: Explanation) -> str:
-    return f"{e.workload} on {e.machine} ({e.library})"
+    return f"{e.workload} on {e.machine} ({e.library}), at the machine's values"
 
 
 def _heading(way: Way) -> str:

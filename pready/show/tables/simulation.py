@@ -66,7 +66,7 @@ def _decision(rows: Rows) -> Text:
     if row is bulk:
         return Text("Nothing to compare: this is how it is sent today.")
     head = {"port": "Pays", "do not port": "Does not pay", "undecided": "Undecided"}[found]
-    said = f": on {ranks} ranks {row.name} {effect(row)}"
+    said = f": on {ranks} ranks, at the machine's values, {row.name} {effect(row)}"
     times = from_to(bulk.iteration_s, row.iteration_s)
     return Text.assemble((head, VERDICT_STYLE[found]), f"{said}: {times}, η = {row.eta:.2f}×.")
 

@@ -27,8 +27,8 @@ def table_view(table: Table) -> RenderableType:
         numbers = all(isinstance(row[name], (int, float)) for row in table)
         grid.add_column(name, justify="right" if numbers else "left", vertical="bottom")
     if not every:
-        grid.add_column("MPI_Psend", justify="right", vertical="bottom", no_wrap=True)
-        grid.add_column("if early", justify="right", vertical="bottom", no_wrap=True)
+        grid.add_column("MPI_Psend\nsaves", justify="right", vertical="bottom", no_wrap=True)
+        grid.add_column("if early\nsaves", justify="right", vertical="bottom", no_wrap=True)
     grid.add_column("way" if every else "best today", vertical="bottom")
     grid.add_column("× VCIs", justify="right", vertical="bottom", no_wrap=True)
     grid.add_column("saves (95 %)", vertical="bottom", no_wrap=True)
@@ -66,8 +66,8 @@ def decision(table: Table) -> str:
 
 def _points(at: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]], varied: Sequence[str]) -> str:
     if not at or len(at) == len(rows):
-        every = {0: "no point", 1: "this point" if len(rows) == 1 else f"1 of {len(rows)} points"}
-        return every.get(len(at), f"all {len(rows)} points")
+        every = "this point" if len(rows) == 1 else "both points" if len(rows) == 2 else f"all {len(rows)} points"
+        return every if at else "no point"
     if len(varied) == 1:
         return f"{varied[0]} = {', '.join(str(row[varied[0]]) for row in at)}"
     return f"{len(at)} of {len(rows)} points"
