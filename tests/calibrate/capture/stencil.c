@@ -61,6 +61,22 @@ void compute_cells(const double *share, double *finished)
     }
 }
 
+// All partitions by one thread: a list of them, or the first and then the range of the others.
+static void mark_several(MPI_Request *sends)
+{
+    int every[256];
+    for (int t = 0; t < threads; t++)
+        every[t] = t;
+    for (int i = 0; i < peers; i++) {
+        if (i % 2) {
+            MPI_Pready_list(threads, every, sends[i]);
+        } else {
+            MPI_Pready(0, sends[i]);
+            MPI_Pready_range(1, threads - 1, sends[i]);
+        }
+    }
+}
+
 static void exchange(const char *how, MPI_Request *persistent, MPI_Win win)
 {
     MPI_Request request[2 * MOST];
@@ -140,7 +156,8 @@ int main(int argc, char **argv)
             MPI_Recv_init(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &persistent[i]);
             MPI_Send_init(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &persistent[peers + i]);
         }
-    if (strcmp(how, "ported") == 0)
+    const int several = strcmp(how, "ported in ranges") == 0, ported = several || strcmp(how, "ported") == 0;
+    if (ported)
         for (int i = 0; i < peers; i++) {
             MPI_Precv_init(in[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], 26 - direction[i], cart,
                            MPI_INFO_NULL, &persistent[i]);
@@ -168,10 +185,15 @@ int main(int argc, char **argv)
             MPI_Waitall(peers, request + peers, MPI_STATUSES_IGNORE);
             for (int i = 0; i < peers; i++)
                 MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-        } else if (strcmp(how, "ported") == 0) {
+        } else if (ported) {
             for (int i = 0; i < 2 * peers; i++)
                 MPI_Start(&persistent[i]);
-            compute_and_mark(share, finished, persistent + peers);
+            if (several) {
+                compute_cells(share, finished);
+                mark_several(persistent + peers);
+            } else {
+                compute_and_mark(share, finished, persistent + peers);
+            }
             MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
         } else {
             compute_cells(share, finished);

@@ -99,6 +99,7 @@ def messages(process: Process, kind: str) -> Counter[tuple[int, int]]:
         ("early", "isend", "irecv"),
         ("persistent", "start_send", "start_recv"),
         ("ported", "pstart_send", "pstart_recv"),
+        ("ported in ranges", "pstart_send", "pstart_recv"),
         ("put", "put", None),
         ("sendrecv", "sendrecv", "sendrecv_receive"),
     ],
@@ -115,13 +116,17 @@ def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: 
         assert messages(process, sent_as) == expected
         if received_as is not None:
             assert messages(process, received_as) == expected
-        only = {sent_as, received_as} | ({"pready"} if how == "ported" else set())
+        only = {sent_as, received_as} | ({"pready"} if how.startswith("ported") else set())
         assert all(not messages(process, kind) for kind in (*SENDS, *RECEIVES) if kind not in only)
         assert process.dropped == process.dropped_requests == 0
         assert process.ended == "exit"
     if how == "ported":
         parts = messages(run.ranks[0], "pready")
         assert parts[(1, 2000)] == steps * THREADS
+    if how == "ported in ranges":  # by turns: one partition and a range of two, a list of all three
+        marked = {3: (2000, 4000), 1: (6000,), 0: (20, 40, 60, 200, 400, 600)}
+        parts = messages(run.ranks[0], "pready")
+        assert parts == {(peer, size): steps for peer, sizes in marked.items() for size in sizes}
 
 
 @pytest.mark.alone
