@@ -129,6 +129,52 @@ def test_peers_and_bytes_are_exact(mpi: Mpi, tmp_path: Path, how: str, sent_as: 
         assert parts == {(peer, size): steps for peer, sizes in marked.items() for size in sizes}
 
 
+def of_calls(rank: int) -> Counter[tuple[str, int, int]]:
+    """What `calls.c` does on a rank of three, by kind, peer (-1 any, -2 none, -4 not one) and bytes or number."""
+    own, to, by = 2 - rank, (rank - 1) % 3, (rank + 1) % 3
+    sent = {
+        "send": [1], "isend": [2, 4, 5, 6], "sendrecv": [3, 8], "send_init": [10], "start_send": [10],
+        "psend_init": [22], "pstart_send": [22], "pready": [22], "accumulate": [1, 3, 1, 1, 6, 7], "get": [2],
+        "rput": [4], "rget": [5], "put": [8], "lock": [0], "flush": [0, 0], "unlock": [0],
+    }  # fmt: skip
+    received = {
+        "irecv": [1], "sendrecv_receive": [3, 9], "probe": [0, 0, 0], "recv": [6], "recv_init": [10],
+        "start_recv": [10], "precv_init": [22], "pstart_recv": [22], "parrived": [11],
+    }  # fmt: skip
+    no_one = {
+        "collective": [1, 2, 3, 4, 5, 6, 0, 1], "collective_started": [8], "fence": [0, 0, 0], "lock": [0],
+        "flush": [0, 0], "unlock": [0], "post": [0], "epoch_start": [0], "complete": [0], "epoch_wait": [0],
+        "neighbour_collective": [0, 0, 0],
+    }  # fmt: skip
+    graph, sides = [[1], [0, 2], [1]][own], [[2, 1], [0, 2], [0]][own]
+    there = [*((n, 1) for n in graph), *((n, 3) for n in sides), *((n, i + 1) for i, n in enumerate(graph))]
+    rows = [("neighbour_send", 2 - n, 4 * ints) for n, ints in there]
+    for peer, kinds_ in (
+        (to, sent),
+        (by, received),
+        (-4, no_one),
+        (-1, {"irecv": [2, 5], "recv": [4]}),
+        (-2, {"send": [7]}),
+    ):
+        rows += [(kind, peer, 4 * ints) for kind, each in kinds_.items() for ints in each]
+    return Counter([*rows, ("startall", -4, 2), *[("wait", -4, 2)] * 3, *[("wait", -4, 1)] * 10])
+
+
+def test_every_call_is_recorded_with_its_peer_and_bytes(mpi: Mpi, tmp_path: Path) -> None:
+    done, run = mpi.captured(3, [mpi.compiled("calls.c")], tmp_path / "run")
+    assert done.returncode == 0
+    assert run is not None
+    names = {number: name for name, number in kinds().items()}
+    for process in run.ranks:
+        rows = process.records
+        found = Counter((names[int(r["kind"])], int(r["who"]), int(r["what"])) for r in rows)
+        for beside in ("test", "other", "init", "finalize", "barrier"):
+            found = Counter({row: n for row, n in found.items() if row[0] != beside})
+        assert found == of_calls(process.rank)
+        assert (rows["start"] <= rows["end"]).all()
+        assert (rows["end"] <= rows["done"]).all()
+
+
 @pytest.mark.alone
 def test_summary_of_a_run(mpi: Mpi, tmp_path: Path) -> None:
     _, run = mpi.captured(4, halo(mpi.stencil(), tmp_path, amount=0.5), tmp_path / "run")
