@@ -3,7 +3,7 @@
 
 // The blocking form of one collective, the nonblocking one, which has a request more, and the persistent one.
 #define UNPACK(...) __VA_ARGS__
-#ifdef HAVE_PARTITIONED // and MPI 4's persistent collectives
+#ifdef HAVE_MPI_4_CALLS
 #define PERSISTENT(name, parameters, arguments, bytes)                                                                 \
     WRAP(name##_init, (UNPACK parameters, MPI_Info info, MPI_Request *request), (UNPACK arguments, info, request),     \
          if (rc == MPI_SUCCESS) requests_keep(                                                                         \

@@ -46,8 +46,14 @@
 MESSAGES(, int)
 #ifdef HAVE_LARGE_COUNTS
 MESSAGES(_c, MPI_Count)
+#endif
+#ifdef HAVE_MPI_4_CALLS
 WRAP(Isendrecv, (BOTH_WAYS(int), MPI_Request *request), (BOTH_WAYS_, request),
      NOTE_BOTH(FOLLOW, send_count, send_type, receive_count, receive_type))
+WRAP(Isendrecv_replace,
+     (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
+      MPI_Request *request),
+     (buf, count, type, dest, send_tag, source, receive_tag, comm, request), NOTE_BOTH(FOLLOW, count, type, count, type))
 #endif
 WRAP(Sendrecv_replace,
      (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
@@ -78,7 +84,7 @@ SEND_INITS(Rsend_init)
 WRAP(Recv_init, (void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
      (buf, count, type, source, tag, comm, request), NOTE_PERSISTENT(RECV_INIT, START_RECV, source, 1))
 
-#ifdef HAVE_PARTITIONED
+#ifdef HAVE_MPI_4_CALLS
 WRAP(Psend_init,
      (const void *buf, int partitions, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
       MPI_Info info, MPI_Request *request),

@@ -15,7 +15,7 @@
 #define HAVE_LARGE_COUNTS
 #endif
 #if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
-#define HAVE_PARTITIONED
+#define HAVE_MPI_4_CALLS // Open MPI 5 has them without large counts: partitioned, persistent collectives, Isendrecv
 #endif
 
 #define TEXT_OF(x) #x

@@ -37,6 +37,8 @@ static void messages(void)
     MPI_Send(out, 7, MPI_INT, MPI_PROC_NULL, 0, ring);
     MPI_Isendrecv(out, 8, MPI_INT, next, 0, in, 9, MPI_INT, last, 0, ring, r);
     MPI_Wait(r, MPI_STATUS_IGNORE);
+    MPI_Isendrecv_replace(in, 12, MPI_INT, next, 0, last, 0, ring, r);
+    MPI_Wait(r, MPI_STATUS_IGNORE);
     MPI_Recv_init(in, 10, MPI_INT, last, 0, ring, r);
     MPI_Ssend_init(out, 10, MPI_INT, next, 0, ring, r + 1);
     MPI_Startall(2, r);

@@ -133,12 +133,12 @@ def of_calls(rank: int) -> Counter[tuple[str, int, int]]:
     """What `calls.c` does on a rank of three, by kind, peer (-1 any, -2 none, -4 not one) and bytes or number."""
     own, to, by = 2 - rank, (rank - 1) % 3, (rank + 1) % 3
     sent = {
-        "send": [1], "isend": [2, 4, 5, 6], "sendrecv": [3, 8], "send_init": [10], "start_send": [10],
+        "send": [1], "isend": [2, 4, 5, 6], "sendrecv": [3, 8, 12], "send_init": [10], "start_send": [10],
         "psend_init": [22], "pstart_send": [22], "pready": [22], "accumulate": [1, 3, 1, 1, 6, 7], "get": [2],
         "rput": [4], "rget": [5], "put": [8], "lock": [0], "flush": [0, 0], "unlock": [0],
     }  # fmt: skip
     received = {
-        "irecv": [1], "sendrecv_receive": [3, 9], "probe": [0, 0, 0], "recv": [6], "recv_init": [10],
+        "irecv": [1], "sendrecv_receive": [3, 9, 12], "probe": [0, 0, 0], "recv": [6], "recv_init": [10],
         "start_recv": [10], "precv_init": [22], "pstart_recv": [22], "parrived": [11],
     }  # fmt: skip
     no_one = {
@@ -157,7 +157,7 @@ def of_calls(rank: int) -> Counter[tuple[str, int, int]]:
         (-2, {"send": [7]}),
     ):
         rows += [(kind, peer, 4 * ints) for kind, each in kinds_.items() for ints in each]
-    return Counter([*rows, ("startall", -4, 2), *[("wait", -4, 2)] * 3, *[("wait", -4, 1)] * 10])
+    return Counter([*rows, ("startall", -4, 2), *[("wait", -4, 2)] * 3, *[("wait", -4, 1)] * 11])
 
 
 def test_every_call_is_recorded_with_its_peer_and_bytes(mpi: Mpi, tmp_path: Path) -> None:
