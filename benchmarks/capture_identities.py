@@ -77,7 +77,8 @@ def changed(content: bytes, draw: random.Random) -> bytes:
     if draw.randrange(3) == 0:
         head["wall_ns"] += int(draw.gauss(0, 1e7))
     if draw.randrange(5) == 0:
-        head["mpi_started_ns"] += draw.randrange(10**8)
+        late = int(head["mpi_started_ns"][0]) + draw.randrange(10**8)
+        head["mpi_started_ns"] = min(late, int(head["mpi_ended_ns"][0]) or late)
     return bytes(out)
 
 
@@ -150,6 +151,8 @@ def main() -> int:
     refused = 0
     with tempfile.TemporaryDirectory() as folder:
         for number in range(given.count):
+            if number and number % 500 == 0:
+                print(f"{number} of {given.count} runs, {refused} refused", file=sys.stderr)
             draw = random.Random(f"{given.seed} {number}")
             contents = [changed(c, draw) if draw.randrange(2) else c for c in draw.choice(seeds)]
             found, no = check(contents, Path(folder))

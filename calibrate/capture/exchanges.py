@@ -8,10 +8,11 @@ turn of theirs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
+from statistics import median
 
 import numpy as np
 
@@ -113,15 +114,34 @@ class _Open:
         return all(c.blocks for c in self.sends)
 
 
+_Gaps = dict[tuple[int, int], float]
+"""Median seconds between two calls in a row, by their places."""
+
+
+def _gaps(streams: Iterable[Sequence[Call]]) -> _Gaps:
+    """Of places that are known. The median, since a program computes between two places, or does not; a single gap may
+    be the operating system's, which had another thread run."""
+    found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
+    for calls in streams:
+        busy_until = 0.0
+        for before, call in pairwise(calls):
+            busy_until = max(busy_until, before.end)
+            if before.site and call.site:
+                found[before.site, call.site].append(call.begin - busy_until)
+    return {places: median(seconds) for places, seconds in found.items()}
+
+
 class _Thread:
     """Follows the calls of one thread, or of all that are in no team that sends."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, gaps: _Gaps) -> None:
         self.timeline = timeline
+        self.gaps = gaps
         self.rank = timeline.process.rank
         self.open: _Open | None = None
         self.posted: list[Call] = []
         self.busy_until = 0.0
+        self.site = 0
         self.over: list[_Open] = []
 
     def learn(self, at: float) -> None:
@@ -165,7 +185,7 @@ class _Thread:
     def call(self, call: Call) -> None:
         at = call.begin
         self.learn(at)
-        if at - self.busy_until > COMPUTES_S:
+        if self.gaps.get((self.site, call.site), at - self.busy_until) > COMPUTES_S:
             self.compute(self.busy_until)
         if call.kind in COLLECTIVE and self.complete(at):
             self.close()
@@ -180,7 +200,7 @@ class _Thread:
             self.open.sends.append(call)
         elif call.kind in ("wait", "test") and self.open is not None and call.what:
             self.open.waits.append(call)
-        self.busy_until = max(self.busy_until, call.end)
+        self.busy_until, self.site = max(self.busy_until, call.end), call.site
 
     def _knows(self, at: float) -> bool:
         """Has the program waited for something of the exchange since its last message, or computed?"""
@@ -217,7 +237,11 @@ def groups(timeline: Timeline) -> list[Group]:
         if call.of is not None and is_message(call, rank):
             senders.setdefault(call.of, set()).add(call.number)
     teams = {of for of, threads in senders.items() if len(threads) > 1 and of in timeline.teams}
-    main = _Thread(timeline)
+    streams: defaultdict[tuple[tuple[int, int], int] | None, list[Call]] = defaultdict(list)
+    for call in timeline.calls:
+        streams[(call.of, call.number) if call.of in teams else None].append(call)
+    gaps = _gaps(streams.values())
+    main = _Thread(timeline, gaps)
     of_team: dict[tuple[int, int], dict[int, _Thread]] = {}
     stretches_ = iter(timeline.computing)
     following = next(stretches_, None)
@@ -226,7 +250,7 @@ def groups(timeline: Timeline) -> list[Group]:
             main.compute(following[0])
             following = next(stretches_, None)
         if call.of in teams:
-            of_team.setdefault(call.of, {}).setdefault(call.number, _Thread(timeline)).call(call)
+            of_team.setdefault(call.of, {}).setdefault(call.number, _Thread(timeline, gaps)).call(call)
         else:
             main.call(call)
     main.end()
@@ -253,7 +277,7 @@ def _turns(threads: dict[int, _Thread]) -> list[dict[int, _Open]]:
 
 def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], tuple[int, int] | None]]) -> Iterator[Group]:
     """Groups with the computing before each."""
-    before = ended = timeline.process.mpi_s[0] or 0.0
+    before = ended = timeline.process.within_mpi_s[0]
     computing, at = timeline.computing, 0
     collectives = [c for c in timeline.calls if c.kind in COLLECTIVE]
     counted = 0

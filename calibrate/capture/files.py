@@ -125,6 +125,21 @@ class Process:
         """Mask of the records of these kinds."""
         return np.isin(self.records["kind"], numbers(*names))
 
+    def __post_init__(self) -> None:
+        begin, end = self.within_mpi_s
+        if not 0 <= begin <= end:
+            problem = f"runs from MPI_Init's return at {begin:.9f} s to {end:.9f} s"
+            raise PreadyError(problem, valid="a file as the library wrote it", source=str(self.path))
+
+    @property
+    def within_mpi_s(self) -> tuple[float, float]:
+        """The run: from MPI_Init's return to MPI_Finalize's begin, or to the process's end; else all of the process.
+
+        Every time and share of a run is of this window.
+        """
+        begin, end = self.mpi_s
+        return begin or 0.0, self.duration_s if end is None else end
+
     @property
     def sent(self) -> NDArray[np.bool_]:
         """Mask of the records of messages to or from a rank; to MPI_PROC_NULL there is none."""

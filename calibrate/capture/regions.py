@@ -75,9 +75,8 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     regions = process.records[process.records["kind"] == numbers("region")[0]]
     _, first = np.unique(regions["who"], return_index=True)
     regions = regions[first]  # by number
-    begin, end = process.mpi_s
-    inside = regions["start"] >= (begin or 0.0) * 1e9 - 1
-    regions = regions[inside & (regions["start"] <= (np.inf if end is None else end * 1e9 + 1))]
+    begin, end = process.within_mpi_s
+    regions = regions[(regions["start"] >= begin * 1e9 - 1) & (regions["start"] <= end * 1e9 + 1)]
     in_team = (shares["what"] & 0xFFFF).astype(np.int64)
     order = np.lexsort((shares["start"], in_team, shares["who"]))
     shares, in_team = shares[order], in_team[order]

@@ -91,8 +91,8 @@ def summarise(run: Run) -> RunSummary:
 
 
 def time_within_mpi(process: Process) -> float:
-    begin, end = process.mpi_s
-    return (process.duration_s if end is None else end) - (begin or 0.0)
+    begin, end = process.within_mpi_s
+    return end - begin
 
 
 def time_in_mpi(process: Process) -> float:
@@ -101,10 +101,8 @@ def time_in_mpi(process: Process) -> float:
     inits = process.thread[process.of("init")]
     mine = mpi & (process.thread == (inits[0] if len(inits) else 0))  # an init may be filtered out
     rows = process.records[mine]
-    begin, end = process.mpi_s
-    begins, ends = apart(rows["start"] * 1e-9, rows["end"] * 1e-9)
-    last = np.inf if end is None else end
-    return float(np.maximum(np.minimum(ends, last) - np.maximum(begins, begin or 0.0), 0.0).sum())
+    begins, ends = apart(*(np.clip(rows[name] * 1e-9, *process.within_mpi_s) for name in ("start", "end")))
+    return float((ends - begins).sum())
 
 
 def _by_name(processes: Sequence[Process]) -> dict[tuple[str, int], list[Stretch]]:

@@ -4,7 +4,7 @@ Of 39 captured runs these read otherwise with one of them half or twice as large
 region between, or to nobody at an edge (COMPUTES_S, NEAR, MOSTLY), and that output each 20th step (IN_A_ROW).
 """
 
-COMPUTES_S = 100e-6  # outside MPI, in no region: computing of its own, and no packing; a copy of 1 MiB takes as long
+COMPUTES_S = 100e-6  # outside MPI, in no region, between two places, by the median: computing, and no packing of 1 MiB
 NEAR = 2  # most calls from the routine that sends one message after the other down to MPI: a helper, a binding
 ALIKE_SIZES = 1.25  # sizes of one exchange differ from step to step by this factor: particles that leave a cell do
 ALIKE_PARTS = 0.03  # of the mean part: threads' parts that differ by less are what a division leaves

@@ -78,6 +78,16 @@ def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
+@pytest.mark.parametrize("ends", [{"ended_ns": 1000}, {"mpi_ended_ns": 1000, "ended_ns": 3000}])
+def test_the_run_and_its_time_in_mpi_are_of_one_window(ends: dict[str, int]) -> None:
+    """From MPI_Init's return at 200 ns to MPI_Finalize, or to an exit without it, at 1000 ns: 100 and 400 ns of two
+    calls lie within it."""
+    calls: list[Row] = [(150, 300, "wait", 0, -4, 0), (600, 2000, "wait", 0, -4, 0)]
+    process = parse_process(capture_file([(0, calls)], mpi_started_ns=200, **ends), Path("x"))
+    summary = summarise(files.Run(Path("x"), (process,)))
+    assert (summary.run_s, summary.in_mpi_s) == pytest.approx((800e-9, 500e-9))
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
@@ -92,6 +102,8 @@ def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
         (capture_file([(0, [(5, 6, "irecv", 0, 2, 0)])], ranks=2), "message with rank 2; valid: 0 to 1"),
         (capture_file([]) + b"\1".ljust(65536, b"\0"), "has no chunk"),
         (capture_file([], started_ns=10, ended_ns=5), "ends -5 ns"),
+        (capture_file([], mpi_started_ns=9, mpi_ended_ns=5), "runs from MPI_Init's return at 0.000000009 s"),
+        (capture_file([], started_ns=10, mpi_started_ns=5, ended_ns=20), "return at -0.000000005 s to 0.000000010 s"),
     ],
 )
 def test_damage_is_named(data: bytes, problem: str) -> None:
@@ -117,5 +129,5 @@ def test_any_damage_is_refused_or_read(data: st.DataObject) -> None:
     except PreadyError as error:
         assert "\n" not in str(error)
         return
-    run = files.Run(Path("x"), (process,))
-    assert summarise(run).run_s >= 0 or process.mpi_s != (None, None)
+    summary = summarise(files.Run(Path("x"), (process,)))
+    assert 0 <= summary.in_mpi_s <= summary.run_s * (1 + 1e-9)

@@ -111,6 +111,25 @@ def test_what_threads_send_of_a_buffer(
     assert load(tmp_path / "w.toml").thread_shares == shares
 
 
+def test_a_thread_that_does_not_run_for_a_while_begins_no_exchange() -> None:
+    """Three ranks in a ring send to the right and to the left, each call blocking. In 3 of 8 steps the core has
+    something else to run between the two, for 5 ms."""
+    processes = []
+    for rank in range(3):
+        rows: dict[int, list[Row]] = {0: [], 1: []}
+        at = 100
+        for number in range(STEPS):
+            at = region(at, number, 1, (100 * US, 110 * US), rows)
+            rows[0].append((at, at + US, "sendrecv", 3, (rank + 1) % 3, 640))
+            at += 5000 * US if number in (2, 3, 6) else 2 * US
+            rows[0].append((at, at + US, "sendrecv", 4, (rank - 1) % 3, 640))
+            at += 2 * US
+        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=3), Path(f"rank-{rank}")))
+    step = find(Run(Path("made"), tuple(processes)))
+    assert (step.steps, step.share, len(step.exchanges)) == (STEPS, pytest.approx(1, abs=0.05), 1)
+    assert step.exchanges[0].pattern.name == "halo3d"
+
+
 def test_a_pipeline_computes_between_its_messages() -> None:
     """Four ranks in a row, without regions: of each of 6 blocks, 10 us in a message of the rank before, 50 of
     computing, 10 in one to the next; the first and the last rank compute for 60, the first 60 before the first call.
