@@ -18,9 +18,7 @@ from pready.calibrate.capture.call_sites import Way
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.files import Process
 from pready.calibrate.capture.repetition import occurrences, repetition
-
-ALIKE = 1.25
-"""Sizes of one exchange may differ from step to step by this factor."""
+from pready.calibrate.capture.thresholds import ALIKE_SIZES
 
 Instances = list[list[Group]]
 """One exchange of the step: for each rank its groups, one per step; none of a rank that has no part in it."""
@@ -130,7 +128,7 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
     sizes = sorted({size for g in groups for size in g.sent.values()})
     classes, number = dict[int, int](), 0
     for before, size in zip([*sizes[:1], *sizes], sizes, strict=False):
-        number += size > ALIKE * before
+        number += size > ALIKE_SIZES * before
         classes[size] = number
     return [(g.way, tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
 

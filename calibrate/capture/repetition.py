@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.calibrate.capture.thresholds import ABOUT, IN_A_ROW, LEAST_COVERED, LONGEST_STEP
+from pready.calibrate.capture.thresholds import IN_A_ROW, LEAST_COVERED, LONGEST_STEP
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Repetition:
 
 
 def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None = None) -> Repetition | None:
-    """The shortest step that explains about as much of a sequence as the best; None if nothing repeats.
+    """The shortest step that explains most of a sequence; None if nothing repeats.
 
     A shorter one that stands `IN_A_ROW` for most of the time is the common step: every twentieth may differ.
 
@@ -60,10 +60,10 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
         if taken >= LEAST_COVERED * time.sum():
             return _counted(codes, step)
         found.append((explained, step))
-    most = max((explained for explained, _ in found), default=0.0)
-    if most < LEAST_COVERED:
+    if not found:
         return None
-    return _counted(codes, next(step for explained, step in found if explained >= ABOUT * most))
+    explained, step = max(found, key=lambda each: each[0])
+    return _counted(codes, step) if explained >= LEAST_COVERED else None
 
 
 def _counted(codes: NDArray[np.int64], step: Repetition) -> Repetition:

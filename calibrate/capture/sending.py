@@ -11,15 +11,9 @@ import numpy as np
 
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.files import ONE_SIDED
+from pready.calibrate.capture.thresholds import ALIKE_PARTS, LEAST_CHAIN, MOSTLY
 from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message, most_common
 from pready.model.approach.interfaces import Today
-
-ALIKE = 0.03
-"""Threads' parts that differ by less, as a share of the mean part, count as alike: what a division leaves."""
-MOSTLY = 0.8
-"""Share of messages, or of exchanges, that must be of a kind."""
-LEAST_CHAIN = 4
-"""Fewest messages of a pair of ranks in which a dependency is looked for."""
 
 
 def today_of(groups: Sequence[Group]) -> tuple[Today, int]:
@@ -67,9 +61,9 @@ def thread_shares(of_ranks: Sequence[Sequence[Group]], threads: int) -> tuple[tu
         return None, False
     each = np.array(rows, dtype=np.float64)
     each *= threads / each.sum(axis=1, keepdims=True)
-    if np.ptp(each, axis=1).max() < ALIKE:
+    if np.ptp(each, axis=1).max() < ALIKE_PARTS:
         return None, False
-    if np.ptp(each, axis=0).max() >= ALIKE:
+    if np.ptp(each, axis=0).max() >= ALIKE_PARTS:
         return None, True
     unit = math.gcd(*rows[0])
     return tuple(part // unit for part in rows[0]), False

@@ -294,7 +294,9 @@ def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exc
         thread = calls[0].thread
         messages = [c for c in calls if c.thread == thread and c.kind not in COLLECTIVE]
         took.append(sum(c.end - c.begin for c in messages) / steps)
-        teams = [s.computing.sum(axis=0) for s in timeline.stretches if s.threads == of.threads]
+        # The median of a stretch: a late wake-up is the system's, and a pipeline has one figure, no arrivals.
+        alike = [s.computing for s in timeline.stretches if s.threads == of.threads]
+        teams = [len(each) * np.median(each, axis=0) for each in alike]
         serial = timeline.outside(thread, calls[0].begin, calls[-1].begin)
         times.append(np.asarray(sum(teams) if teams else np.full(of.threads, serial)) / steps)
     return replace(of, times=np.array(times), exchange_s=float(np.mean(took)))

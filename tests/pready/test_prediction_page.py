@@ -65,6 +65,8 @@ def test_it_says_what_was_predicted(folder: Path) -> None:
     assert f"{best.eta:.2f}×" in text
     assert "Partitioned communication for laggard on MeluXina" in text
     assert all(r.name in text for r in p.approaches)
+    headings = re.findall("<h2>(.*?)</h2>", text)
+    assert headings[1:2] + headings[-3:] == ["Every way", "The workload", "The machine", "Command, data and citation"]
     text = unescape(text)
     shown = " ".join(re.sub("<[^>]*>", "", text).split())
     assert "Partitioned (MPI_Psend): no gain with mpich-release on MeluXina" in shown

@@ -41,7 +41,7 @@ def page(title: str, sections: Iterable[tuple[str, Part]]) -> str:
         Heading, empty for none, and what stands below it.
     """
     body = "".join(
-        (f"<h2>{escape(heading)}</h2>\n" if heading else "") + (part if isinstance(part, Markup) else _text(part))
+        Markup("<h2>{}</h2>\n" if heading else "").format(heading) + (part if isinstance(part, Markup) else _text(part))
         for heading, part in sections
     )
     return (
