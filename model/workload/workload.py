@@ -300,6 +300,9 @@ class Workload(Fields):
         PreadyError
             As `load`.
         """
+        tables = [n.partition(".")[0] for n in fields]
+        if self.exchanges is not None and (own := [n for n in tables if n in EACH_ITS_OWN]):
+            raise PreadyError(f"{own[0]} beside exchanges", valid=f"{own[0]} in each of [[exchanges]]")
         data = dotted.written(self)
         if self.faces is not None or self.exchanges is not None or self._all_listed:
             data.pop("buffer", None)  # follows from them

@@ -21,7 +21,7 @@ from pready.model.machine.machine import Machine
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
-from pready.show.tables.simulation import simulation_view, step_report
+from pready.show.tables.simulation import simulated_table, simulation_view, step_report
 from pready.show.terminal.terminal import console, print_json, progress, status
 
 
@@ -97,9 +97,9 @@ def simulate(
     if as_json:
         print_json(step_report(on, what, profile.name, rows, by_exchange, interrupted=stopped))
     else:
-        for part, some in zip(what.parts, by_exchange, strict=False):
-            console().print(simulation_view(part, on, some, interrupted=stopped))
         console().print(simulation_view(what, on, rows, interrupted=stopped))
+        for part, some in zip(what.parts, by_exchange, strict=False):
+            console().print("", simulated_table(part, on, some))
     if stopped:
         done = ", ".join(f"{s.iterations} of {count} of {s.approach.name}" for _, s in rows)
         raise KeyboardInterrupt(f"iterations simulated: {done}; the same command starts again")

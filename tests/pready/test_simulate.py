@@ -1,11 +1,12 @@
 """``pready simulate``: the engine from the command line."""
 
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import data
+from command_line import data, out
 from given import Capsys
 
 HALO = "examples/halo3d.toml"
@@ -58,3 +59,13 @@ def test_ranks_come_from_the_workload_unless_the_command_says(capsys: Capsys, tm
     assert wrapped["workload"]["boundaries"] == "periodic"
     slower = simulated(capsys, workload, "--approach", "many:1", "--set", "edge=1 MiB")
     assert slower["approaches"][0]["time_s"] > 2 * own["approaches"][0]["time_s"]
+
+
+def test_a_steps_decision_comes_first_and_its_times_are_what_it_saves(capsys: Capsys) -> None:
+    """Of five iterations, the set-up of 16 VCIs is a part that is seen."""
+    words = ("simulate", "examples/stencil-unequal.toml", "--set", "iterations=5", "--approach", "many:16:16")
+    said = " ".join(out(capsys, *words).split())
+    found = re.search(r"saves ([\d.]+) % .*?: ([\d.]+) -> ([\d.]+) ms with set-up", said)
+    assert found is not None, said
+    percent, before, after = map(float, found.groups())
+    assert 100 * (1 - after / before) == pytest.approx(percent, abs=0.06)

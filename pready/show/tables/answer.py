@@ -11,6 +11,7 @@ from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Partitioned, Prediction, Verdict
+from pready.model.result.verdict import INDISTINCT
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 NOTABLE = 0.1
@@ -123,8 +124,13 @@ def today(prediction: Prediction) -> Text:
     if advice.verdict == "do not port":
         said = f"nothing that was measured saves {least}; most {what}, {saved(best)}"
         return _headed(advice.verdict, "Today: ", f"{said}.")
-    said = supported(prediction, best, advice.verdict)
-    return _headed(advice.verdict, "Best today: ", f"{what}: {said}{to_program(prediction)}.")
+    said, row = supported(prediction, best, advice.verdict), advice.partitioned and advice.partitioned.row
+    alike = row is not None and row.speedup_percent >= best.speedup_percent - 100 * INDISTINCT
+    return _headed(
+        advice.verdict,
+        "As good, and simpler: " if alike else "Best today: ",
+        f"{what}: {said}{to_program(prediction)}.",
+    )
 
 
 def to_program(prediction: Prediction) -> str:
@@ -267,7 +273,7 @@ def sizes(prediction: Prediction) -> str:
     faces = prediction.workload["faces"] or [0]
     what = "largest face" if min(faces) < max(faces) else "neighbour"
     if not advice.pays:
-        return f"surely pays with no size up to 1 GiB per {what}"
+        return f"likely to pay at no size up to 1 GiB per {what}"
     counts = advice.pays_messages
     some = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(counts[0]) if counts else ""
     many = f" in {some} message{'s' * (some != '1')}" if some and advice.best.approach.interface.splits else ""

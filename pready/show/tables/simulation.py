@@ -32,7 +32,17 @@ def cause_name(cause: str) -> str:
 
 
 def simulation_view(workload: Workload, machine: Machine, rows: Rows, *, interrupted: bool = False) -> RenderableType:
-    """Bulk and the approach side by side: iteration time and its parts; no comparison if it was interrupted."""
+    """The decision, then bulk and the approach side by side; no comparison if it was interrupted."""
+    runs, fine = [s for _, s in rows], rows[-1][1]
+    said = Text("Interrupted: nothing is compared.") if interrupted else _decision(rows)
+    messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
+    cores = f"{fine.cores} core{'s' if fine.cores > 1 else ''}"
+    cost = f"{messages:,} messages in {wall:.2g} s on {cores}, seed {fine.seed}"
+    return Group(said, Text(""), simulated_table(workload, machine, rows), Text(cost, style="dim"))
+
+
+def simulated_table(workload: Workload, machine: Machine, rows: Rows) -> Readable:
+    """Iteration time and its parts, of a step or of one of its exchanges."""
     runs = [s for _, s in rows]
     _, fine = rows[-1]
     ranks = " × ".join(str(n) for n in fine.grid if n > 1)
@@ -51,12 +61,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows, *, interru
         table.add_row(f"  {cause_name(cause)}", *values)
     spread = [format_time(float(s.last_end_s[-1] - s.first_end_s[-1])) for s in runs]
     table.add_row("spread of ranks at the end", *spread)
-    said = Text("Interrupted: nothing is compared.") if interrupted else _decision(rows)
-    messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
-    cost = (
-        f"{messages:,} messages in {wall:.2g} s on {fine.cores} core{'s' if fine.cores > 1 else ''}, seed {fine.seed}"
-    )
-    return Group(said, Text(""), table, Text(cost, style="dim"))
+    return table
 
 
 def _decision(rows: Rows) -> Text:
@@ -66,8 +71,9 @@ def _decision(rows: Rows) -> Text:
     if row is bulk:
         return Text("Nothing to compare: this is how it is sent today.")
     head = {"port": "Pays", "do not port": "Does not pay", "undecided": "Undecided"}[found]
-    said = f": on {ranks} ranks, at the machine's values, {row.name} {effect(row)}"
-    times = from_to(bulk.iteration_s, row.iteration_s)
+    said = f" at the machine's values (how sure: pready predict): on {ranks} ranks {row.name} {effect(row)}"
+    before = bulk.iteration_s + bulk.begin_per_iteration_s
+    times = from_to(before, before * (1 - row.speedup_percent / 100)) + " with set-up" * (row.begin_s > 0)
     return Text.assemble((head, VERDICT_STYLE[found]), f"{said}: {times}, η = {row.eta:.2f}×.")
 
 
