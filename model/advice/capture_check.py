@@ -13,6 +13,10 @@ ONE_THREAD = (
     "nothing to partition with one thread; as 8 threads of an eighth of the computing each: "
     "pready workload RUN --set threads=8"
 )
+SHARED_CORES = (
+    "ranks shared cores when the run was captured: they waited for these, not for messages; capture it with a core "
+    "for each thread"
+)
 
 
 def held_against(prediction: Prediction, captured: Captured | None) -> Prediction:
@@ -28,6 +32,8 @@ def held_against(prediction: Prediction, captured: Captured | None) -> Predictio
 
 
 def _doubt(prediction: Prediction, captured: Captured) -> str:
+    if captured.shared_cores:
+        return SHARED_CORES
     now, best = prediction.bulk, prediction.advised
     if abs(now.iteration_s - captured.step) > DESCRIBES * captured.step:
         return f"the model does not describe this step: {format_time(now.iteration_s)} for {format_time(captured.step)}"
@@ -37,6 +43,4 @@ def _doubt(prediction: Prediction, captured: Captured) -> str:
             f"the model saves {format_time(saved)} of exchanges that took {format_time(captured.exchanges)} in the "
             "captured run"
         )
-    if captured.shared_cores:
-        return "ranks shared cores when the run was captured: they waited for these, not for messages"
     return ""

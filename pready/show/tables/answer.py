@@ -124,13 +124,11 @@ def today(prediction: Prediction) -> Text:
     if advice.verdict == "do not port":
         said = f"nothing that was measured saves {least}; most {what}, {saved(best)}"
         return _headed(advice.verdict, "Today: ", f"{said}.")
-    said, row = supported(prediction, best, advice.verdict), advice.partitioned and advice.partitioned.row
+    row = None if advice.partitioned is None else advice.partitioned.row
     alike = row is not None and row.speedup_percent >= best.speedup_percent - 100 * INDISTINCT
-    return _headed(
-        advice.verdict,
-        "As good, and simpler: " if alike else "Best today: ",
-        f"{what}: {said}{to_program(prediction)}.",
-    )
+    head = "As good, and simpler: " if alike else "Best today: "
+    said = supported(prediction, best, advice.verdict)
+    return _headed(advice.verdict, head, f"{what}: {said}{to_program(prediction)}.")
 
 
 def to_program(prediction: Prediction) -> str:
