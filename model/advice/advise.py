@@ -48,10 +48,14 @@ def advise(
     now = next(p for p in rows if p.approach == w.baseline)
     approach, verdict = best.approach, verdict_on(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
-    (pays, counts), because = both(
-        lambda: _where(evaluation, rows, best, min_gain) if where else (list[Range](), list[int]()),
-        lambda: _because(evaluation, library, verdict, best, usable, now, min_gain) if reason else "",
-    )
+
+    def sizes() -> tuple[list[Range], list[int]]:
+        return _where(evaluation, rows, best, min_gain) if where else ([], [])
+
+    def why() -> str:
+        return _because(evaluation, library, verdict, best, usable, now, min_gain) if reason else ""
+
+    (pays, counts), because = both(sizes, why) if where and reason else (sizes(), why())
     return Advice(
         verdict=verdict,
         best=best,

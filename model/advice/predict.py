@@ -368,7 +368,7 @@ def _answered(
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
     )
-    if savings is None or evaluation.step is not None:
+    if savings is None or not whole or evaluation.step is not None:
         return prediction
     at = savings.ways.index((best.approach,))
     return with_inputs(prediction, levers(evaluation.drawn.sampler, savings.percent[at], min_gain))

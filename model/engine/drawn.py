@@ -197,11 +197,13 @@ class DrawnStep:
                 each += [np.broadcast_to(x, (self.draws,))[rows] for x in (asks, asks & inside, leaves)]
             protocols = np.stack(each, axis=1)
             late, who = rules.late_puts(interface, setting), rules.receivers(interface, setting)
-            for some in np.unique(protocols, axis=0):
+            bits = np.packbits(protocols, axis=1)
+            _, at, label = np.unique(bits.view(f"V{bits.shape[1]}"), return_index=True, return_inverse=True)
+            for n, some in enumerate(protocols[at]):
                 # A progress thread turns nothing where no message waits for its receiver.
                 thread = setting.progress == "thread" and bool(some[::3].any())
                 key = rule[2:], late, who, thread, some.tobytes()
-                out.setdefault(key, (rule, []))[1].append(rows[(protocols == some).all(axis=1)])
+                out.setdefault(key, (rule, []))[1].append(rows[label.ravel() == n])
         return [(rule, np.sort(np.concatenate(rows))) for rule, rows in out.values()]
 
     def _plan(self, number: int, approach: Approach, rule: Rule, rows: Wholes) -> Plan:
