@@ -13,11 +13,10 @@ from pready.model.advice import paying_sizes
 from pready.model.advice.inputs import measure_next, turned
 from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
-from pready.model.common.arrays import Array
 from pready.model.common.parallel import both
 from pready.model.common.units import format_time
 from pready.model.engine.evaluate import Evaluation
-from pready.model.result.break_even import LARGEST_BUFFER, OverSizes, Range, nearest
+from pready.model.result.break_even import Range, nearest
 from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import (
     ALIKE,
@@ -120,27 +119,6 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
         measure_next=measure_next(found, chance),
     )
     return replace(prediction, advice=told, sensitivity=found)
-
-
-def break_even(evaluation: Evaluation, approach: Approach) -> float | None:
-    """Buffer from which an approach's exchange is faster than bulk's: 0 if always, None if not up to 1 GiB.
-
-    The lower end of the range that holds the workload's buffer, else of the next larger.
-    """
-
-    def glance(sizes: Sequence[float]) -> Array:
-        return evaluation.gain_over_sizes(approach, sizes).round(9)  # what times are rounded to is no gain
-
-    def look(size: float) -> float:
-        return float(glance([size])[0])
-
-    workload = evaluation.workload
-    starts = [s.from_ for s in evaluation.machine.path(workload.path).segments[1:]]
-    borders = [s * messages for s in starts for messages in {1, approach.messages}]  # where a value may jump
-    largest = max(LARGEST_BUFFER, 4 * workload.buffer)
-    found = OverSizes(glance, look, 1.0, float(workload.n_partitions), largest, borders).ranges()
-    here = nearest(found, workload.buffer)
-    return None if here is None else here.low
 
 
 def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[str, float]]:

@@ -259,10 +259,6 @@ class Evaluation:
             made = [self._plan(a, self.iterations) for a in wanted]
             self._nominal.update(zip(wanted, self._simulate(made, self.iterations), strict=True))
 
-    def glance(self, approaches: Sequence[Approach], iterations: int) -> list[Simulation]:
-        """Each for few iterations, with the parameters at their values: the first of `nominal`, of ranks that go on."""
-        return self._simulate([self._plan(a, iterations) for a in approaches], iterations)
-
     def _prepare_quiet(self, approaches: Iterable[Approach]) -> None:
         wanted = [a for a in dict.fromkeys(approaches) if a not in self._quiet]
         if wanted:

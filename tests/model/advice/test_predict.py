@@ -9,11 +9,9 @@ import pytest
 from machines import ideal
 
 import pready
-from pready.model.advice import advise
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, PART, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
-from pready.model.engine.evaluate import Evaluation
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
 from pready.model.result.prediction import Prediction
@@ -203,7 +201,6 @@ def test_pays_nowhere() -> None:
     w = made(threads=1, partitions_per_thread=8, transport_partitions=[8], buffer="8 KiB")
     machine_ = ideal(o_s=1e-6, put=1e-6)
     advice = predict(machine_, w, library="openmpi-persist").advice
-    assert advise.break_even(Evaluation(machine_, w), Approach(PART, 8)) is None
     assert advice.verdict == "do not port"
     assert advice.pays == []
     assert advice.break_even_bytes is None

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pready.model.advice.advise import break_even
 from pready.model.advice.predict import approaches, predict, with_library
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.engine.evaluate import Evaluation, gain_over_sizes
 from pready.model.machine import machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
+from pready.validate.claims.answers.two_ranks import break_even
 
 MELUXINA = machine.load("meluxina")
 WITHIN = 0.15
@@ -71,7 +71,6 @@ def test_early_bird_gain_and_break_even() -> None:
     assert (etas < 8 / 3).all()
     assert (np.diff(etas) > 0).all()
     found = break_even(Evaluation(MELUXINA, w), Approach(PART, 4))
-    assert found is not None
     assert found == pytest.approx(100e3, rel=WITHIN)
     # and below it the pattern costs, as the paper says: nearly everywhere from 256 B on (MPI_Pready costs nothing here)
     small = gain_over_sizes(MELUXINA, w, Approach(PART, 4), np.geomspace(256, 0.99 * found, 60).tolist())

@@ -1,64 +1,13 @@
 """Ranges of buffers end where predictions for those buffers change their verdict."""
 
-import math
-from collections.abc import Callable, Sequence
-
-import numpy as np
 import pytest
 
 from pready.model.advice.paying_sizes import close
 from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.advice.savings import CHOICE, drawn_row
-from pready.model.common.arrays import Array
 from pready.model.machine import machine as machines
-from pready.model.result.break_even import OverSizes
 from pready.model.result.verdict import LIKELY
 from pready.model.workload import workload as workloads
-
-LOWEST, HIGHEST = 32.0, 2.0**30
-HARDLY = 0.01
-"""So close to the limit, as a share of it, a simulation goes up and down from size to size."""
-Share = Callable[[float], float]
-
-
-def hill(top: float, middle: float, width: float) -> Share:
-    """A parabola over the logarithm of the size, that is above 0.01 from middle / w to middle · w."""
-    return lambda size: top - (top - 0.01) * (math.log(size / middle) / math.log(width)) ** 2
-
-
-def over_sizes(look: Share, *borders: float, wrong: float = 0.0) -> tuple[OverSizes, list[float]]:
-    """Of a known function, and which sizes were looked at; a glance at it is that much off."""
-    asked: list[float] = []
-
-    def glance(sizes: Sequence[float]) -> Array:
-        return np.array([look(s) * (1 + wrong) for s in sizes])
-
-    def counted(size: float) -> float:
-        asked.append(size)
-        return look(size)
-
-    return OverSizes(glance, counted, 0.01, LOWEST, HIGHEST, borders), asked
-
-
-@pytest.mark.parametrize("wrong", [-0.2, 0.0, 0.2])
-def test_ends_are_those_of_the_look(wrong: float) -> None:
-    share = hill(0.1, 2.0**20, 64)
-    sizes, asked = over_sizes(share, wrong=wrong)
-    (found,) = sizes.ranges()
-    assert found.low == pytest.approx(2**14, rel=0.005)
-    assert found.high == pytest.approx(2**26, rel=0.005)
-    assert min(share(found.low), share(found.high)) >= 0.01  # an end that is named pays itself
-    assert len(asked) < 25
-
-
-def test_a_jump_is_where_it_is() -> None:
-    # Pays from 16 KiB on, but for 64 KiB to 1 MiB.
-    def share(size: float) -> float:
-        return 0.002 if size < 2**14 or 2**16 <= size < 2**20 else 0.05
-
-    sizes, _ = over_sizes(share, 2.0**14, 2.0**16, 2.0**20)
-    found = sizes.ranges()
-    assert [(r.low, r.high) for r in found] == [(2**14, pytest.approx(2**16, rel=2e-6)), (2**20, math.inf)]
 
 
 @pytest.mark.thorough

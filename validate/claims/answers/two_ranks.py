@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pready.model.advice import advise
 from pready.model.advice.predict import predict
-from pready.model.approach.interfaces import BY_KEY
+from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.common.arrays import Array
+from pready.model.engine.evaluate import Evaluation
+from pready.model.result.break_even import LARGEST_BUFFER
 from pready.model.result.verdict import ALIKE
 from pready.model.toml.provenance import Strict
 from pready.model.workload import draws as arrival_models
 from pready.model.workload.workload import Workload
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
+
+COARSE, FINE = 400, 64
+"""Sizes between a byte a partition and 1 GiB, then between two of which one is faster."""
 
 
 class Exchange(Strict):
@@ -93,9 +100,29 @@ def fastest(a: Race, lab: Lab) -> str:
 
 def break_even_size(a: Size, lab: Lab) -> float:
     """Bytes from which on the approach beats bulk; infinite if it never does."""
-    evaluation, approach = lab.evaluation(a.machine, a.workload), a.approach.of(a.workload)
-    found = advise.break_even(evaluation, approach)
-    return float("inf") if found is None else found
+    return break_even(lab.evaluation(a.machine, a.workload), a.approach.of(a.workload))
+
+
+def break_even(evaluation: Evaluation, approach: Approach) -> float:
+    """The lower end, to 0.1 %, of the range of buffers with a faster exchange that holds the workload's, else of the
+    next larger; 0: from one byte a partition on, infinite: none is."""
+
+    def faster(some: Array) -> NDArray[np.bool_]:
+        gains = evaluation.gain_over_sizes(approach, some.tolist())
+        return np.asarray(gains.round(9) > 1)  # what times are rounded to is no gain
+
+    w = evaluation.workload
+    sizes = np.geomspace(w.n_partitions, max(LARGEST_BUFFER, 4 * w.buffer), 1 + COARSE)
+    gains, here = faster(sizes), int(np.searchsorted(sizes, w.buffer))
+    if not gains[here:].any():
+        return math.inf
+    first = here + int(gains[here:].argmax())
+    while first and gains[first - 1]:
+        first -= 1
+    if first == 0:
+        return 0.0
+    fine = np.geomspace(sizes[first - 1], sizes[first], 1 + FINE)
+    return float(fine[faster(fine).argmax()])
 
 
 def advice(a: Advised, lab: Lab) -> float | str:
