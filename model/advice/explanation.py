@@ -21,6 +21,7 @@ from pready.model.equations.gain import DOI, Equation
 from pready.model.machine.machine import Machine
 from pready.model.result.forms import rendered
 from pready.model.result.prediction import Prediction
+from pready.model.timeline.costs import BY_SHARING
 from pready.model.timeline.terms import BY_COST
 from pready.model.workload.arrivals import Gaussian
 from pready.model.workload.draws import deterministic
@@ -229,6 +230,9 @@ def _way(evaluation: Evaluation, approach: Approach) -> Way:
         (BY_COST[name].symbol, float(getattr(costs, name)))
         for name in (COSTS_OF_PUTS if approach.interface.one_sided else COSTS)
     ]
+    sharing = 1 if approach.interface.joins else min(evaluation.workload.threads, approach.messages) // approach.vcis
+    if sharing > 1:
+        shown += [(f"{BY_COST[name].symbol}({sharing})", float(getattr(costs, name)[sharing])) for name in BY_SHARING]
     return Way(
         approach,
         size,

@@ -28,9 +28,12 @@ def answer(prediction: Prediction, *, explained: bool = False) -> list[Text]:
     `explained`: with all that is said of each.
     """
     advice = prediction.advice
+    out = []
     if advice.doubt:
-        return [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", f"{advice.doubt}.")]
-    out = [partitioned(prediction)]
+        out = [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", f"{advice.doubt}.")]
+        if not explained:
+            return out
+    out.append(partitioned(prediction))
     if advice.partitioned is not None and prediction.advised is not advice.partitioned.row:
         out.append(today(prediction))
     sure, where = rests_on(prediction, explained=explained), where_it_pays(prediction, explained=explained)
@@ -256,7 +259,7 @@ def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:
     if prediction.engine == "sst" or best is prediction.bulk:
         return ""
     said = [] if prediction.exchanges else [sizes(prediction)]
-    if advice.verdict != "do not port":
+    if advice.verdict != "do not port" and prediction.room_s > 0:
         said.append(room(prediction))
     late = (advice.from_iterations or 0) > LONG_SET_UP * prediction.workload["iterations"]
     if best.begin_s and advice.from_iterations is not None and (explained or late):
