@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pready.model.common.errors import PreadyError
+
 FOLDER = Path(__file__).parents[1] / "examples"
 
 
@@ -16,6 +18,8 @@ def found(path: str | Path) -> Path:
     """A file; of ``examples/NAME`` the shipped one, where there is no such file here."""
     given = Path(path)
     there = FOLDER / given.name
+    if given.parent == Path() and not given.exists() and there.suffix and there.exists():
+        raise PreadyError("no such file", valid=f"examples/{given.name}, or an existing file", source=str(path))
     return there if given.parent == Path("examples") and not given.exists() and there.exists() else given
 
 

@@ -111,3 +111,4 @@ def test_names_cannot_be_markup(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot be made" in refused(capsys, "predict", "examples/laggard.toml", "-o", tmp_path / "file" / "r")
+    assert "valid: -o p/" in refused(capsys, "predict", "examples/laggard.toml", "-o", "p.html")

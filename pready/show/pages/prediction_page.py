@@ -14,6 +14,7 @@ from rich.text import Text
 from pready.files.extra import command
 from pready.files.shipped_examples import found
 from pready.files.writing import check_same, make_folder, texts, write_all
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
 from pready.model.result.prediction import Prediction
@@ -43,6 +44,8 @@ def check(folder: Path, machine: Machine, file: str) -> None:
     PreadyError
         The folder cannot be made or written to, or has a machine or workload file of another content.
     """
+    if folder.suffix == ".html":
+        raise PreadyError(f"-o {folder} is a page, not its folder", valid=f"-o {folder.with_suffix('')}/")
     make_folder(folder, (PAGE, DATA, MACHINE, WORKLOAD))
     check_same(folder / MACHINE, dumps(machine))
     if file != "-":
