@@ -16,6 +16,7 @@ from pready.commands import options, sweep_and_compare
 def compare(workload: Sequence[str], **how: Any) -> None:
     """Predict each WORKLOAD (a TOML file), for all combinations of some fields' values, side by side.
 
-    A row per combination: best approach, η, change of iteration time, verdict, and the buffers worth porting.
+    A row per combination: what MPI_Psend saves, also if the library sent early; the best way today, what it saves, the
+    verdict, and the buffers with which it pays.
     """
     sweep_and_compare.run(workload, **how)
