@@ -425,7 +425,7 @@ def _as_stream(
         told = f"{wanted.name} and {rate.name} = {bad[0].rate:g} contradict {bad[0].size:g} B"
         raise bad[0].line.error(told, f"{rate.name} = size/{wanted.name}")
     off = [abs(f.size / t / r - 1) for f, t, r in rates if f.size and r]
-    if len(bad) > len(rates) / 2 and np.median(off) > AGREE and not section.called:
+    if off and len(bad) > len(rates) / 2 and np.median(off) > AGREE and not section.called:
         notes.append(f"{rate.name} is not size over {wanted.name}: taken as a stream's")
         test = TESTS["osu_bibw" if rate.both_ways else "osu_bw"]
         each = [(f.size, test.messages * f.size / r) for f, _, r in rates if f.size and r]

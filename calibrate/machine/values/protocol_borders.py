@@ -9,7 +9,7 @@ probable size is taken, and which the machine file keeps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, log2
@@ -308,10 +308,30 @@ def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
             out.append(_Sign(k, segment.from_bytes, last, grows, kind, f"a step, {told}"))
         elif grows > GROWS * first and slope < steep:
             out.append(_Sign(k, segment.from_bytes, last, grows, "bend", f"{told}, the slope falls"))
+    out += _leaps(fit, [sign.at for sign in out])
     near = any(sign.at >= low and sign.before < 2 * high for sign in out)
     if not near and (flat := _plateau(fit, low, high)) is not None:
         out.append(_Sign(0, flat[1], flat[0], 0.0, "plateau", "bandwidth has a plateau there"))
     return out
+
+
+def _leaps(fit: Fit, fitted: Sequence[float]) -> Iterator[_Sign]:
+    """Steps of the times themselves, where the fit has too few sizes on a side for a line of its own: none of `fitted`.
+
+    From such a size on, times lie above the line through the two sizes before; not in proportion to the distance, as
+    where a message takes longer per byte.
+    """
+    time, first = fit.curves["time"].series, max(fit.segments[0].line[0], SHORTEST_S)
+    for k in range(2, len(time.size) - 1):
+        (s, last), (t, until) = time.size[k - 2 : k], time.value[k - 2 : k]
+        line = until + (until - t) / (last - s) * (time.size[k : k + 2] - last)
+        (over, later), (at, beyond) = time.value[k : k + 2] - line, time.size[k : k + 2]
+        steady = GROWS * over < later < GROWS * over * (beyond - last) / (at - last)
+        known = any(last < size <= at for size in fitted)
+        if not known and at >= SMALLEST_RENDEZVOUS and over > max(GROWS * first, (LEAVES - 1) * line[0]) and steady:
+            told = f"a step, {format_time(float(over))} more than smaller messages say"
+            for size in fit.sizes[(fit.sizes > last) & (fit.sizes <= at)]:  # those of streams lie between
+                yield _Sign(0, float(size), float(last), float(over), "step", told)
 
 
 def _named(segment: Fitted, before: Fitted, step: float) -> bool:

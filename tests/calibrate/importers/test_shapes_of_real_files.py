@@ -138,6 +138,20 @@ def test_what_is_left_of_a_border_is_a_mixture(tmp_path: Path) -> None:
     assert kept == open_
 
 
+@pytest.mark.parametrize("sizes", [SIZES[::2], SIZES[1::2]])
+def test_a_step_is_seen_with_two_sizes_above_it(sizes: Sequence[int], tmp_path: Path) -> None:
+    """30 us at 256 KiB, of every second size: three sizes are too few above it for a line of their own."""
+    made = imported(tmp_path, latency(lambda s: 1.7 + 14e-5 * s + 30 * (s >= 1 << 18), sizes), library="intel-mpi")
+    begins = rendezvous(made).begins
+    assert begins is not None
+    assert begins.interval is not None
+    assert begins.interval[0] > 65536
+    assert begins.interval[1] <= 524288
+    # A time per byte that grows is no step.
+    curved = imported(tmp_path, latency(lambda s: 1.7 + 14e-5 * s + 4e-4 * max(s - (1 << 17), 0), sizes))
+    assert rendezvous(curved).from_ <= 65536
+
+
 def test_the_data_move_the_default(tmp_path: Path) -> None:
     """t(0) grows and the slope falls at 32 KiB, where UCX's default is 16: both stay possible."""
     begins = rendezvous(imported(tmp_path, latency(lambda s: 1.0 + 2e-4 * s if s < 32768 else 3.8 + 1e-4 * s))).begins

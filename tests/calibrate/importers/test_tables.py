@@ -382,6 +382,7 @@ def test_puts_of_imb_by_their_synchronisation() -> None:
     assert found.puts["MPI_Win_flush"].medians == pytest.approx({8: 2e-6})
     assert found.put_streams["MPI_Win_flush"].medians == pytest.approx({8: 0.5e-6})
     assert read(text.replace("RMA part", "MPI-2 part").encode()).beside.puts.keys() == {"MPI_Win_fence"}
+    assert read(imb("Unidir_put", "", columns, "0 9 0.50 16.00\n")).beside.puts  # no size says whether its rate agrees
 
 
 def test_folders_in_folders(tmp_path: Path) -> None:
