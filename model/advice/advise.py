@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pready.model.advice import paying_sizes
-from pready.model.advice.inputs import measure_next, turned
+from pready.model.advice.inputs import measure_next
 from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.parallel import both
@@ -49,7 +49,9 @@ def advise(
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
 
     def sizes() -> tuple[list[Range], list[int]]:
-        return _where(evaluation, rows, best, min_gain) if where else ([], [])
+        if not where:
+            return [], []
+        return paying_sizes.buffers(evaluation, best, min_gain), paying_sizes.messages(evaluation, rows, best, min_gain)
 
     def why() -> str:
         return _because(evaluation, library, verdict, best, usable, now, min_gain) if reason else ""
@@ -87,12 +89,6 @@ def partitioned(
     return Partitioned(row, verdict, if_early, library.part is not None and library.early is None)
 
 
-def _where(
-    evaluation: Evaluation, rows: Sequence[ApproachPrediction], best: ApproachPrediction, min_gain: float
-) -> tuple[list[Range], list[int]]:
-    return paying_sizes.buffers(evaluation, best, min_gain), paying_sizes.messages(evaluation, rows, best, min_gain)
-
-
 def verdict_on(best: ApproachPrediction, min_gain: float) -> Verdict:
     """The verdict on a row; where nothing was drawn, on its value alone."""
     if best.probability is None:
@@ -109,7 +105,7 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
         for x in found
         if x.turns
         for step, p in zip(x.steps, x.probability, strict=True)
-        if turned(advice.verdict, p)
+        if verdict_of(p) != advice.verdict
     ]
     clauses.sort(key=lambda x: -abs(x[1] - chance))
     told = replace(

@@ -18,7 +18,7 @@ from pready.model.advice.own_error import NAME as OWN_ERROR
 from pready.model.common.arrays import Array, Wholes
 from pready.model.machine.machine import Machine
 from pready.model.result.interval import median
-from pready.model.result.prediction import Lever, Source, Verdict
+from pready.model.result.prediction import Lever, Source
 from pready.model.result.verdict import verdict_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.terms import of_value
@@ -116,9 +116,8 @@ def levers(sampler: Sampler, percent: Array, min_gain: float) -> list[Lever]:
 
     One after the other: each explains what those before it leave, so that the shares add up to at most 1.
     """
-    enough, here, left = percent >= 100 * min_gain, median(percent), percent - percent.mean()
-    verdict, able, found = verdict_of(float(enough.mean())), columns(sampler), dict[str, Lever]()
-    variance = float(percent.var())
+    left, variance = percent - percent.mean(), float(percent.var())
+    able, found = columns(sampler), dict[str, Lever]()
     while able and left.var() > 0:
         shares = [explained(left, of.bins) * float(left.var()) / variance for of in able]
         most = int(np.argmax(shares))
@@ -129,23 +128,17 @@ def levers(sampler: Sampler, percent: Array, min_gain: float) -> list[Lever]:
             left = np.where(of.bins == b, left - left[of.bins == b].mean(), left)
         before = found.get(of.input)
         if before is None:
-            found[of.input] = _lever(sampler, of, percent, enough, here, verdict, shares[most])
+            found[of.input] = _lever(sampler, of, percent, min_gain, shares[most])
         else:
             found[of.input] = replace(before, share=before.share + shares[most])
     return sorted(found.values(), key=lambda x: -x.share)
 
 
-def _lever(
-    sampler: Sampler,
-    of: Column,
-    percent: Array,
-    enough: NDArray[np.bool_],
-    here: float,
-    verdict: Verdict,
-    share: float,
-) -> Lever:
-    alternative = of.input in sampler.alternatives
+def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share: float) -> Lever:
+    enough, here = percent >= 100 * min_gain, median(percent)
+    verdict, alternative = verdict_of(float(enough.mean())), of.input in sampler.alternatives
     at = np.unique(of.bins) if alternative else np.array([0, BINS - 1])
+    measure = sampler.alternatives[of.input].measure if alternative else MEASURES.get(of.input, "")
     chances = tuple(float(enough[of.bins == b].mean()) for b in at)
     return Lever(
         name=of.input,
@@ -156,21 +149,10 @@ def _lever(
         speedup_percent=tuple(median(percent[of.bins == b]) for b in at),
         probability=chances,
         share=share,
-        turns=any(turned(verdict, p) for p in chances),
+        turns=any(verdict_of(p) != verdict for p in chances),
         wrong=wrong(enough, of.bins),
-        measure="" if of.source == "measured" else _measure(sampler, of.input),
+        measure="" if of.source == "measured" else measure,
     )
-
-
-def turned(verdict: Verdict, probability: float) -> bool:
-    """Is the verdict another with this probability? One that is undecided is turned by one that is not."""
-    return verdict_of(probability) != verdict
-
-
-def _measure(sampler: Sampler, name: str) -> str:
-    if name in sampler.alternatives:
-        return sampler.alternatives[name].measure
-    return MEASURES.get(name, "")
 
 
 def measure_next(found: list[Lever], probability: float) -> str:

@@ -181,11 +181,8 @@ def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list
 
 def stands_for(workload: Workload, many: Evaluation) -> list[str]:
     """A note if fewer ranks or iterations were simulated than the workload has."""
-    less = cut(workload)
-    return [less] if less is not None else _stand_for(workload, many)
-
-
-def _stand_for(workload: Workload, many: Evaluation) -> list[str]:
+    if workload.exchanges is None and (less := cut(workload)) is not None:
+        return [less]
     whole = of_a_step(workload)[0].grid
     if math.prod(whole) == math.prod(many.grid) and many.iterations == workload.iterations:
         return []
@@ -289,12 +286,6 @@ def _simplest(
     return min(close, key=lambda n: trouble(drawn[n].approach))
 
 
-def chosen_at_values(drawn: Sequence[ApproachPrediction], iterations: int, min_gain: float, *, rma: bool) -> int:
-    """The same where nothing is drawn; `rma`: were its costs measured?"""
-    able = [p for p in drawn[1:] if p.available and (rma or not p.approach.interface.one_sided)]
-    return [*drawn].index(best_port(able, drawn[0], iterations, min_gain)) if able else 0
-
-
 def drawn_rows(
     evaluation: Evaluation, rows: list[ApproachPrediction], min_gain: float, *, every: bool
 ) -> tuple[ApproachPrediction, Savings | None]:
@@ -305,10 +296,11 @@ def drawn_rows(
     """
     workload, measured = evaluation.workload, not unmeasured(evaluation.machine)
     drawn = drawn_ways(rows, workload, min_gain)
+    advisable = [p for p in drawn[1:] if measured or not p.approach.interface.one_sided]
     if evaluation.draws == 0 or len(drawn) == 1:
-        return drawn[chosen_at_values(drawn, workload.iterations, min_gain, rma=measured)], None
-    if not every and not measured:
-        drawn = [p for p in drawn if not p.approach.interface.one_sided or p is drawn[0]]
+        able = [p for p in advisable if p.available]
+        return best_port(able, drawn[0], workload.iterations, min_gain) if able else drawn[0], None
+    drawn = drawn if every else [drawn[0], *advisable]
     step, ways = evaluation.drawn, [evaluation.way(p.approach) for p in drawn]
     first = Savings(step, tuple(ways), CHOICE)
     at = chosen(first, drawn, workload.iterations, min_gain)
@@ -404,7 +396,7 @@ def predict_step(
     for of in each[1:]:  # the same machines for all
         of.drawn = each[0].drawn
     step = WholeStep(machine, workload, seed, each[0])
-    stand_for = [] if rest else _stand_for(workload, each[0])
+    stand_for = [] if rest else stands_for(workload, each[0])
 
     def answered(of: Evaluation, *, all_of_it: bool) -> Prediction:
         notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []

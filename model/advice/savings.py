@@ -82,9 +82,10 @@ class Savings:
         now_s, base_s = self.times(self.ways[0])
         today, out = median(base_s), list[ApproachPrediction]()
         enough = self.enough(min_gain)
+        exchanges = self.step.steps if len(self.step.parts) == 1 else 1  # of an iteration; of a sweep octants × blocks
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
-            time, eta, saved = communication / self._exchanges, metrics.eta(now_s, communication), self.percent[n]
+            time, eta, saved = communication / exchanges, metrics.eta(now_s, communication), self.percent[n]
             percent = median(saved)
             once = row.begin_per_iteration_s
             made = replace(
@@ -92,7 +93,7 @@ class Savings:
                 iteration_s=today * (1 - percent / 100) - once,
                 speedup_percent=percent,
                 probability=float(enough[n]),
-                unmeasured=self._unmeasured(way),
+                unmeasured=unmeasured(self.step.machine) if any(a.interface.one_sided for a in way) else "",
             )
             (t0, t1), (e0, e1), (s0, s1) = interval(time), interval(eta), interval(saved)
             made = replace(made, speedup_low_percent=s0, speedup_high_percent=s1)
@@ -101,11 +102,3 @@ class Savings:
                 made = replace(made, eta=median(eta), eta_low=e0, eta_high=e1)
             out.append(made)
         return out
-
-    @property
-    def _exchanges(self) -> int:
-        """Of an iteration: 1, or of a sweep octants × blocks."""
-        return self.step.steps if len(self.step.parts) == 1 else 1
-
-    def _unmeasured(self, way: Way) -> str:
-        return unmeasured(self.step.machine) if any(a.interface.one_sided for a in way) else ""
