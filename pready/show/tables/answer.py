@@ -11,7 +11,7 @@ from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Partitioned, Prediction, Verdict
-from pready.model.result.verdict import INDISTINCT
+from pready.model.result.verdict import INDISTINCT, trouble
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 NOTABLE = 0.1
@@ -128,8 +128,9 @@ def today(prediction: Prediction) -> Text:
         said = f"nothing that was measured saves {least}; most {what}, {saved(best)}"
         return _headed(advice.verdict, "Today: ", f"{said}.")
     row = None if advice.partitioned is None else advice.partitioned.row
-    alike = row is not None and row.speedup_percent >= best.speedup_percent - 100 * INDISTINCT
-    head = "As good, and simpler: " if alike else "Best today: "
+    head = "Best today: "
+    if row is not None and row.speedup_percent >= best.speedup_percent - 100 * INDISTINCT:
+        head = "As good, and simpler: " if trouble(best.approach) < trouble(row.approach) else head
     said = supported(prediction, best, advice.verdict)
     return _headed(advice.verdict, head, f"{what}: {said}{to_program(prediction)}.")
 
