@@ -200,6 +200,7 @@ def simulate(
     if ranks is not None:
         what = what.changed(grid=tuple(ranks))
     on, profile = predicting.with_library(on, _library(library))
+    what = predicting.as_sent_by(what, profile)
     if approach is None:
         chosen = predicting.advised(on, what, library=_library(library), seed=seed)
     else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pready.model.advice.predict import Engine, evaluator, predict, with_library
+from pready.model.advice.predict import Engine, as_sent_by, evaluator, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
@@ -161,6 +161,7 @@ def explain(
         raise PreadyError("several exchanges per step", valid="a file with one of them, or 'pready predict --all'")
     prediction = predict(machine, workload, library=library, seed=seed, engine=engine)
     machine, profile = with_library(machine, library)
+    workload = as_sent_by(workload, profile)
     if approach is None:
         approach = prediction.advised.approach
     evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)

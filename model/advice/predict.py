@@ -17,7 +17,7 @@ from pready.model.advice.advise import advise, verdict_on, with_inputs
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import levers
 from pready.model.advice.savings import CHOICE, Savings
-from pready.model.approach.interfaces import BULK, INTERFACES, SEVERAL, Approach, Interface
+from pready.model.approach.interfaces import BULK, INTERFACES, PART_AM, SEVERAL, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
@@ -70,6 +70,13 @@ def with_library(machine: Machine, name: str | None = None) -> tuple[Machine, Li
     """A machine as used by the library to predict for, and that library."""
     profile = effective_library(machine, name)
     return as_used_by(machine, profile), profile
+
+
+def as_sent_by(workload: Workload, profile: LibraryProfile) -> Workload:
+    """A workload whose partitions of today go in one message, where the library sends none early."""
+    if workload.today != "partitioned" or profile.part is not PART_AM:
+        return workload
+    return workload.model_copy(update={"today": "partitioned, sent whole"})
 
 
 def as_used_by(machine: Machine, profile: LibraryProfile) -> Machine:
@@ -236,6 +243,7 @@ def predict(
         An unknown library, or a workload outside what the machine describes.
     """
     machine, profile = with_library(machine, library)
+    workload = as_sent_by(workload, profile)
     if workload.exchanges is not None:
         given = library, seed, engine, draws, min_gain
         found = predict_step(machine, workload, *given, whole=whole)

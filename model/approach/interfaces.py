@@ -271,6 +271,7 @@ Today = Literal[
     "several messages",
     "one message per thread",
     "partitioned",
+    "partitioned, sent whole",
     "rma",
     "pipeline",
 ]
@@ -281,6 +282,7 @@ TODAY: Mapping[Today, Interface] = {
     "several messages": SEVERAL,
     "one message per thread": PER_THREAD,
     "partitioned": PART,
+    "partitioned, sent whole": PART_AM,
     "rma": RMA_SINGLE_ACTIVE,
     "pipeline": BLOCKING,
 }

@@ -12,7 +12,7 @@ from pready.api import MOST_ITERATIONS
 from pready.commands import options
 from pready.files.simulation_trace import trace
 from pready.files.writing import check_new, write_text
-from pready.model.advice.predict import advised, with_library
+from pready.model.advice.predict import advised, as_sent_by, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.parallel import all_cores
 from pready.model.engine.evaluate import compare_step, plans
@@ -60,6 +60,7 @@ def simulate(
         check_new(traced, (".json",))
     on, what = options.read(workload, machine, fields)
     on, profile = with_library(on, library)
+    what = as_sent_by(what, profile)
     every = options.sets(fields, "iterations")
     count = what.iterations if every else min(what.iterations, MOST_ITERATIONS)
     if approach is not None:

@@ -12,7 +12,7 @@ from pready.calibrate.machine.calibration import calibrate, provenance, run_meas
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.raw_file import Content, read
 from pready.calibrate.measure.session import Progress, environment_of, measure
-from pready.model.advice.predict import predict, with_library
+from pready.model.advice.predict import as_sent_by, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import of_a_step
@@ -125,6 +125,7 @@ def prove(
         on_note(crowded)
     on = given if given is not None else _calibrated(workload, site, folder, budget_s, seed, on_progress)
     on, profile = with_library(on, library)
+    workload = as_sent_by(workload, profile)
     left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
     prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
     baseline = design.way_of([w.baseline for w in workload.parts], workload)

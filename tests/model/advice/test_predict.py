@@ -9,7 +9,7 @@ import pytest
 from machines import ideal
 
 import pready
-from pready.model.advice.predict import predict
+from pready.model.advice.predict import as_sent_by, predict
 from pready.model.approach.interfaces import MANY, PART, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
@@ -79,7 +79,7 @@ def test_today_is_the_baseline(today: str, pattern: str) -> None:
     """η and run time are against what the application does today, and that is no port to itself."""
     delay = {"model": "laggard", "delay": "200 us", "late": "thread"}
     few = {"transport_partitions": [1, 8, 32], "compute": {"time": "1 ms"}}
-    w = made(today=today, pattern=pattern, grid=[2, 2], arrivals=delay, **few)
+    w = as_sent_by(made(today=today, pattern=pattern, grid=[2, 2], arrivals=delay, **few), library("mpich-release"))
     got, plain = predict(MELUXINA, w, draws=0), predict(MELUXINA, w.changed(today="nonblocking"), draws=0)
     assert got.approaches[0] is got.bulk
     assert got.bulk.approach == w.baseline
@@ -113,6 +113,19 @@ def test_the_smallest_port() -> None:
     assert not_.advised.key != "persistent"  # it is what there is, by another name
     # Who has ported to it is told nothing of going back.
     assert predict(saves, w.changed(today="persistent")).advised.key not in ("single", "persistent")
+
+
+def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
+    """One message where it sends nothing early: sending early is then what is left to gain, and no loss."""
+    w = made(**FOUR, buffer="4 MiB", today="partitioned", arrivals={"model": "laggard", "delay": "200 us"})
+    whole, early = (predict(MELUXINA, w, library=name, draws=0) for name in ("mpich-release", "mpich-6314"))
+    assert (whole.bulk.key, early.bulk.key) == ("part-am", "part")
+    asked = whole.advice.partitioned
+    assert asked is not None
+    assert asked.row is None
+    assert asked.if_early is not None
+    assert asked.if_early.speedup_percent > 10
+    assert whole.bulk.time_s > early.bulk.time_s
 
 
 def test_metrics_of_a_known_exchange() -> None:
