@@ -379,7 +379,7 @@ class Copy:
         )
         if ended.returncode in (0, 5):  # 5: no tests of this kind
             return ""
-        first = re.search(r"^(?:FAILED|ERROR) (\S+)", ended.stdout, re.MULTILINE)
+        first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ended.stdout, re.MULTILINE)
         return first.group(1) if first else f"pytest, status {ended.returncode}"
 
 

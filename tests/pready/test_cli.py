@@ -48,6 +48,10 @@ def test_gain(capsys: Capsys) -> None:
         (("predict", HALO, "--set", "buffer=1"), "--set buffer=1: buffer = 1 has no unit; valid: a number with a unit"),
         (("predict", HALO, "--set", "bufer=1KiB"), 'bufer is not a field (did you mean "buffer"?)'),
         (("predict", HALO, "--set", "machine.contxts=1"), 'contxts is not a field (did you mean "contexts"?)'),
+        (
+            ("predict", HALO, "--set", "machine.inter.segments[0].L=-400us"),
+            "L = -0.0004 s from 0 B, so messages arrive",
+        ),
         (("predict", HALO, "--set", "buffer=1KiB,2KiB"), "buffer has 2 values; valid: one, or 'pready sweep'"),
         (("predict", HALO, "--set", "machine=hpc3"), "valid: --machine"),
         (("prove", HALO, "--set", "machine.contexts=1", "-o", "p"), "machine.contexts without a machine"),

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from command_line import out, refused
 from given import Capsys, Patch
 
-from pready.cli import main
+from pready.cli import _signals, main
 from pready.exit_status import Status
 from pready.files.writing import UnwrittenError, check_writable, replacing, texts, write_all, write_text, write_with
 from pready.model.common.errors import PreadyError
@@ -98,6 +99,12 @@ def test_no_device_is_replaced(tmp_path: Path) -> None:
         check_writable(tmp_path / "circle")
 
 
+DATA = Path("tests/data/importers")
+PROFILED = [
+    word
+    for given in ("threads=8", "pattern=halo3d", "iterations=400", "arrivals.spread=4%")
+    for word in ("--set", given)
+]
 WRITES = {
     "predict, its page": (("predict", LAGGARD, "-o", "."), "machine.toml"),
     "predict, its workload": (("predict", LAGGARD, "-o", "."), "workload.toml"),
@@ -108,6 +115,8 @@ WRITES = {
     "compare": (("compare", LAGGARD, "-o", "a.csv"), "a.csv"),
     "calibrate, measuring": (("calibrate", "--launcher", "true", "-o", "a.toml"), "a.toml"),
     "calibrate, a job": (("calibrate", "--job", "slurm", "job.sh", "-o", "a.toml"), "job.sh"),
+    "calibrate, importing": (("calibrate", "import", DATA / "osu_latency_and_bw.txt", "-o", "a.toml"), "a.toml"),
+    "workload": (("workload", DATA / "mpip_3.5.mpiP", *PROFILED, "-o", "a.toml"), "a.toml"),
     "prove, a job": (("prove", LAGGARD, "--job", "pbs", "job.sh", "-o", "p"), "job.sh"),
     "prove, its page": (("prove", LAGGARD, "--launcher", "true", "-o", "."), "index.html"),
     "prove, a program": (("prove", LAGGARD, "--approach", "many:4", "--source", "c", "."), "Makefile"),
@@ -255,6 +264,22 @@ def test_an_interrupted_simulation_compares_nothing(
     assert re.fullmatch(rf"pready: {BY[number][1]}; .*the same command starts again\n", noted)
     assert "η" not in said
     assert not re.search(r'"(eta|speedup_percent)": [^n]', said)
+
+
+def test_who_ignores_the_signal_of_a_batch_system_goes_on_ignoring_it_and_threads_take_none() -> None:
+    def meanwhile() -> object:
+        with _signals():
+            return signal.getsignal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert meanwhile() is signal.SIG_IGN
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        assert meanwhile() is not signal.SIG_DFL
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(meanwhile).result() is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_the_table_of_statuses_is_complete() -> None:
