@@ -9,6 +9,7 @@ import pytest
 from command_line import data, out, refused
 from given import Capsys
 
+from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import profiles
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
@@ -106,6 +107,9 @@ def test_machines(capsys: Capsys) -> None:
     meluxina = next(row for row in rows if row["name"] == "meluxina")
     assert meluxina["bandwidth_bytes_per_s"] == pytest.approx(25e9)  # gillis2023 4.1
     assert meluxina["latency_s"] == pytest.approx(1.22e-6)  # its footnote 1
+    for row in rows:
+        machine = profiles()[row["name"]]
+        assert row["latency_s"] == pytest.approx(one_way(machine, 0) + machine.matching.base.value)
 
 
 def loaded_by(code: str, modules: set[str]) -> str:

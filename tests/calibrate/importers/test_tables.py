@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import re
+from datetime import date, datetime
 from pathlib import Path
 
 import pytest
@@ -317,10 +319,14 @@ def test_a_table_of_a_rate_stands_beside_a_ping_pong(form: str, tmp_path: Path) 
     """12.8 GB/s among many messages, 12.2 of one; all of it is reproduced."""
     (tmp_path / "a.txt").write_text(LATENCY)
     (tmp_path / "b.txt").write_text(BESIDE[form])
+    for day, name in ((1, "a.txt"), (2, "b.txt")):
+        os.utime(tmp_path / name, (datetime(2020, 1, day, 12).timestamp(),) * 2)
     made = from_files([tmp_path / "a.txt", tmp_path / "b.txt"], name="m")
     assert made.machine.inter.link_bandwidth.value == pytest.approx(1024 / 80e-9, rel=0.02)
     assert made.machine.bandwidth == pytest.approx(1024 / 84e-9, rel=0.02)
     assert made.summary[-1].startswith("reproduces the 46 points")
+    assert "streams of messages" in made.machine.inter.link_bandwidth.why
+    assert made.machine.created == date(2020, 1, 2)  # of the newer file
 
 
 def test_what_can_be_is_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import Unit, format_bandwidth, format_size, format_time, fraction, parse
+from pready.model.common.units import Unit, format_bandwidth, format_quantity, format_size, format_time, fraction, parse
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,18 @@ def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
         assert isinstance(parse(text, unit), float)
     except PreadyError as error:
         assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [
+        (0.0, Unit.TIME, "0 ns"), (-0.0, Unit.TIME, "0 ns"), (1.0, Unit.TIME, "1 s"), (1e-3, Unit.TIME, "1 ms"),
+        (0.99949e-3, Unit.TIME, "999 us"), (0.99951e-3, Unit.TIME, "1 ms"), (-2.5e-6, Unit.TIME, "-2.5 us"),
+        (1.0, Unit.TIME_PER_BYTE, "1000000 s/MB"), (float("inf"), Unit.TIME, "inf ns"),
+    ],
+)  # fmt: skip
+def test_printed(value: float, unit: Unit, said: str) -> None:
+    assert format_quantity(value, unit) == said
 
 
 @given(st.floats(1e-12, 1e6))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pready.model.common.errors import PreadyError
+from pready.model.engine.layout import layout
 from pready.model.toml.reading import validated
 from pready.model.workload import supported_by, workload
 from pready.model.workload.sizes import Sizes
@@ -238,6 +239,14 @@ def test_an_engine_that_cannot_names_one_that_can(tmp_path: Path) -> None:
             for other, command in supported_by.ASKED_BY.items():
                 able = str(caught.value).partition("; valid: ")[2]
                 assert (command in able) == (supported_by.beyond(w, other) is None)
+
+
+def test_ranks_where_a_workload_says_none() -> None:
+    whole = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,), "bcast": (16,)}
+    for pattern, grid in whole.items():
+        w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "pattern": pattern})
+        assert layout(w).grid == grid
+    assert w.sends == (4096,) * 4  # of the root of a binomial tree of 16
 
 
 def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
