@@ -16,7 +16,7 @@
 
 enum { MOST = 26 };
 
-static int rank, threads, peers, peer[MOST], bytes[MOST], direction[MOST], mirror[MOST];
+static int rank, threads, peers, peer[MOST], bytes[MOST], direction[MOST];
 static char *out[MOST], *in[MOST];
 static MPI_Comm cart;
 
@@ -61,37 +61,12 @@ void compute_cells(const double *share, double *finished)
     }
 }
 
-// All partitions by one thread: a list of them, or the first and then the range of the others.
-static void mark_several(MPI_Request *sends)
-{
-    int every[256];
-    for (int t = 0; t < threads; t++)
-        every[t] = t;
-    for (int i = 0; i < peers; i++) {
-        if (i % 2) {
-            MPI_Pready_list(threads, every, sends[i]);
-        } else {
-            MPI_Pready(0, sends[i]);
-            MPI_Pready_range(1, threads - 1, sends[i]);
-        }
-    }
-}
-
-static void exchange(const char *how, MPI_Request *persistent, MPI_Win win)
+static void exchange(const char *how, MPI_Request *persistent)
 {
     MPI_Request request[2 * MOST];
     if (strcmp(how, "persistent") == 0) {
         MPI_Startall(2 * peers, persistent);
         MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
-    } else if (strcmp(how, "put") == 0) {
-        MPI_Win_fence(0, win);
-        for (int i = 0; i < peers; i++)
-            MPI_Put(out[i], bytes[i], MPI_BYTE, peer[i], 0, bytes[i], MPI_BYTE, win);
-        MPI_Win_fence(0, win);
-    } else if (strcmp(how, "sendrecv") == 0) {
-        for (int i = 0; i < peers; i++)
-            MPI_Sendrecv(out[i], bytes[i], MPI_BYTE, peer[i], i, in[i], bytes[i], MPI_BYTE, peer[mirror[i]], i, cart,
-                         MPI_STATUS_IGNORE);
     } else {
         for (int i = 0; i < peers; i++)
             MPI_Irecv(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &request[i]);
@@ -140,24 +115,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < peers; i++) {
         out[i] = calloc(1, (size_t)bytes[i]);
         in[i] = calloc(1, (size_t)bytes[i]);
-        mirror[i] = i;
-        for (int j = 0; j < peers; j++)
-            if (direction[j] == 26 - direction[i])
-                mirror[i] = j;
     }
 
     MPI_Request persistent[2 * MOST];
-    MPI_Win win = MPI_WIN_NULL;
-    static char window[1 << 20];
-    if (strcmp(how, "put") == 0)
-        MPI_Win_create(window, sizeof window, 1, MPI_INFO_NULL, cart, &win);
     if (strcmp(how, "persistent") == 0)
         for (int i = 0; i < peers; i++) {
             MPI_Recv_init(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &persistent[i]);
             MPI_Send_init(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &persistent[peers + i]);
         }
-    const int several = strcmp(how, "ported in ranges") == 0, ported = several || strcmp(how, "ported") == 0;
-    if (ported)
+    if (strcmp(how, "ported") == 0)
         for (int i = 0; i < peers; i++) {
             MPI_Precv_init(in[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], 26 - direction[i], cart,
                            MPI_INFO_NULL, &persistent[i]);
@@ -185,27 +151,20 @@ int main(int argc, char **argv)
             MPI_Waitall(peers, request + peers, MPI_STATUSES_IGNORE);
             for (int i = 0; i < peers; i++)
                 MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-        } else if (ported) {
+        } else if (strcmp(how, "ported") == 0) {
             for (int i = 0; i < 2 * peers; i++)
                 MPI_Start(&persistent[i]);
-            if (several) {
-                compute_cells(share, finished);
-                mark_several(persistent + peers);
-            } else {
-                compute_and_mark(share, finished, persistent + peers);
-            }
+            compute_and_mark(share, finished, persistent + peers);
             MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
         } else {
             compute_cells(share, finished);
-            exchange(how, persistent, win);
+            exchange(how, persistent);
         }
         for (int t = 0; truth != NULL && t < threads; t++)
             fprintf(truth, "%.3f%c", 1e6 * finished[t], t + 1 < threads ? ' ' : '\n');
     }
     if (truth != NULL)
         fclose(truth);
-    if (win != MPI_WIN_NULL)
-        MPI_Win_free(&win);
     MPI_Finalize();
     return 0;
 }
