@@ -105,7 +105,7 @@ PROFILED = [
     for given in ("threads=8", "pattern=halo3d", "iterations=400", "arrivals.spread=4%")
     for word in ("--set", given)
 ]
-WRITES = {
+WRITES: dict[str, tuple[tuple[str | Path, ...], str]] = {
     "predict, its page": (("predict", LAGGARD, "-o", "."), "machine.toml"),
     "predict, its workload": (("predict", LAGGARD, "-o", "."), "workload.toml"),
     "predict, a picture": (("predict", LAGGARD, "--plot", "size", "a.svg"), "a.svg"),

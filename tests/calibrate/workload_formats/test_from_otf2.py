@@ -11,14 +11,16 @@ from given import Capsys, Patch
 pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is not installed")
 
 import otf2_trace
+from made import Row, capture_file
 from otf2 import CollectiveOp, RegionRole
 from otf2_trace import START, Trace, write
 
-from pready.calibrate.capture.files import kinds
+from pready.calibrate.capture.files import Run, kinds, parse_process
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
-from pready.calibrate.workload_formats.from_otf2 import read_otf2
+from pready.calibrate.workload_formats.from_otf2 import read_otf2, step_of_trace
 from pready.cli import main
+from pready.model.common.errors import PreadyError
 from pready.model.workload import draws, workload
 from pready.model.workload.workload import Workload
 
@@ -122,6 +124,14 @@ def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys
         assert main(["workload", str(anchor), "-o", str(out), *words]) == 2
         assert said in capsys.readouterr().err
         assert not out.exists()
+
+
+def test_one_rank_with_regions_is_enough_to_say_the_threads() -> None:
+    region: list[Row] = [(0, 10, "region", 1, 1, 1), (0, 9, "share", 1, 1, 0)]
+    both = (capture_file([(0, rows)], rank=n, ranks=2) for n, rows in enumerate((region, [])))
+    run = Run(Path("t"), tuple(parse_process(data, Path(f"rank-{n}")) for n, data in enumerate(both)))
+    with pytest.raises(PreadyError, match="has parallel regions"):
+        step_of_trace(run, 4, 12, "8 %")
 
 
 def test_every_kind_of_message(tmp_path: Path) -> None:
