@@ -305,9 +305,10 @@ def tests_of(file: Path) -> list[Path]:
     while level:
         level, steps = {by for p in level for by in importers().get(p, ())} - {*away}, steps + 1
         away |= dict.fromkeys(level, steps)
-    mirrored = HERE.joinpath("tests", *file.parent.parts)
+    parts = file.parent.parts
+    mirrored = next(d for n in range(len(parts), -1, -1) if (d := HERE.joinpath("tests", *parts[:n])).is_dir())
     some = [p for p in away if p.name.startswith("test_") and not UNREAD & {*p.relative_to(HERE).parts}]
-    return sorted(some, key=lambda p: (away[p], file.stem not in p.stem, not p.is_relative_to(mirrored), p))
+    return sorted(some, key=lambda p: (file.stem not in p.stem, away[p] + (not p.is_relative_to(mirrored)), p))
 
 
 class Copy:

@@ -10,9 +10,9 @@ def test_ends() -> None:
     guess = assumed(TIME, 6e-6, "a guess", 3)
     assert (guess.value, guess.interval, guess.source) == (6e-6, pytest.approx((2e-6, 18e-6)), "assumed")
     for low, high in ((1e-6, 2e-6), (4e-6, 5e-6)):  # of a value outside of its interval
-        assert value(TIME, Estimate(3e-6, low, high), "").interval == (min(low, 3e-6), max(high, 3e-6))
-    assert between([1e-6, 2e-6, 6e-6], "").interval == (1e-6, 6e-6)
-    assert between([1e-6, 2e-6, 6e-6], "").value == pytest.approx(3e-6)
+        assert value(TIME, Estimate(3e-6, low, high), "w").interval == (min(low, 3e-6), max(high, 3e-6))
+    assert between([1e-6, 2e-6, 6e-6], "w").interval == (1e-6, 6e-6)
+    assert between([1e-6, 2e-6, 6e-6], "w").value == pytest.approx(3e-6)
 
 
 def test_what_is_not_above_zero_is_said() -> None:
