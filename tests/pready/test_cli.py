@@ -10,7 +10,7 @@ from command_line import data, out, refused
 from given import Capsys
 
 from pready.calibrate.machine.values.segments import one_way
-from pready.model.machine.machine import profiles
+from pready.model.machine.machine import load, profiles
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 NODE = ("calibrate", "--ranks-per-node", "2", "-o", "none.toml")
@@ -108,7 +108,7 @@ def test_machines(capsys: Capsys) -> None:
     assert meluxina["bandwidth_bytes_per_s"] == pytest.approx(25e9)  # gillis2023 4.1
     assert meluxina["latency_s"] == pytest.approx(1.22e-6)  # its footnote 1
     for row in rows:
-        machine = profiles()[row["name"]]
+        machine = load(row["name"])
         assert row["latency_s"] == pytest.approx(one_way(machine, 0) + machine.matching.base.value)
 
 

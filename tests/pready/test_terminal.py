@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from pready.cli import main
-from pready.model.common.units import Unit, format_quantity, format_time, unit_of_times
 from pready.show.terminal.plain_text import SPELT, plain
 from pready.show.terminal.table import Readable
 
@@ -149,22 +148,3 @@ def test_no_word_is_cut_whatever_the_width(rows: list[tuple[str, ...]], data: st
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     assert {w for row in rows for cell in row for w in cell.split()} <= set(text.split())
-
-
-@pytest.mark.parametrize(
-    ("shown", "said"),
-    [
-        (format_time(-8.05e-20), "0 ns"),  # rounding of a sum of microseconds
-        (format_time(6e-13), "0.0006 ns"),
-        (format_time(1.5e-9), "1.5 ns"),
-        (format_time(1234.5), "1234 s"),
-        (format_time(-2.5e-3), "-2.5 ms"),
-        (format_quantity(4.708e-8, Unit.TIME_PER_BYTE), "47.08 ms/MB"),
-        *(
-            (unit_of_times(seconds)[1], unit)
-            for seconds, unit in ((40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns"))
-        ),
-    ],
-)
-def test_numbers(shown: str, said: str) -> None:
-    assert shown == said

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import Unit, format_bandwidth, format_quantity, format_size, format_time, fraction, parse
+from pready.model.common.units import (
+    Unit,
+    format_bandwidth,
+    format_quantity,
+    format_size,
+    format_time,
+    fraction,
+    parse,
+    unit_of_times,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,11 +89,15 @@ def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
     [
         (0.0, Unit.TIME, "0 ns"), (-0.0, Unit.TIME, "0 ns"), (1.0, Unit.TIME, "1 s"), (1e-3, Unit.TIME, "1 ms"),
         (0.99949e-3, Unit.TIME, "999 us"), (0.99951e-3, Unit.TIME, "1 ms"), (-2.5e-6, Unit.TIME, "-2.5 us"),
+        (-8.05e-20, Unit.TIME, "0 ns"), (6e-13, Unit.TIME, "0.0006 ns"), (1234.5, Unit.TIME, "1234 s"),
+        (4.708e-8, Unit.TIME_PER_BYTE, "47.08 ms/MB"),
         (1.0, Unit.TIME_PER_BYTE, "1000000 s/MB"), (float("inf"), Unit.TIME, "inf ns"),
     ],
 )  # fmt: skip
 def test_printed(value: float, unit: Unit, said: str) -> None:
     assert format_quantity(value, unit) == said
+    for seconds, name in ((40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns")):
+        assert unit_of_times(seconds)[1] == name
 
 
 @given(st.floats(1e-12, 1e6))

@@ -5,7 +5,9 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import compare_step
-from pready.model.engine.simulation import prepared
+from pready.model.engine.simulation import _check, prepared
 from pready.model.machine import machine
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
@@ -156,6 +158,20 @@ def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> 
     with pytest.raises(PreadyError, match=re.escape(message)) as caught:
         simulate(MELUXINA, w, values.pop("approach"), **values)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("count", "steps", "iterations", "cores", "valid"),
+    [
+        (2**31, 1, 2**32 - 1, 4096, None), (1, 2, 2**31 - 1, 1, None), (2**32, 1, 2**31, 1, "at most 2^63 - 1"),
+        (1, 1, 2**32, 1, "at most 4294967295: a"), (1, 2, 2**31, 1, "at most 2147483647: a"),
+        (1, 1, 0, 1, "at least 1"), (1, 1, 1, 0, "1 to 4096"), (1, 1, 1, 4097, "1 to 4096"),
+    ],
+)  # fmt: skip
+def test_what_the_kernel_counts(count: int, steps: int, iterations: int, cores: int, valid: str | None) -> None:
+    plan: Any = SimpleNamespace(count=count, steps=steps)
+    with nullcontext() if valid is None else pytest.raises(PreadyError, match=re.escape(valid)):
+        _check([plan], iterations, cores)
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
