@@ -169,6 +169,9 @@ def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
     assert "huge.toml: is larger than 4 MiB" in said(lambda: workload.load(huge))
     assert "/dev/zero: is larger than 4 MiB" in said(lambda: workload.load("/dev/zero"))
     assert "/dev/zero: is larger than 256 MiB" in said(lambda: read_bytes(Path("/dev/zero"), 2**40))
+    (tmp_path / "100").write_bytes(b"x" * 100)
+    assert len(read_bytes(tmp_path / "100", 100)) == 100
+    assert "100: is larger than" in said(lambda: read_bytes(tmp_path / "100", 99))
     deep = tmp_path / "deep.toml"
     deep.write_text("a = " + "[" * 5000 + "]" * 5000)
     assert "is not TOML" in said(lambda: workload.load(deep))
