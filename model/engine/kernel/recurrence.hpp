@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -50,12 +51,32 @@ struct Trace {
 // What a step waited for: the step before it; the lock, port or thread that was busy; the peer; the node's adapter.
 enum Won : std::int8_t { kBefore = 0, kBusy = 1, kPeer = 2, kAdapter = 3 };
 
-// A time, and what it is of. Equal times are served by number.
+// A time, not negative, and what it is of. Equal times are served by number.
 struct Item {
     double key;
     Index number;
+
+    std::int64_t bits() const { return std::bit_cast<std::int64_t>(key); }  // in the same order, faster to compare
 };
-inline bool before(const Item& a, const Item& b) { return a.key < b.key || (a.key == b.key && a.number < b.number); }
+inline bool before(const Item& a, const Item& b) {
+    return (a.bits() < b.bits()) | ((a.bits() == b.bits()) & (a.number < b.number));
+}
+
+// Two runs that are sorted, without a branch, which the processor would guess wrong every other time.
+inline void merge(const Item* a, const Item* const middle, const Item* const end, Item* out) {
+    const Item* b = middle;
+    while (a != middle && b != end) {
+        const bool second = before(*b, *a);
+        *out++ = second ? *b : *a;
+        b += second;
+        a += !second;
+    }
+    std::copy(b, end, std::copy(a, middle, out));
+}
+
+// By value, as a reference to one of two keeps both in memory.
+inline double later(double a, double b) { return a > b ? a : b; }
+inline double sooner(double a, double b) { return a < b ? a : b; }
 
 // Brings items into order: few by insertion; of many, runs that are sorted already are merged, two by two.
 inline void merge_runs(std::vector<Item>& items, std::vector<Item>& room, std::vector<std::size_t>& ends) {
@@ -79,9 +100,7 @@ inline void merge_runs(std::vector<Item>& items, std::vector<Item>& room, std::v
         std::size_t begin = 0, kept = 0;
         for (std::size_t r = 0; r < ends.size(); r += 2) {
             const std::size_t middle = ends[r], end = r + 1 < ends.size() ? ends[r + 1] : middle;
-            const Item* const at = items.data();
-            std::merge(at + begin, at + middle, at + middle, at + end, room.data() + begin,
-                       [](const Item& a, const Item& b) { return before(a, b); });
+            merge(items.data() + begin, items.data() + middle, items.data() + end, room.data() + begin);
             ends[kept++] = begin = end;
         }
         ends.resize(kept);
@@ -101,139 +120,120 @@ inline double best(std::span<const double> of, Better better) {
     return better(better(x[0], x[1]), better(x[2], x[3]));
 }
 inline double latest(std::span<const double> of) {
-    return best(of, [](double a, double b) { return a > b ? a : b; });
+    return best(of, later);
 }
 inline double earliest(std::span<const double> of) {
-    return best(of, [](double a, double b) { return a < b ? a : b; });
+    return best(of, sooner);
 }
+
+// A message as it comes to a port.
+struct Coming {
+    double gap, service;  // until the next one may come; of the port alone
+    const Kind* kind;
+    std::size_t flow, number;
+};
 
 // A port that flows share evenly (processor sharing, Kleinrock 1967, https://doi.org/10.1145/321386.321388): messages come
 // to it g apart at least; from then on every flow with a message at hand is served at the same rate, its messages in
 // order, and the port is never idle meanwhile. In virtual time, which passes at 1/(flows at hand), a message takes its
-// service. `through(number, kind, begun, end)` is told of each message that is through.
+// service.
 class SharedPort {
    public:
-    // So many flows and numbers of messages at most; the port is busy until `free`.
-    void open(std::size_t flows, std::size_t messages, double free) {
-        one_flow_ = flows == 1;
-        if (flows_.size() < flows) flows_.resize(flows);
-        if (messages_.size() < messages) messages_.resize(messages);
-        last_ = free;
-        next_ = kNever;
-        in_flight_ = 0;
-    }
-
-    // A message comes, none before the one that came last.
-    template <class Through>
-    void come(std::size_t flow, std::size_t number, double at, const Kind& kind, double gap, double service,
-              const Through& through) {
-        at = std::max(at, next_);
-        next_ = at + gap;
-        if (alone() && (one_flow_ || at >= sole_.due)) leave(sole_.number, sole_.due, through);
-        if (in_flight_ > 0) {
-            if (!shared_) share();
-            pass(std::max(at, now_), through);
+    // Serves messages `coming(0)` to `coming(count - 1)` of so many flows, from the times `at(n)` on, at a port that is busy
+    // until `free`. Returns when the last is through; `through(number, kind, begun, end)` is told of each.
+    template <class At, class Comes, class Through>
+    double serve(std::size_t flows, std::size_t count, double free, const At& at, const Comes& coming,
+                 const Through& through) {
+        if (last_of_.size() < flows) last_of_.resize(flows, kNone);
+        if (messages_.size() < count) {
+            messages_.resize(count);
+            heads_.resize(count);
         }
-        messages_[number] = {&kind, service, std::max(at, last_), 0};
-        if (in_flight_++ == 0) {
-            shared_ = false;
-            sole_ = {messages_[number].begun + service, flow, number};
-            return;
+        Index* const last_of = last_of_.data();
+        Message* const messages = messages_.data();
+        Head* const heads = heads_.data();
+        std::size_t first = 0, end = 0, n = 0;  // heads at hand; messages that have come
+        // Virtual time was `elapsed` at `since`, when the number of flows last changed; the first head is through when due.
+        double now = free, since = free, elapsed = 0, due = kInf;
+        double next = count > 0 ? at(0) : kInf;  // when another message comes
+        for (;;) {
+            double from;   // in virtual time
+            Index begins;  // a message that is its flow's first from now on
+            if (first < end && due <= next) {
+                const Head head = heads[first++];
+                const Message& m = messages[head.message];
+                now = due;
+                from = head.until;
+                through(m.number, *m.kind, m.begun, now);
+                begins = m.next;
+                if (begins == kNone) last_of[m.flow] = kNone;
+                if (first == end) from = 0;
+                if (first == end || begins == kNone) {
+                    since = now;
+                    elapsed = from;
+                }
+            } else if (n == count) {
+                return now;
+            } else {
+                const Coming m = coming(n);
+                const double came = next;
+                begins = static_cast<Index>(n++);
+                next = n < count ? later(at(n), came + m.gap) : kInf;
+                if (first == end) {
+                    since = now = later(now, came);
+                    elapsed = 0;
+                    if (now + m.service <= next) {  // through before another comes
+                        through(m.number, *m.kind, since, now += m.service);
+                        continue;
+                    }
+                }
+                messages[begins] = {m.kind, m.service, 0, m.number, static_cast<Index>(m.flow), kNone};
+                if (const Index last = std::exchange(last_of[m.flow], begins); last != kNone) {
+                    messages[last].next = begins;
+                    continue;
+                }
+                if (first < end) {
+                    now = later(now, came);
+                    elapsed += (now - since) / static_cast<double>(end - first);
+                    since = now;
+                }
+                from = elapsed;
+            }
+            if (begins != kNone) {
+                Message& m = messages[begins];
+                m.begun = now;
+                const double until = from + m.service;
+                std::size_t place = end++;
+                for (; place > first && heads[place - 1].until > until; --place) heads[place] = heads[place - 1];
+                heads[place] = {until, begins};
+            }
+            if (first < end) due = since + (heads[first].until - elapsed) * static_cast<double>(end - first);
         }
-        Flow& f = flows_[flow];
-        if (f.at_hand) {
-            messages_[f.last].next = number;
-        } else {
-            begin(flow, number);
-        }
-        f = {number, true};
-    }
-
-    // No more messages come. Returns when the last is through.
-    template <class Through>
-    double close(const Through& through) {
-        if (alone()) leave(sole_.number, sole_.due, through);
-        if (in_flight_ > 0) pass(kInf, through);
-        return last_;
     }
 
    private:
+    static constexpr Index kNone = -1;
+
     struct Message {
         const Kind* kind;
         double service, begun;
-        std::size_t next;  // of its flow
-    };
-    struct Flow {
-        std::size_t last = 0;
-        bool at_hand = false;
+        std::size_t number;
+        Index flow, next;  // the next one of its flow
     };
     struct Head {
-        double due;  // the virtual end of a flow's message at hand; of one alone, the end
-        std::size_t flow, number;
+        double until;  // in virtual time
+        Index message;
     };
 
-    // One message is in flight, whose end is known as long as no other comes.
-    bool alone() const { return in_flight_ == 1 && !shared_; }
-
-    void share() {
-        shared_ = true;
-        heads_.clear();
-        first_ = 0;
-        now_ = messages_[sole_.number].begun;
-        virtual_ = 0;
-        begin(sole_.flow, sole_.number);
-        flows_[sole_.flow] = {sole_.number, true};
-    }
-
-    template <class Through>
-    void leave(std::size_t number, double end, const Through& through) {
-        last_ = end;
-        --in_flight_;
-        through(number, *messages_[number].kind, messages_[number].begun, end);
-    }
-
-    void begin(std::size_t flow, std::size_t number) {
-        messages_[number].begun = now_;
-        const Head head{virtual_ + messages_[number].service, flow, number};
-        std::size_t at = heads_.size();
-        heads_.push_back(head);
-        for (; at > first_ && heads_[at - 1].due > head.due; --at) heads_[at] = heads_[at - 1];
-        heads_[at] = head;
-    }
-
-    template <class Through>
-    void pass(double until, const Through& through) {
-        while (in_flight_ > 0) {
-            const Head head = heads_[first_];
-            const double flows = static_cast<double>(heads_.size() - first_), end = now_ + (head.due - virtual_) * flows;
-            if (end > until) {
-                virtual_ += (until - now_) / flows;
-                break;
-            }
-            ++first_;
-            now_ = end;
-            virtual_ = head.due;
-            leave(head.number, end, through);
-            Flow& f = flows_[head.flow];
-            f.at_hand = head.number != f.last;
-            if (f.at_hand) begin(head.flow, messages_[head.number].next);
-        }
-        now_ = until;
-    }
-
-    bool one_flow_ = false, shared_ = false;
-    std::size_t in_flight_ = 0;
-    double last_ = kNever, next_ = kNever, now_ = kNever, virtual_ = 0;  // next_: from when on another may come
-    Head sole_{};
-    std::vector<Message> messages_;  // by number
-    std::vector<Flow> flows_;
-    std::vector<Head> heads_;  // from `first_` on, in the order in which they are due
-    std::size_t first_ = 0;
+    std::vector<Index> last_of_;  // the last message of each flow with one at hand
+    std::vector<Message> messages_;
+    std::vector<Head> heads_;  // of each flow, the message at hand, in the order in which they are through
 };
 
 // Whole picoseconds: rounding alone must not decide an order. Messages' times end in tenths or halves of one, such as
-// 50000 B at 81.30081 ps/B; intervals begin where no such time is.
-inline double ticks(double time) { return ((time * 1e12 + 0.1234567) + 0x1.8p52) - 0x1.8p52; }
+// 50000 B at 81.30081 ps/B; intervals begin where no such time is. They count from 0x1.8p52 before zero, so that numbers
+// are whole and none is negative.
+inline double ticks(double time) { return (time * 1e12 + 0.1234567) + 0x1.8p52; }
 
 // Ranks, and what they keep from one exchange to the next.
 struct State {
@@ -267,8 +267,9 @@ struct Way {
     Index direction, to;
     std::size_t flow = 0;  // messages to the same rank are one
     std::size_t first;  // its place in `Sent`, of a rank's own
-    Kind kind;
+    const Kind* kind;
     const Protocol* protocol;
+    std::size_t next = 0;  // the place of the next message that leaves
     double between = 0;  // to receive one message, before the next job
     double posted = 0;   // the destination posts its receives, after the sender's start
 };
@@ -276,7 +277,7 @@ struct Way {
 // A message, as it is issued.
 struct Send {
     double goes;  // the protocol lets its payload go
-    const Way* way;
+    Way* way;
     Index vci;
 };
 
@@ -287,6 +288,7 @@ struct Source {
     std::size_t first;
     const Kind* kind;
     bool inside;
+    bool shares = false;    // they go through the receiver's port, which others share
     double service = 0;     // CPU time of each
     double port = 0;        // of the receiver's port
     std::size_t since = 0;  // the first that matters
@@ -310,10 +312,10 @@ struct Sums {
     }
     void take(double took, double end) { widen({{}, took, took, end, end}); }
     void widen(const Sums& by) {
-        shortest = std::min(shortest, by.shortest);
-        longest = std::max(longest, by.longest);
-        first_end = std::min(first_end, by.first_end);
-        last_end = std::max(last_end, by.last_end);
+        shortest = sooner(shortest, by.shortest);
+        longest = later(longest, by.longest);
+        first_end = sooner(first_end, by.first_end);
+        last_end = later(last_end, by.last_end);
     }
 };
 
@@ -322,8 +324,8 @@ struct Causes {
     double late, issue, nic, wire, receive;
 
     Causes(const Received& r, double from, double end) {
-        const double arrival = std::max(from, std::min(r.arrival, end)), left = std::max(from, std::min(r.left, arrival));
-        const double issued = std::max(from, std::min(r.issued, left)), ready = std::max(from, std::min(r.ready, issued));
+        const double arrival = later(from, sooner(r.arrival, end)), left = later(from, sooner(r.left, arrival));
+        const double issued = later(from, sooner(r.issued, left)), ready = later(from, sooner(r.ready, issued));
         late = ready - from;
         issue = issued - ready;
         nic = left - issued;
@@ -341,19 +343,20 @@ class Steps {
           as_issued_(!gated_ && !plan.interface.granted && plan.vcis() == 1 && !plan.messages.mapped && !plan.interface.one_by_one && sent.leaving.empty() && sent.traces.empty()),
           directions_(static_cast<std::size_t>(plan.pattern.directions)),
           transports_(static_cast<std::size_t>(plan.messages.transports)), times_(arrivals.room()),
-          way_to_(directions_), filled_(directions_), floors_(static_cast<std::size_t>(plan.groups())),
+          way_to_(directions_), floors_(static_cast<std::size_t>(plan.groups())),
           served_(static_cast<std::size_t>(plan.vcis())) {
         const std::size_t most = transports_ * std::max(directions_, static_cast<std::size_t>(plan.pattern.sources));
         sends_.resize(most);
         received_.resize(most);
         if (!sent.traces.empty()) noted_.resize(most);
         most_.resize(directions_);
-        for (std::size_t n = 0; n < most; ++n) places_.push_back({n / transports_, n % transports_});
+        if (c.kinds[0].busy > 0) behind_ = std::ceil(c.kinds[0].alone / c.kinds[0].busy);
+        for (std::size_t n = 0; n < most; ++n) places_.push_back({static_cast<std::uint32_t>(n / transports_), static_cast<std::uint32_t>(n % transports_)});
         for (const std::vector<Index>& jobs : plan.messages.vcis) {
             for (std::size_t d = 0; d < directions_; ++d) {
                 const auto here = [&](Index job) { return !plan.messages.mapped || static_cast<std::size_t>(job) % directions_ == d; };
                 of_vci_.push_back(static_cast<double>(std::count_if(jobs.begin(), jobs.end(), here)));
-                most_[d] = plan.by_vci() ? std::max(most_[d], of_vci_.back()) : static_cast<double>(transports_);
+                most_[d] = plan.by_vci() ? later(most_[d], of_vci_.back()) : static_cast<double>(transports_);
             }
         }
     }
@@ -377,7 +380,7 @@ class Steps {
                 at = latest({times + needs[0], needs.size()});
             } else {
                 at = times[needs[0]];
-                for (const Index i : needs) at = std::max(at, times[i]);
+                for (const Index i : needs) at = later(at, times[i]);
             }
             *starts++ = p.interface.joins ? last + c.team.barrier : at;
         }
@@ -385,7 +388,7 @@ class Steps {
         for (const std::vector<Index>& threads : p.messages.serving) {
             *enters = p.interface.own_threads ? kInf : last + c.team.barrier;
             const auto theta = static_cast<std::size_t>(p.setting.theta);
-            for (const Index t : threads) *enters = std::min(*enters, latest({times + static_cast<std::size_t>(t) * theta, theta}));
+            for (const Index t : threads) *enters = sooner(*enters, latest({times + static_cast<std::size_t>(t) * theta, theta}));
             ++enters;
         }
     }
@@ -402,10 +405,10 @@ class Steps {
         for (std::size_t i = 0; i < transports_; ++i) {
             const std::size_t v = p.by_vci() ? sent_.vci[from.first + i] : 0;
             const double arrives = sent_.left[from.first + i] + from.kind->travel() - r.start;
-            const double at = free[v] = std::max(arrives, free[v]) + receiving(*from.kind, 1);
+            const double at = free[v] = later(arrives, free[v]) + receiving(*from.kind, 1);
             starts[p.messages.vcis[v][taken[v]++]] = at;
-            first = std::min(first, at);
-            last = std::max(last, at);
+            first = sooner(first, at);
+            last = later(last, at);
         }
         if (!p.interface.tells) std::fill_n(starts, p.jobs(), first = last);
         r.first = r.start + first;
@@ -429,115 +432,115 @@ class Steps {
         const double opened = opens(), join = r.join - r.start;
         const bool contends = !relays || p.interface.own_threads, mapped = p.messages.mapped, traced = !noted_.empty();
         const bool granted = p.interface.granted, one_by_one = p.interface.one_by_one;
+        // Each message goes as it is issued, in the order of issue, too, if that is the order in which they leave.
+        const bool simple = !gated_ && !granted && !one_by_one && !traced, as_issued = as_issued_;
         double issued = kNever, last = kNever, free_port = r.nic - r.start;
-        const Departing departs{*this, static_cast<std::size_t>(rank * p.sent()), r.start};
-        if (as_issued_) port_.open(flows(), sends_.size(), free_port);
         items_.resize(sends_.size());
         Item* item = items_.data();
-        std::size_t next = 0, nth = 0;
+        Send* const sends = sends_.data();
+        std::size_t next = 0;
         for (std::size_t v = 0; v < p.messages.vcis.size(); ++v) {
             queue_.clear();
             for (const Index job : p.messages.vcis[v]) {
-                const double at = std::max(starts[job], opened);
-                queue_.push_back({p.interface.deferred ? std::max(at, join) : at, job});
+                const double at = later(starts[job], opened);
+                queue_.push_back({p.interface.deferred ? later(at, join) : at, job});
             }
             merge_runs(queue_, room_, ends_);
             const double contention = contends ? c.contention[v] : 0.0;
             double free = kNever;
             for (const Item& job : queue_) {
-                const std::span<const Way> targets = targets_of(job.number);
+                const std::span<Way> targets = targets_of(job.number);
                 if (mapped && targets.empty()) continue;
                 const double taken = free + static_cast<double>(targets.size()) * contention;
-                double at = std::max(job.key, taken), held = 0, between = 0;
+                double at = later(job.key, taken), held = 0, between = 0;
                 free = at;
-                for (const Way& w : targets) {
-                    at += w.kind.hold;
-                    held += w.kind.hold;
+                for (Way& w : targets) {
+                    at += w.kind->hold;
                     between += w.between;
-                    const double mine = granted ? std::max(at, w.posted + c.team.control + held) : at;
-                    const double goes = looks_ ? protocol(w, mine, v) : mine;
-                    free = std::max(free, mine);
-                    last = std::max(last, goes);
-                    if (as_issued_) {
-                        port_.come(w.flow, w.first + nth, goes, w.kind, w.kind.gap, w.kind.busy, departs);
+                    const std::size_t n = mapped ? static_cast<std::size_t>(job.number) : next++;
+                    Send& send = sends[n] = {at, &w, static_cast<Index>(v)};
+                    if (simple) {
+                        if (!as_issued) *item++ = {at, static_cast<Index>(n)};
                         continue;
                     }
-                    const std::size_t n = mapped ? static_cast<std::size_t>(job.number) : next++;
-                    sends_[n] = {goes, &w, static_cast<Index>(v)};
+                    held += w.kind->hold;
+                    const double mine = granted ? later(at, w.posted + c.team.control + held) : at;
+                    const double goes = send.goes = gated_ ? protocol(w, mine, v) : mine;
                     *item++ = {goes, static_cast<Index>(n)};
+                    free = later(free, mine);
+                    last = later(last, goes);
                     if (traced) {
                         const Won lock = mine > at ? kPeer : taken > job.key ? kBusy : kBefore;
-                        const Won peer = goes > mine + 2 * w.kind.half ? kPeer : kBefore;
+                        const Won peer = goes > mine + 2 * w.kind->half ? kPeer : kBefore;
                         noted_[n] = {job.key, mine, goes, 0, 0, 0, static_cast<std::int16_t>(job.number),
                                      static_cast<std::int16_t>(v), {lock, peer, kBefore, kBefore}};
                     }
                     if (!one_by_one) continue;  // else the call returns when the send is complete
-                    const double left = std::max(goes, free_port);
-                    free_port = left + w.kind.busy;
-                    at = w.protocol->leaves ? std::max(goes, left + w.kind.stream) : goes;
+                    const double left = later(goes, free_port);
+                    free_port = left + w.kind->busy;
+                    at = w.protocol->leaves ? later(goes, left + w.kind->stream) : goes;
                 }
-                issued = std::max(issued, free);
+                if (simple) last = later(last, free = at);
+                issued = later(issued, free);
                 free += between;
-                ++nth;
             }
         }
-        items_.resize(static_cast<std::size_t>(item - items_.data()));
-        if (as_issued_) r.nic = r.start + port_.close(departs);
+        items_.resize(as_issued ? next : static_cast<std::size_t>(item - items_.data()));
         r.issued = r.start + issued;
-        r.done = r.start + std::max(issued, last);
+        r.done = r.start + later(issued, last);
     }
 
     // 3. Protocol. A rendezvous asks (RTS) and is answered (CTS), half a handshake each: as the receiver posts its
     // receives, and from then on at once or in MPI.
     double protocol(const Way& w, double issued, std::size_t vci) const {
-        if (p.interface.two_sided) return std::max(issued, w.posted + w.kind.wire);
+        if (p.interface.two_sided) return later(issued, w.posted + w.kind->wire);
         if (!w.protocol->asks) return issued;
-        const double asked = issued + w.kind.half;
-        double answered = std::max(asked, w.posted);
+        const double asked = issued + w.kind->half;
+        double answered = later(asked, w.posted);
         if (w.protocol->in_mpi && asked >= w.posted)
-            answered = std::max(asked, w.posted + in_mpi_of(w.to)[p.group_of(static_cast<int>(vci))]);
-        return answered + w.kind.half;
+            answered = later(asked, w.posted + in_mpi_of(w.to)[p.group_of(static_cast<int>(vci))]);
+        return answered + w.kind->half;
     }
 
     // 4. NIC. Messages to one destination leave the rank's port in order, g + G_link m apart; destinations share it evenly.
     void nic(std::int64_t rank) {
-        if (as_issued_) return;
-        line_up();
+        if (!as_issued_) line_up();
         Rank& r = of(rank);
-        Index* leaving = sent_.leaving.empty() ? nullptr : leaving_of(rank);
+        const double start = r.start;
+        const std::size_t first = first_of(rank);
+        Index* const leaving = sent_.leaving.empty() ? nullptr : leaving_of(rank);
         if (leaving) *leaving = 0;
-        std::fill(filled_.begin(), filled_.end(), 0);
-        const Departing departs{*this, static_cast<std::size_t>(rank * p.sent()), r.start};
-        port_.open(flows(), sends_.size(), r.nic - r.start);
-        for (const Item& item : items_) {
-            const Send& send = sends_[static_cast<std::size_t>(item.number)];
-            const Way& w = *send.way;
-            const std::size_t place = w.first + filled_[static_cast<std::size_t>(w.direction)]++;
-            const std::size_t at = static_cast<std::size_t>(rank * p.sent()) + place;
-            if (!sent_.vci.empty()) sent_.vci[at] = static_cast<std::uint16_t>(send.vci);
+        for (Way& w : ways_) w.next = w.first;
+        double *const left = sent_.left.data() + first, *const begins = sent_.begun.empty() ? nullptr : sent_.begun.data() + first;
+        std::uint16_t* const vci = sent_.vci.empty() ? nullptr : sent_.vci.data() + first;
+        Trace* const traces = noted_.empty() ? nullptr : sent_.traces.data() + first;
+        const Item* const items = items_.data();
+        const Send* const sends = sends_.data();
+        const bool as_issued = as_issued_;
+        const auto number = [=](std::size_t nth) { return as_issued ? nth : static_cast<std::size_t>(items[nth].number); };
+        const auto at = [=](std::size_t nth) { return sends[number(nth)].goes; };
+        const auto coming = [=, this](std::size_t nth) -> Coming {
+            const std::size_t n = number(nth);
+            const Send& send = sends[n];
+            Way& w = *send.way;
+            const std::size_t place = w.next++;
+            if (vci) vci[place] = static_cast<std::uint16_t>(send.vci);
             if (leaving && !w.protocol->inside) leaving[++*leaving] = static_cast<Index>(place);
-            if (!noted_.empty()) sent_.traces[at] = noted_[static_cast<std::size_t>(item.number)];
-            port_.come(w.flow, place, send.goes, w.kind, w.kind.gap, w.kind.busy, departs);
-        }
-        r.nic = r.start + port_.close(departs);
-    }
-
-    // Notes what is through a rank's port: from when on each message could have streamed alone to be there then.
-    struct Departing {
-        Steps& steps;
-        std::size_t first;
-        double start;
-
-        void operator()(std::size_t place, const Kind& kind, double begun, double end) const {
-            const double left = std::max(begun, end - kind.alone);
-            steps.sent_.left[first + place] = start + left;
-            if (!steps.sent_.begun.empty()) steps.sent_.begun[first + place] = start + begun;
-            if (steps.noted_.empty()) return;
-            Trace& t = steps.sent_.traces[first + place];
-            t.won[2] = left > t.goes ? kBusy : kBefore;
+            if (traces) traces[place] = noted_[n];
+            return {w.kind->gap, w.kind->busy, w.kind, w.flow, place};
+        };
+        // From when on each message could have streamed alone to be through then.
+        const auto departs = [=](std::size_t place, const Kind& kind, double begun, double end) {
+            const double alone = later(begun, end - kind.alone);
+            left[place] = start + alone;
+            if (begins) begins[place] = start + begun;
+            if (!traces) return;
+            Trace& t = traces[place];
+            t.won[2] = alone > t.goes ? kBusy : kBefore;
             for (double* time : {&t.ready, &t.issued, &t.goes}) *time += start;
-        }
-    };
+        };
+        r.nic = start + port_.serve(flows(), items_.size(), r.nic - start, at, coming, departs);
+    }
 
     // What leaves a node goes on through its adapter, which its ranks share evenly.
     void adapter(std::int64_t node, const Neighbours& table) {
@@ -550,7 +553,7 @@ class Steps {
             double latest = kNever;
             for (Index i = 1; i <= *leaving; ++i) {
                 const std::size_t at = static_cast<std::size_t>(ranks[flow] * p.sent()) + static_cast<std::size_t>(leaving[i]);
-                latest = std::max(latest, ticks(sent_.begun[at]));
+                latest = later(latest, ticks(sent_.begun[at]));
                 items_.push_back({latest, static_cast<Index>(leaves_.size())});
                 leaves_.push_back({at, flow, &kind_of(ranks[flow], leaving[i] / p.messages.transports)});
             }
@@ -558,19 +561,19 @@ class Steps {
         merge_runs(items_, room_, ends_);
         const auto leaves = [this](std::size_t number, const Kind& kind, double begun, double end) {
             const std::size_t at = leaves_[number].at;
-            const double through = std::max(begun, end - std::max(kind.shared, kind.alone));
+            const double through = later(begun, end - later(kind.shared, kind.alone));
             if (!noted_.empty() && through > sent_.left[at]) sent_.traces[at].won[2] = kAdapter;
             sent_.begun[at] = begun;
-            sent_.left[at] = std::max(sent_.left[at], through);
+            sent_.left[at] = later(sent_.left[at], through);
         };
         double& free = state_.adapter[static_cast<std::size_t>(node)];
-        port_.open(ranks.size(), leaves_.size(), free);
-        for (const Item& item : items_) {
-            const auto n = static_cast<std::size_t>(item.number);
-            const auto& [at, flow, kind] = leaves_[n];
-            port_.come(flow, n, sent_.begun[at], *kind, 0, kind->shared, leaves);
-        }
-        free = port_.close(leaves);
+        const auto coming = [this](std::size_t nth) -> Coming {
+            const auto n = static_cast<std::size_t>(items_[nth].number);
+            const auto& [place, flow, kind] = leaves_[n];
+            return {0, kind->shared, kind, flow, n};
+        };
+        const auto at = [this](std::size_t nth) { return sent_.begun[leaves_[static_cast<std::size_t>(items_[nth].number)].at]; };
+        free = port_.serve(ranks.size(), items_.size(), free, at, coming, leaves);
         for (const std::int64_t rank : ranks) {
             find_ways(rank, table, false);
             wire(rank);
@@ -584,21 +587,21 @@ class Steps {
         double early = 0, acknowledged = kNever;
         for (const Way& w : ways_) {
             const double* left = sent_.left.data() + begin + w.first;
-            const double travel = w.kind.travel(), last = left[transports_ - 1];
+            const double travel = w.kind->travel(), last = left[transports_ - 1];
             for (std::size_t i = 0; i < transports_; ++i) early += left[i] + travel <= r.join ? 1.0 : 0.0;
-            if (w.protocol->leaves) r.done = std::max(r.done, last + w.kind.stream);
-            acknowledged = std::max(acknowledged, last + travel + w.kind.ack);
+            if (w.protocol->leaves) r.done = later(r.done, last + w.kind->stream);
+            acknowledged = later(acknowledged, last + travel + w.kind->ack);
             for (std::size_t i = 0; !noted_.empty() && i < transports_; ++i)
                 sent_.traces[begin + w.first + i].left = left[i];
         }
         r.early = early;
         r.notify = kNever;
         if (p.interface.sync == Sync::active) {
-            const double complete = p.interface.windows_per_thread ? r.issued : std::max(r.issued + c.team.barrier, r.join);
+            const double complete = p.interface.windows_per_thread ? r.issued : later(r.issued + c.team.barrier, r.join);
             r.notify = complete + c.team.control;
-            r.done = std::max(r.done, complete + c.team.closing);
+            r.done = later(r.done, complete + c.team.closing);
         } else if (p.interface.sync == Sync::passive) {  // a flush waits for acknowledgements, then a message tells
-            r.done = std::max(acknowledged, r.join) + c.team.closing;
+            r.done = later(acknowledged, r.join) + c.team.closing;
             r.notify = r.done + c.team.control;
         }
     }
@@ -616,22 +619,26 @@ class Steps {
         double end = serves ? least(out) : out.arrival;
         come(every ? kInf : end, floor);
         port(floor);
+        const Place* const places = places_.data();
+        const Source* const sources = sources_.data();
+        double *const arrivals = received_.data(), *const busy = served_.data();
+        const std::uint16_t* const vci = p.by_vci() ? sent_.vci.data() : nullptr;
+        Trace* const traces = noted_.empty() ? nullptr : sent_.traces.data();
         for (const Item& item : items_) {
-            const auto n = static_cast<std::size_t>(item.number);
-            const Source& s = sources_[places_[n].source];
-            const std::size_t at = s.first + places_[n].message;
-            double received = item.key;
+            const Source& s = sources[places[item.number].source];
+            const std::size_t at = s.first + places[item.number].message;
+            const double arrived = arrivals[item.number];
+            double received = arrived;
             if (serves) {
-                double& free = served_[p.by_vci() ? sent_.vci[at] : 0];
-                if (!noted_.empty()) sent_.traces[at].won[3] = free > item.key ? kBusy : kBefore;
-                received = free = std::max(free, item.key) + s.service;
+                double& free = busy[vci ? vci[at] : 0];
+                if (traces) traces[at].won[3] = free > arrived ? kBusy : kBefore;
+                received = free = later(free, arrived) + s.service;
             }
-            end = std::max(end, received);
-            if (!every) continue;
-            received_[n] = received;
-            if (noted_.empty()) continue;
-            sent_.traces[at].arrived = item.key;
-            sent_.traces[at].received = received;
+            end = later(end, received);
+            if (every) arrivals[item.number] = received;
+            if (!traces) continue;
+            traces[at].arrived = arrived;
+            traces[at].received = received;
         }
         out.message = out.end = end;
         return out;
@@ -641,7 +648,7 @@ class Steps {
     void close(Received& r) const {
         if (r.sources == 0) return;
         if (p.interface.sync == Sync::passive) r.end += c.kinds[0].ack + c.team.closing + c.team.control;
-        if (p.opens()) r.end = std::max(r.end, r.notify);
+        if (p.opens()) r.end = later(r.end, r.notify);
         if (p.interface.sync == Sync::active) r.end += c.team.closing;
     }
 
@@ -656,9 +663,9 @@ class Steps {
         own.received = r.message;
         close(r);
         r.end += met();
-        if (p.setting.computing) r.end = std::max(r.end, theirs.join);
+        if (p.setting.computing) r.end = later(r.end, theirs.join);
         const bool sends = p.setting.two_way || p.pattern.alone == 0;
-        own.told = std::max(sends ? std::max(r.end, own.done + met()) : r.end, own.join);
+        own.told = later(sends ? later(r.end, own.done + met()) : r.end, own.join);
         own.end = own.told;
         if (p.setting.consumers > 0 && r.sources > 0)
             own.end = consume(own.told, p.pattern.alone > 0 && !p.setting.computing ? own.start : theirs.join);
@@ -677,10 +684,10 @@ class Steps {
         std::fill(floors_.begin(), floors_.end(), free);
         Received in = receive(rank, table);
         close(in);
-        r.start = std::max(in.end, free);
+        r.start = later(in.end, free);
         ready(rank, step);
         send(rank, table);
-        r.end = std::max(r.done + met(), r.join);
+        r.end = later(r.done + met(), r.join);
         const Causes why(in, free, r.start);
         sums.add({0, r.ready - r.start, why.late, why.issue + (r.end - r.ready), why.nic, why.wire, why.receive,
                   r.ready - r.first, r.join - r.ready, r.early, 0});
@@ -693,7 +700,7 @@ class Steps {
         if (rank == 0) {
             ready(0, iteration);
             send(0, table);
-            r.end = std::max(r.done + met(), r.join);
+            r.end = later(r.done + met(), r.join);
             sums = {};
             sums.add({r.end - r.start, r.ready - r.start, 0, r.end - r.ready, 0, 0, 0, r.ready - r.first, r.join - r.ready, r.early, 0});
             sums.take(r.end - r.start, r.end);
@@ -707,7 +714,7 @@ class Steps {
         find_ways(rank, table, true);
         if (!ways_.empty()) {
             send(rank, table, true);
-            r.end = std::max(r.end, r.done + met());
+            r.end = later(r.end, r.done + met());
             sums.of[kEarly] += r.early;
         }
         const double took = r.end - r.start;
@@ -718,8 +725,8 @@ class Steps {
             sums.longest = took;
             sums.last_end = r.end;
         }
-        sums.shortest = std::min(sums.shortest, took);
-        sums.first_end = std::min(sums.first_end, r.end);
+        sums.shortest = sooner(sums.shortest, took);
+        sums.first_end = sooner(sums.first_end, r.end);
     }
 
     // Where `finish` notes when each rank has received everything; may be absent.
@@ -732,6 +739,8 @@ class Steps {
     Index* leaving_of(std::int64_t rank) const { return sent_.leaving.data() + rank * (p.sent() + 1); }
     // Threads that have each completed their own messages meet.
     double met() const { return p.interface.own_threads ? c.team.barrier : 0.0; }
+
+    std::size_t first_of(std::int64_t rank) const { return static_cast<std::size_t>(rank * p.sent()); }
 
     Index class_of(std::int64_t rank, Index direction) const {
         const auto profile = static_cast<std::size_t>(p.pattern.profile[static_cast<std::size_t>(rank)]);
@@ -752,21 +761,30 @@ class Steps {
 
     void find_ways(std::int64_t rank, const Neighbours& table, bool relays) {
         const Index profile = p.pattern.profile[static_cast<std::size_t>(rank)];
-        if (!looks_ && !p.pattern.ordered() && p.pattern.distinct && profile == profile_) return;
+        const Index* const peer = table.to.data() + static_cast<std::size_t>(rank) * directions_;
+        if (!p.pattern.ordered() && p.pattern.distinct && profile == profile_) {  // all but the peers is as before
+            if (!looks_) return;
+            const double start = of(rank).start;
+            for (Way& w : ways_) {
+                w.to = peer[w.direction];
+                w.posted = of(w.to).end - start;
+            }
+            return;
+        }
         profile_ = profile;
         ways_.clear();
         std::fill(way_to_.begin(), way_to_.end(), -1);
         for (Index d = 0; d < p.pattern.directions; ++d) {
-            const Index to = table.to[static_cast<std::size_t>(rank) * directions_ + static_cast<std::size_t>(d)];
+            const Index to = peer[d];
             if (to < 0) continue;
             const auto kind = static_cast<std::size_t>(class_of(rank, d));
             way_to_[static_cast<std::size_t>(d)] = static_cast<Index>(ways_.size());
-            ways_.push_back({d, to, flow_to(d, to), static_cast<std::size_t>(d) * transports_, c.kinds[kind], &p.protocols[kind]});
+            ways_.push_back({d, to, flow_to(d, to), static_cast<std::size_t>(d) * transports_, &c.kinds[kind], &p.protocols[kind]});
         }
         const std::size_t peers = ways_.size();
         const bool between = relays || (p.setting.two_way && p.interface.receivers != Receivers::none);
         for (Way& w : ways_) {
-            if (between) w.between = relays ? receiving(w.kind, 1) / static_cast<double>(peers) : receiving(w.kind, peers);
+            if (between) w.between = relays ? receiving(*w.kind, 1) / static_cast<double>(peers) : receiving(*w.kind, peers);
             if (looks_) w.posted = of(w.to).end - of(rank).start;
         }
     }
@@ -781,10 +799,10 @@ class Steps {
     }
 
     // Whom a job's messages go to.
-    std::span<const Way> targets_of(Index job) const {
+    std::span<Way> targets_of(Index job) {
         if (!p.messages.mapped) return ways_;
         const Index way = way_to_[static_cast<std::size_t>(job) % directions_];
-        return way < 0 ? std::span<const Way>() : std::span<const Way>(&ways_[static_cast<std::size_t>(way)], 1);
+        return way < 0 ? std::span<Way>() : std::span<Way>(&ways_[static_cast<std::size_t>(way)], 1);
     }
 
     // From when on messages may queue: all peers have opened their epochs, or one has sent a clear-to-send.
@@ -792,10 +810,10 @@ class Steps {
         if (!p.opens() && !p.interface.granted) return kNever;
         double first = kInf, last = kNever;
         for (const Way& w : ways_) {
-            first = std::min(first, w.posted);
-            last = std::max(last, w.posted);
+            first = sooner(first, w.posted);
+            last = later(last, w.posted);
         }
-        return (p.interface.granted ? std::min(first, last) : last) + c.team.control;
+        return (p.interface.granted ? sooner(first, last) : last) + c.team.control;
     }
 
     // The order in which messages leave: as they may go. What may go in the same picosecond leaves as it was issued.
@@ -837,11 +855,11 @@ class Steps {
             sources_.push_back({d, from, flow, first, &c.kinds[kind], p.protocols[kind].inside});
             const Rank& sender = of(from);
             const double left = sent_.left[first + transports_ - 1];
-            out.left = std::max(out.left, left);
-            out.arrival = std::max(out.arrival, left + c.kinds[kind].travel());
-            out.issued = std::max(out.issued, sender.issued);
-            out.ready = std::max(out.ready, sender.ready);
-            out.notify = std::max(out.notify, sender.notify);
+            out.left = later(out.left, left);
+            out.arrival = later(out.arrival, left + c.kinds[kind].travel());
+            out.issued = later(out.issued, sender.issued);
+            out.ready = later(out.ready, sender.ready);
+            out.notify = later(out.notify, sender.notify);
         }
         out.sources = sources_.size();
         return out;
@@ -854,18 +872,18 @@ class Steps {
         for (Source& s : sources_) {
             s.service = receiving(*s.kind, in.sources);
             all += s.service * static_cast<double>(transports_);
-            last = std::max(last, sent_.left[s.first + transports_ - 1] + s.kind->travel() + s.service);
+            last = later(last, sent_.left[s.first + transports_ - 1] + s.kind->travel() + s.service);
         }
         if (!p.by_vci()) {
             served_[0] = *std::min_element(floors_.begin(), floors_.end());
-            return std::max(last, served_[0] + all);
+            return later(last, served_[0] + all);
         }
         for (std::size_t v = 0; v < served_.size(); ++v) {
             const double floor = served_[v] = floors_[static_cast<std::size_t>(p.group_of(static_cast<int>(v)))];
             if (floor + all <= last) continue;
             double own = 0;
             for (const Source& s : sources_) own += s.service * of_vci_[v * directions_ + static_cast<std::size_t>(s.direction)];
-            last = std::max(last, floor + own);
+            last = later(last, floor + own);
         }
         return last;
     }
@@ -880,31 +898,37 @@ class Steps {
         double slowest = 0, twice = 0;
         for (Source& s : sources_) {
             s.since = 0;
-            s.port = passes && !s.inside ? s.kind->busy : 0.0;
-            slowest = std::max(slowest, s.kind->travel());
-            if (alike && s.port > 0) twice += std::min(s.port, s.service) * std::ceil(s.kind->alone / s.port);
+            s.shares = passes && !s.inside;
+            s.port = s.shares ? s.kind->busy : 0.0;
+            slowest = later(slowest, s.kind->travel());
+            if (alike && s.port > 0) twice += sooner(s.port, s.service) * behind_;
         }
+        const double* const lefts = sent_.left.data();
+        const std::size_t transports = transports_;
         double all = kInf;
-        for (int pass = 0; pass < 4 && least < kInf; ++pass) {  // each leaves out less
+        for (int pass = 0; pass < 3 && least < kInf; ++pass) {  // each leaves out less
             const double since = least - (slowest + all * kRounding);
             double one = 0, other = twice;
             for (Source& s : sources_) {
-                const double* left = sent_.left.data() + s.first;
-                while (s.since < transports_ && left[s.since] <= since) ++s.since;
+                const double* const left = lefts + s.first;
+                s.since = 0;
+                for (std::size_t i = 0; i < transports && pass > 0; ++i) s.since += left[i] <= since ? 1 : 0;
                 const double n = static_cast<double>(transports_ - s.since);
-                const double own = std::min(n, most_[static_cast<std::size_t>(s.direction)]);
+                const double own = sooner(n, most_[static_cast<std::size_t>(s.direction)]);
                 one += n * s.port + own * s.service;
-                other += n * s.port + own * std::max(0.0, s.service - s.port);
+                other += n * s.port + own * later(0.0, s.service - s.port);
             }
-            const double before = std::exchange(all, alike ? std::min(one, other) : one);
+            const double before = std::exchange(all, alike ? sooner(one, other) : one);
             if (!(all < before)) break;
         }
-        items_.clear();
+        items_.resize(received_.size());
+        Item* item = items_.data();
         for (std::size_t j = 0; j < sources_.size(); ++j) {
             const double* left = begins(sources_[j]);
             for (std::size_t i = sources_[j].since; i < transports_; ++i)
-                items_.push_back({ticks(left[i] - floor), static_cast<Index>(j * transports_ + i)});
+                *item++ = {ticks(left[i] - floor), static_cast<Index>(j * transports_ + i)};
         }
+        items_.resize(static_cast<std::size_t>(item - items_.data()));
         merge_runs(items_, room_, ends_);
     }
 
@@ -919,34 +943,42 @@ class Steps {
     // The receiver's port, as slow as the one that messages left by: several senders share it evenly, from each message's
     // first byte on, and none is through it before its last. Then messages arrive: `items_`, in order.
     void port(double floor) {
-        const bool shared = through_port();
-        arrived_.clear();
-        const auto comes = [this](std::size_t n, const Kind& kind, double, double end) {
-            const auto [source, message] = places_[n];
-            received_[n] = std::max(sent_.left[sources_[source].first + message], end - kind.alone) + kind.travel();
-            arrived_.push_back({0, static_cast<Index>(n)});
-        };
-        if (shared) port_.open(sources_.size(), places_.size(), kNever);
-        for (Item& item : items_) {
-            const auto n = static_cast<std::size_t>(item.number);
-            const auto [source, message] = places_[n];
-            const Source& s = sources_[source];
-            if (shared && !s.inside) {
-                port_.come(s.flow, n, begins(s)[message], *s.kind, s.kind->gap, s.kind->busy, comes);
+        arrived_.resize(items_.size());
+        Item *const items = items_.data(), *arrived = arrived_.data();
+        const Place* const places = places_.data();
+        const Source* const sources = sources_.data();
+        double* const received = received_.data();
+        const double *const left = sent_.left.data(), *const begun = sent_.begun.empty() ? left : sent_.begun.data();
+        std::size_t through = 0;
+        for (const Item& item : items_) {
+            const Place at = places[item.number];
+            const Source& s = sources[at.source];
+            if (s.shares) {
+                items[through++] = item;
             } else {
-                received_[n] = item.key = sent_.left[s.first + message] + s.kind->travel();
-                if (shared) arrived_.push_back(item);
+                received[item.number] = left[s.first + at.message] + s.kind->travel();
+                *arrived++ = item;
             }
         }
-        if (shared) {
-            port_.close(comes);
-            items_.swap(arrived_);
-        } else if (c.kinds.size() == 1) {
-            return;
-        }
-        for (Item& item : items_) item.key = ticks(received_[static_cast<std::size_t>(item.number)] - floor);
+        const auto at = [=](std::size_t nth) {
+            const Place place = places[items[nth].number];
+            return begun[sources[place.source].first + place.message];
+        };
+        const auto coming = [=](std::size_t nth) -> Coming {
+            const Index n = items[nth].number;
+            const Source& s = sources[places[n].source];
+            return {s.kind->gap, s.kind->busy, s.kind, s.flow, static_cast<std::size_t>(n)};
+        };
+        const auto comes = [=, &arrived](std::size_t n, const Kind& kind, double, double end) {
+            received[n] = later(left[sources[places[n].source].first + places[n].message], end - kind.alone) + kind.travel();
+            *arrived++ = {ticks(received[n] - floor), static_cast<Index>(n)};
+        };
+        port_.serve(sources_.size(), through, kNever, at, coming, comes);
+        items_.swap(arrived_);
+        if (through == 0 && c.kinds.size() == 1) return;
+        for (std::size_t i = 0; i + through < items_.size(); ++i)
+            items_[i].key = ticks(received[items_[i].number] - floor);
         merge_runs(items_, room_, ends_);
-        for (Item& item : items_) item.key = received_[static_cast<std::size_t>(item.number)];
     }
 
     // When a receiver's threads have worked on all user partitions, each as soon as it has come and a thread is free,
@@ -968,8 +1000,8 @@ class Steps {
             const double work = sources_[places_[n].source].kind->work;
             for (int i = 0; i < p.setting.received_in; ++i) {
                 std::pop_heap(threads_.begin(), threads_.end(), std::greater<>());
-                threads_.back() = std::max(threads_.back(), received_[n]) + work;
-                end = std::max(end, threads_.back());
+                threads_.back() = later(threads_.back(), received_[n]) + work;
+                end = later(end, threads_.back());
                 std::push_heap(threads_.begin(), threads_.end(), std::greater<>());
             }
         }
@@ -977,7 +1009,7 @@ class Steps {
     }
 
     struct Place {
-        std::size_t source, message;
+        std::uint32_t source, message;
     };
 
     struct Leaving {
@@ -1000,7 +1032,6 @@ class Steps {
     std::vector<Index> way_to_;               // by direction: its place in `ways_`
     std::vector<Send> sends_;                 // by number of a message
     std::vector<Trace> noted_;                // as `sends_`, if traces are asked for
-    std::vector<std::size_t> filled_;
     std::vector<Source> sources_;
     std::vector<Place> places_;               // by number of a message that is received
     std::vector<double> received_;
@@ -1014,6 +1045,7 @@ class Steps {
     std::vector<Leaving> leaves_;
     SharedPort port_;
     double* received_ends_ = nullptr;
+    double behind_ = 0;                       // of one class alone: messages that pass a port while one of them arrives
 };
 
 }  // namespace pready
