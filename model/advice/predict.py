@@ -245,8 +245,7 @@ def predict(
     machine, profile = with_library(machine, library)
     workload = as_sent_by(workload, profile)
     if workload.exchanges is not None:
-        given = library, seed, engine, draws, min_gain
-        found = predict_step(machine, workload, *given, whole=whole)
+        found = predict_step(machine, workload, library, seed, engine, draws, min_gain, whole=whole)
         return held_against(found, workload.captured)
     evaluation, notes = evaluator(machine, workload, seed, engine, draws, cores)
     wanted = whole is None or workload.name in whole
@@ -300,15 +299,14 @@ def drawn_rows(
     """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place: of all draws what
     is advised, the baseline, and partitioned ones.
 
-    `every`: also all other ways, by the draws that choose; else those are not drawn that cannot be advised.
+    `every`: also all other ways, by the draws that choose.
     """
-    workload, measured = evaluation.workload, not unmeasured(evaluation.machine)
+    workload = evaluation.workload
     drawn = drawn_ways(rows, workload, min_gain)
-    advisable = [p for p in drawn[1:] if measured or not p.approach.interface.one_sided]
     if evaluation.draws == 0 or len(drawn) == 1:
-        able = [p for p in advisable if p.available]
+        measured = not unmeasured(evaluation.machine)
+        able = [p for p in drawn[1:] if p.available and (measured or not p.approach.interface.one_sided)]
         return best_port(able, drawn[0], workload.iterations, min_gain) if able else drawn[0], None
-    drawn = drawn if every else [drawn[0], *advisable]
     step, ways = evaluation.drawn, [evaluation.way(p.approach) for p in drawn]
     first = Savings(step, tuple(ways), CHOICE)
     at = chosen(first, drawn, workload.iterations, min_gain)
@@ -339,6 +337,8 @@ def _answered(
     """The prediction from the evaluation of one exchange; `whole` and `sizes`: see `predict`."""
     machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
     able = approaches(machine, workload, profile)
+    if not whole and unmeasured(machine):  # not advised, and not shown
+        able = [a for a in able if a == workload.baseline or not a.interface.one_sided]
     evaluation.check_memory(len(able))
     wishes = wished(machine, workload, profile)
     rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
@@ -518,11 +518,6 @@ def chosen_ways(workload: Workload, exchanges: Sequence[Prediction]) -> list[App
 
 def ways_said(workload: Workload, exchanges: Sequence[Prediction]) -> str:
     """How each exchange of a step is sent, in words."""
-    ways = chosen_ways(workload, exchanges)
-    return ", ".join(f"{e.workload['name']}: {_way(a)}" for e, a in zip(exchanges, ways, strict=True))
-
-
-def _way(approach: Approach) -> str:
-    if approach == BULK:
-        return "bulk"
-    return f"{approach.name}, {approach.transport_partitions} × {approach.vcis} VCI"
+    names, ways = [e.workload["name"] for e in exchanges], chosen_ways(workload, exchanges)
+    said = ["bulk" if a == BULK else f"{a.name}, {a.transport_partitions} × {a.vcis} VCI" for a in ways]
+    return ", ".join(f"{name}: {way}" for name, way in zip(names, said, strict=True))
