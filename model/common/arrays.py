@@ -50,3 +50,11 @@ def spread(value: float, interval: tuple[float, float] | None, z: Array) -> Arra
         return np.asarray(value + z / Z95 * np.where(z > 0, high - value, value - low), dtype=np.float64)
     up, down = np.log(high / value) / Z95, np.log(value / low) / Z95
     return np.asarray(value * np.exp(z * np.where(z > 0, up, down)), dtype=np.float64)
+
+
+def alike(table: NDArray[Any]) -> list[Wholes]:
+    """The numbers of rows that are the same, in the order of the first of each; few ones faster than `np.unique`."""
+    out: dict[bytes, list[int]] = {}
+    for n, row in enumerate(table):
+        out.setdefault(row.tobytes(), []).append(n)
+    return [np.array(some, np.int64) for some in out.values()]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pready.model.approach.interfaces import Approach
-from pready.model.common.arrays import Array, Wholes
+from pready.model.common.arrays import Array, Wholes, alike
 from pready.model.engine.layout import Layout
 from pready.model.engine.plan import Compiler, Plan, costs_of
 from pready.model.engine.rows import warm_up
@@ -147,12 +147,13 @@ class DrawnStep:
         """Rules that hold somewhere, and the draws in which each does."""
         known, said = self.sampler.alternatives, self._as_said
         chosen, out = np.stack([self.sampler.chosen(n) for n in RULES], axis=1), list[tuple[Rule, Wholes]]()
-        for some in np.unique(chosen, axis=0):
+        for rows in alike(chosen):
+            some = chosen[rows[0]]
             who, how = (
                 known[n].options[k] if n in known else s for n, k, s in zip(RULES, some, said[:2], strict=False)
             )
             rule: Any = (who, how, *map(int, some[2:]))
-            out.append((rule, np.flatnonzero((chosen == some).all(axis=1)).astype(np.int64)))
+            out.append((rule, rows))
         return out
 
     def _compiler(self, number: int, rule: Rule) -> Compiler:
@@ -197,13 +198,10 @@ class DrawnStep:
                 each += [np.broadcast_to(x, (self.draws,))[rows] for x in (asks, asks & inside, leaves)]
             protocols = np.stack(each, axis=1)
             late, who = rules.late_puts(interface, setting), rules.receivers(interface, setting)
-            bits = np.packbits(protocols, axis=1)
-            _, at, label = np.unique(bits.view(f"V{bits.shape[1]}"), return_index=True, return_inverse=True)
-            for n, some in enumerate(protocols[at]):
-                # A progress thread turns nothing where no message waits for its receiver.
-                thread = setting.progress == "thread" and bool(some[::3].any())
-                key = rule[2:], late, who, thread, some.tobytes()
-                out.setdefault(key, (rule, []))[1].append(rows[label.ravel() == n])
+            for same in alike(protocols):
+                # A progress thread also takes in eager messages.
+                key = rule[2:], late, who, setting.progress == "thread", protocols[same[0]].tobytes()
+                out.setdefault(key, (rule, []))[1].append(rows[same])
         return [(rule, np.sort(np.concatenate(rows))) for rule, rows in out.values()]
 
     def _plan(self, number: int, approach: Approach, rule: Rule, rows: Wholes) -> Plan:
@@ -232,8 +230,8 @@ class DrawnStep:
             for n, (_, rows) in enumerate(some):
                 labels[rows, i] = n
         out, labels = list[tuple[Job, Wholes]](), labels[draws.start : draws.stop]
-        for label in np.unique(labels, axis=0):
-            rows = (draws.start + np.flatnonzero((labels == label).all(axis=1))).astype(np.int64)
+        for same in alike(labels):
+            label, rows = labels[same[0]], draws.start + same
             step = [self._plan(i, a, groups[i][label[i]][0], rows) for i, a in enumerate(way)]
             out.append(((step, self.first + self.iterations), rows))
         return out

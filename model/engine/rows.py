@@ -7,9 +7,7 @@ with noise, η is closer to 1, as bulk and the approach wait for the same late t
 
 from __future__ import annotations
 
-import numpy as np
-
-from pready.model.common.arrays import Array
+from pready.model.common.arrays import mean
 from pready.model.engine.simulation import CONSUME, LATE, Simulation
 from pready.model.equations import metrics
 from pready.model.result.prediction import ApproachPrediction
@@ -45,17 +43,17 @@ def row(
     done = min(run.iterations, bulk.iterations)
     time, time_bulk = (exchange_s(s, done) for s in (run, bulk))
     eta = float(metrics.eta(time_bulk, time))
-    whole, whole_bulk = (_mean(s.iteration_s[:done]) for s in (run, bulk))
+    whole, whole_bulk = (mean(s.iteration_s[:done]) for s in (run, bulk))
     once, once_bulk = (b / workload.iterations for b in begins)
     saved = float(metrics.speedup_percent(whole_bulk + once_bulk, whole + once))
     # temucin2022 3.1: one send from the join on, without the threads' barrier.
     t_pt2pt = exchange_s(alone) - barrier
     no_spread = exchange_s(quiet) - (0.0 if splits else barrier)
-    spread, to_join = (_mean(x[:done]) / run.exchanges for x in (run.spread_s, run.to_join_s))
+    spread, to_join = (mean(x[:done]) / run.exchanges for x in (run.spread_s, run.to_join_s))
     # From the first MPI_Pready on; a rank never ends before its threads have joined.
     t_part = time + spread if splits else time - barrier
     before_join = spread + to_join if splits else 0.0
-    late, work = (_mean(run.causes_s[c][:done]) if c in run.causes_s else 0.0 for c in (LATE, CONSUME))
+    late, work = (mean(run.causes_s[c][:done]) if c in run.causes_s else 0.0 for c in (LATE, CONSUME))
     return ApproachPrediction(
         approach=run.approach,
         messages=round(run.messages / run.iterations / run.exchanges / run.ranks),
@@ -73,7 +71,7 @@ def row(
         perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(workload.buffer, time)),
         availability=float(metrics.application_availability(time - barrier, t_pt2pt)),
         early_bird_percent=float(metrics.early_bird_percent(before_join, t_part)),
-        arrived_early_percent=100 * _mean(run.arrived_early[:done]),
+        arrived_early_percent=100 * mean(run.arrived_early[:done]),
         begin_s=begins[0],
         begin_per_iteration_s=once,
         needs=run.approach.interface.needs,
@@ -89,9 +87,4 @@ def warm_up(workload: Workload, iterations: int) -> int:
 
 def exchange_s(run: Simulation, iterations: int | None = None) -> float:
     """Mean communication time of one exchange, over the first `iterations`."""
-    return _mean(run.communication_s[:iterations]) / run.exchanges
-
-
-def _mean(of: Array) -> float:
-    """As `of.mean()`, whose calls take longer than the sums of so few numbers."""
-    return float(np.add.reduce(of) / len(of))
+    return mean(run.communication_s[:iterations]) / run.exchanges

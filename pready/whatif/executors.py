@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -16,7 +17,7 @@ def processes(workers: int) -> ProcessPoolExecutor:
     """Worker processes of this machine, forked from a server that has loaded pready once."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["pready.whatif.tasks"])
-    return ProcessPoolExecutor(workers, mp_context=context)
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=gc.freeze)  # what is loaded is no garbage
 
 
 @contextmanager
