@@ -37,7 +37,7 @@ COMMANDS = {
     "gain": "The closed form alone: η of Eq. 4 (corrected) of gillis2023.",
     "libraries": "List the MPI library profiles, or show one.",
     "machines": "List the machine profiles, or show one with all its values.",
-    "predict": "Predict the time of every approach, with advice.",
+    "predict": "Predict what partitioned communication saves, and the best way.",
     "prove": "Run a workload's exchange with real MPI beside the prediction.",
     "simulate": "Simulate a workload over a grid of ranks, beside bulk.",
     "sst": "Simulate with SST's packet-level networks.",

@@ -48,7 +48,7 @@ MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.
     "--raw",
     type=click.Path(path_type=Path),
     metavar="FILE.jsonl",
-    help="Raw results, fitted alone without --launcher.  [default: beside the output]",
+    help="File of raw results; without --launcher they are fitted again.  [default: beside the output]",
 )
 @options.budget("4 min")
 @click.option(
