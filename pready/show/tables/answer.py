@@ -335,7 +335,7 @@ def asked(prediction: Prediction, *, explained: bool = False) -> str:
 
 def _bytes(workload: dict[str, object]) -> str:
     faces = workload.get("faces")
-    if isinstance(faces, list):
+    if isinstance(faces, list) and len(set(faces)) > 1:
         return " / ".join(format_size(b) for b in faces)
     return format_size(workload["buffer"])  # type: ignore[arg-type]
 
