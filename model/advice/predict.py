@@ -22,19 +22,21 @@ from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation, WholeStep
+from pready.model.engine.evaluate import Evaluation, WholeStep, drawn_step
 from pready.model.engine.layout import cut, of_a_step, unable
 from pready.model.engine.messages import partitions_per_direction
 from pready.model.equations.closed_form import closed_form
+from pready.model.equations.metrics import speedup_percent
 from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma_by_library import unmeasured, with_rma
 from pready.model.machine.transports import with_border, with_puts
-from pready.model.result.interval import interval
-from pready.model.result.prediction import Advice, ApproachPrediction, Partitioned, Prediction, Verdict
+from pready.model.result.interval import interval, median
+from pready.model.result.prediction import Advice, ApproachPrediction, Merged, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN, best_port, candidates, certainty_of, trouble
 from pready.model.version import VERSION
 from pready.model.workload import supported_by
+from pready.model.workload.merging import merged
 from pready.model.workload.workload import Workload
 
 Engine = Literal["timeline", "engine"]
@@ -452,6 +454,7 @@ def predict_step(
         certainty="" if best.probability is None else certainty_of(best.probability),
         probability=best.probability,
         partitioned=partitioned,
+        merged=None if draws == 0 else _merged(workload, each[0], seed, min_gain),
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     made = Prediction(
@@ -472,6 +475,19 @@ def predict_step(
     if savings is None:
         return made
     return with_inputs(made, levers(savings.step.sampler, savings.percent[distinct.index(tuple(ways))], min_gain))
+
+
+def _merged(workload: Workload, like: Evaluation, seed: int, min_gain: float) -> Merged | None:
+    """What a step saves, on the same drawn machines, if exchanges that follow each other are one."""
+    found = merged(workload)
+    if found is None:
+        return None
+    other, names = found
+    step = drawn_step(like.machine, other, seed, like.all_cores, like.drawn.draws, rest=like.rest)
+    ways = [(of, tuple(w.baseline for w in what.parts)) for of, what in ((like.drawn, workload), (step, other))]
+    before, after = (Savings(of, (way,)).times(way)[1] for of, way in ways)
+    percent = speedup_percent(before, after)
+    return Merged(names, median(percent), *interval(percent), float((percent >= 100 * min_gain).mean()))
 
 
 def _of_the_step(

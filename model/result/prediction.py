@@ -168,6 +168,17 @@ SAVED = ("speedup_percent", "speedup_low_percent", "speedup_high_percent", "prob
 
 
 @dataclass(frozen=True)
+class Merged:
+    """What a step saves whose exchanges of the same neighbours, with no computing between, are one."""
+
+    exchanges: list[str]
+    speedup_percent: float
+    speedup_low_percent: float
+    speedup_high_percent: float
+    probability: float
+
+
+@dataclass(frozen=True)
 class Advice:
     """What to do, and why."""
 
@@ -203,6 +214,8 @@ class Advice:
     """Messages per neighbour with which the interface of `best` saves that much; empty also if not asked for."""
     measure_next: str = ""
     """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
+    merged: Merged | None = None
+    """Of a step: None where no exchanges can be one."""
 
     @property
     def break_even_bytes(self) -> float | None:
@@ -238,6 +251,7 @@ class Advice:
             "rests_on": self.rests_on,
             "turns_if": [{"if": clause, "probability": p} for clause, p in self.turns_if],
             "measure_next": self.measure_next,
+            "merged": None if self.merged is None else vars(self.merged),
             "doubt": self.doubt,
         }
 

@@ -344,7 +344,9 @@ def _in_si(value: Any) -> Any:
 def _arrivals(data: dict[str, Any], fields: Mapping[str, object]) -> Iterator[tuple[dict[str, Any], set[str]]]:
     """Tables of arrivals of written data, each with those of its fields that are given by their dotted names."""
     tables = {"arrivals.": data.get("arrivals")}
-    tables |= {f"exchanges[{i}].arrivals.": e.get("arrivals") for i, e in enumerate(data.get("exchanges", ()))}
+    each = data.get("exchanges")
+    if isinstance(each, (list, tuple)):
+        tables |= {f"exchanges[{i}].arrivals.": e.get("arrivals") for i, e in enumerate(each) if isinstance(e, dict)}
     for prefix, table in tables.items():
         if isinstance(table, dict):
             yield table, {n.removeprefix(prefix) for n in fields if n.startswith(prefix)}

@@ -11,7 +11,7 @@ from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Partitioned, Prediction, Verdict
-from pready.model.result.verdict import INDISTINCT, trouble
+from pready.model.result.verdict import INDISTINCT, trouble, verdict_of
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 NOTABLE = 0.1
@@ -33,9 +33,7 @@ def answer(prediction: Prediction, *, explained: bool = False) -> list[Text]:
         out = [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", f"{advice.doubt}.")]
         if not explained:
             return out
-    out.append(partitioned(prediction))
-    if advice.partitioned is not None and prediction.advised is not advice.partitioned.row:
-        out.append(today(prediction))
+    out += [partitioned(prediction), *_without_partitions(prediction)]
     sure, where = rests_on(prediction, explained=explained), where_it_pays(prediction, explained=explained)
     return [*out, *(Text(said) for said in (sure, where) if said)]
 
@@ -44,9 +42,26 @@ def decision(prediction: Prediction) -> list[Text]:
     """The answer's first lines, and where it pays."""
     if prediction.advice.doubt:
         return answer(prediction)
-    same = prediction.advice.partitioned is None or prediction.advised is prediction.advice.partitioned.row
     where = where_it_pays(prediction)
-    return [partitioned(prediction), *([] if same else [today(prediction)]), *([Text(where)] if where else [])]
+    return [partitioned(prediction), *_without_partitions(prediction), *([Text(where)] if where else [])]
+
+
+def _without_partitions(prediction: Prediction) -> list[Text]:
+    """The best way today, if another, and what merging exchanges of a step would do."""
+    advice, best, merged = prediction.advice, prediction.advised, prediction.advice.merged
+    out = [] if advice.partitioned is None or best is advice.partitioned.row else [today(prediction)]
+    found = "do not port" if merged is None else verdict_of(merged.probability)
+    if merged is None or found == "do not port":
+        return out
+    by = saved_percent(merged.speedup_percent, merged.speedup_low_percent, merged.speedup_high_percent)
+    sure = f"probability {chance(merged.probability)}"
+    does = (
+        f"saves {by} of a step, {sure}" if found == "port" else f"undecided, {by} of a step, {sure} that it is enough"
+    )
+    said = f"one message to each neighbour for {', '.join(merged.exchanges)}: {does}; to program: packing."
+    if advice.verdict == "do not port":
+        return [_headed(found, "Best today: ", said)]
+    return [*out, _headed(found, "Better: " if merged.speedup_percent > best.speedup_percent else "Or: ", said)]
 
 
 def answer_of_exchange(exchange: Prediction, step: Prediction) -> list[Text]:

@@ -174,7 +174,7 @@ def step_table(prediction: Prediction) -> RenderableType:
         table.add_row(str(w["name"]), size, f"{best.key}, {best.approach.messages} × {best.vcis}", saved(best))
     left = [str(e.workload["name"]) for e in prediction.exchanges if e not in ported]
     last = Text(f"stay as they are: {', '.join(left)}") if left else Text("--exchange NAME shows one")
-    return Group(*([table] if ported else []), last)
+    return Group(table if ported else Text(asked(prediction), style="bold"), last)
 
 
 def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:

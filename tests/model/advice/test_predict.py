@@ -16,6 +16,7 @@ from pready.model.machine import machine
 from pready.model.machine.machine import Requests
 from pready.model.result.prediction import Prediction
 from pready.model.toml.reading import validated
+from pready.model.workload import merging
 from pready.model.workload.workload import Workload
 
 MELUXINA = machine.load("meluxina")
@@ -126,6 +127,26 @@ def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
     assert asked.if_early is not None
     assert asked.if_early.speedup_percent > 10
     assert whole.bulk.time_s > early.bulk.time_s
+
+
+@pytest.mark.thorough
+def test_exchanges_that_follow_each_other_may_be_one() -> None:
+    """Of latency and bandwidth alone: three exchanges of M bytes take 3 (6 M G + L), one of 3 M takes 18 M G + L."""
+
+    def step(*each: dict[str, Any]) -> Workload:
+        size = {"buffer": "64 KiB"}
+        fields = {"threads": 2, "pattern": "halo3d", "grid": [2, 2, 2], "exchanges": [size | e for e in each]}
+        return validated(Workload, fields, "test")
+
+    first = {"compute": {"time": "500 us"}}
+    merged = predict(ideal(L=20e-6), step(first, {}, {})).advice.merged
+    assert merged is not None
+    assert merged.exchanges == ["exchange 1", "exchange 2", "exchange 3"]
+    exact = 100 * 2 * 20 / (500 + 3 * (6 * 2**16 / 25e3 + 20))
+    assert merged.speedup_low_percent <= exact <= merged.speedup_high_percent
+    assert merged.speedup_percent == pytest.approx(exact, rel=0.05)
+    for other in (first, {"boundaries": "open"}, {"receiver": "waiting"}):  # computed between, or of other neighbours
+        assert merging.merged(step(first, other)) is None
 
 
 def test_metrics_of_a_known_exchange() -> None:
