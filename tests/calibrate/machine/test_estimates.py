@@ -3,7 +3,9 @@
 import pytest
 
 from pready.calibrate.fit import Estimate
+from pready.calibrate.machine.description import _library
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
+from pready.calibrate.machine.values.observations_of import Probes
 
 
 def test_ends() -> None:
@@ -30,3 +32,20 @@ def test_what_is_not_above_zero_is_said() -> None:
     assert unknown.source == "assumed"
     assert unknown.interval == pytest.approx((2e-9, 3e-6))
     assert positive(TIME, Estimate(0.0, 0.0, 3e-6, assumed=True), "w", [], "g").interval is None
+
+
+def test_half_an_interval_and_no_cost_below_zero() -> None:
+    assert Estimate(2.0, 1.0, 5.0).half_width == 2
+    assert Estimate(-1.0, -2.0, 3.0).at_least_zero() == Estimate(0.0, 0.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("early", "first", "said"),
+    [
+        (None, None, None), (True, True, "arrived early"), (True, None, "arrived early"),
+        (False, False, "with the last"), (True, False, "arrived early, except in the first iteration"),
+    ],
+)  # fmt: skip
+def test_what_a_library_sent_early(early: bool | None, first: bool | None, said: str | None) -> None:
+    found = _library(Probes(early_send=early, early_first=first), {}).early_send
+    assert found is None if said is None else found is not None and found.why.endswith(said)
