@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from math import comb
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 from mpi_home import home_of
-from programs import has_clang_openmp
+from programs import Mpi, has_clang_openmp
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
 
+from pready.calibrate.capture.environment import variables
+from pready.calibrate.capture.files import read_run
 from pready.calibrate.measure.catalogue import MEASUREMENTS, PAIRS
 from pready.calibrate.measure.compile import SOURCE, BuildError, Built, build, find_mpicc
 from pready.calibrate.measure.schedule import plan
@@ -214,6 +217,23 @@ def test_the_plan_asks_for_what_the_program_takes(library: Library, built: Built
     found, _ = library.run(built, [f"{point.line('x')} nonsense=1" for point in points])
     assert len(found) == len(points)
     assert {r["error"].partition(" ")[2] for r in found} == {"has no parameter 'nonsense'"}
+
+
+def test_a_repeat_sends_as_many_messages_as_its_time_is_of(library: Library, built: Built, tmp_path: Path) -> None:
+    """As a capture counts them, of repeats that take too long to be done several times within a sample."""
+    mpi = Mpi(library.name, library.cache)
+    each = {
+        "pingpong bytes=3000000": 1, "prtt bytes=400000 n=8": 8, "rate threads=2 bytes=500000 window=8": 16,
+        "pairs bytes=300000 window=4": 4,
+    }  # fmt: skip
+    captured = variables(mpi.library, tmp_path, 64, mpi.mpiexec(1), os.environ)
+    _, done = library.run(built, [f"{line} {QUICK}" for line in each], captured)
+    assert done.returncode == 0
+    first, second = read_run(tmp_path).ranks
+    sent = Counter(first.records[first.of("isend")]["what"].tolist())
+    repeats = {line: sent[int(line.partition("bytes=")[2].split()[0])] / n for line, n in each.items()}
+    begun = int((second.records[second.of("recv")]["what"] == 3 * 4).sum())  # or ended
+    assert sum(repeats.values()) == begun - len(each), repeats
 
 
 # Between the benchmark and the library: one bit of every leaving message of 4321 or 4323 bytes is turned over.
