@@ -35,7 +35,9 @@ def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
     drawn = {kind: [r for r in of if r.probability is not None] for kind, of in rows.items()}
     best = {kind: simplest(drawn[kind] or of, iterations) for kind, of in rows.items()}
     advised = prediction.advised
-    return [prediction.bulk, *(best | {(advised.approach.interface, ""): advised}).values()]
+    if advised is not prediction.bulk:
+        best[advised.approach.interface, ""] = advised
+    return [prediction.bulk, *best.values()]
 
 
 def prediction_view(
