@@ -62,7 +62,8 @@ class Run {
         : step_(step), options_(options), ranks_(step[0].plan->pattern.ranks), counted_(step[0].plan->pattern.counted()),
           ordered_(step[0].plan->pattern.ordered()), blocks_(static_cast<std::size_t>((ranks_ + kBlock - 1) / kBlock)),
           workers_(ordered_ ? 1 : static_cast<int>(std::min<std::int64_t>(options.cores, static_cast<std::int64_t>(blocks_.size())))),
-          barrier_(workers_) {
+          next_(static_cast<std::size_t>(workers_)), barrier_(workers_) {
+        for (std::atomic<std::size_t>& next : next_) next = blocks_.size();
         state_.ranks.resize(static_cast<std::size_t>(ranks_));
         state_.adapter.assign(static_cast<std::size_t>(step[0].plan->pattern.nodes()), kNever);
         if (step.size() > 1) begun_.resize(static_cast<std::size_t>(ranks_));
@@ -165,14 +166,19 @@ class Run {
         go_on_ = !outcome_.overflowed;
     }
 
-    // Ranks by blocks, a row of these for each worker.
+    // Ranks by blocks, a row of these for each worker, who then takes what others have not begun.
     template <class Each>
     void each(std::size_t worker, std::int64_t ranks, const Each& one) {
-        const auto workers = static_cast<std::size_t>(workers_);
-        for (std::size_t b = blocks_.size() * worker / workers; b < blocks_.size() * (worker + 1) / workers && !progress_.stop; ++b) {
-            const auto first = static_cast<std::int64_t>(b) * kBlock;
-            blocks_[b] = {};
-            for (std::int64_t rank = first; rank < std::min(ranks, first + kBlock); ++rank) one(rank, blocks_[b]);
+        const auto workers = next_.size();
+        next_[worker] = blocks_.size() * worker / workers;
+        for (std::size_t row = worker; row < worker + workers; ++row) {
+            std::atomic<std::size_t>& next = next_[row % workers];
+            const std::size_t end = blocks_.size() * (row % workers + 1) / workers;
+            for (std::size_t b = next++; b < end && !progress_.stop; b = next++) {
+                const auto first = static_cast<std::int64_t>(b) * kBlock;
+                blocks_[b] = {};
+                for (std::int64_t rank = first; rank < std::min(ranks, first + kBlock); ++rank) one(rank, blocks_[b]);
+            }
         }
     }
 
@@ -228,6 +234,7 @@ class Run {
     const bool ordered_;
     std::vector<Sums> blocks_;
     const int workers_;
+    std::vector<std::atomic<std::size_t>> next_;  // by worker: the next block of its row; past the end before it begins
     std::barrier<> barrier_;
     State state_;
     std::vector<double> begun_;            // of several exchanges: when each rank began the step
