@@ -144,12 +144,16 @@ class SharedPort {
     template <class At, class Comes, class Through>
     double serve(std::size_t flows, std::size_t count, double free, const At& at, const Comes& coming,
                  const Through& through) {
-        if (last_of_.size() < flows) last_of_.resize(flows, kNone);
+        while (last_of_.size() < flows) {
+            last_of_.push_back(kNone);
+            shares_.push_back(1 / static_cast<double>(last_of_.size()));
+        }
         if (messages_.size() < count) {
             messages_.resize(count);
             heads_.resize(count);
         }
         Index* const last_of = last_of_.data();
+        const double* const shares = shares_.data();
         Message* const messages = messages_.data();
         Head* const heads = heads_.data();
         std::size_t first = 0, end = 0, n = 0;  // heads at hand; messages that have come
@@ -194,7 +198,7 @@ class SharedPort {
                 }
                 if (first < end) {
                     now = later(now, came);
-                    elapsed += (now - since) / static_cast<double>(end - first);
+                    elapsed += (now - since) * shares[end - first - 1];
                     since = now;
                 }
                 from = elapsed;
@@ -226,6 +230,7 @@ class SharedPort {
     };
 
     std::vector<Index> last_of_;  // the last message of each flow with one at hand
+    std::vector<double> shares_;  // of the port, of each of so many flows and one more
     std::vector<Message> messages_;
     std::vector<Head> heads_;  // of each flow, the message at hand, in the order in which they are through
 };
@@ -842,26 +847,32 @@ class Steps {
     // Who sends to a rank, and how far they are.
     Received find_sources(std::int64_t rank, const Neighbours& table) {
         Received out;
-        sources_.clear();
         const auto most = static_cast<std::size_t>(p.pattern.sources), begin = static_cast<std::size_t>(rank) * most;
+        const bool one_class = c.kinds.size() == 1, distinct = p.pattern.distinct;
+        const Index* const senders = table.from.data() + begin;
+        const Index* const slots = table.slot.empty() ? nullptr : table.slot.data() + begin;
+        const double* const left = sent_.left.data();
+        const Rank* const ranks = state_.ranks.data();
+        sources_.resize(most);
+        Source* const sources = sources_.data();
         for (std::size_t j = 0; j < most; ++j) {
-            const Index from = table.from[begin + j];
+            const Index from = senders[j];
             if (from < 0) continue;
-            const Index d = table.slot.empty() ? static_cast<Index>(j) : table.slot[begin + j];
-            const std::size_t kind = c.kinds.size() == 1 ? 0 : static_cast<std::size_t>(class_of(from, d));
-            const std::size_t first = static_cast<std::size_t>(from * p.sent()) + static_cast<std::size_t>(d) * transports_;
-            std::size_t flow = p.pattern.distinct ? sources_.size() : 0;
-            while (flow < sources_.size() && sources_[flow].from != from) ++flow;
-            sources_.push_back({d, from, flow, first, &c.kinds[kind], p.protocols[kind].inside});
-            const Rank& sender = of(from);
-            const double left = sent_.left[first + transports_ - 1];
-            out.left = later(out.left, left);
-            out.arrival = later(out.arrival, left + c.kinds[kind].travel());
+            const Index d = slots ? slots[j] : static_cast<Index>(j);
+            const std::size_t kind = one_class ? 0 : static_cast<std::size_t>(class_of(from, d));
+            const std::size_t first = first_of(from) + static_cast<std::size_t>(d) * transports_;
+            std::size_t flow = distinct ? out.sources : 0;
+            while (flow < out.sources && sources[flow].from != from) ++flow;
+            sources[out.sources++] = {d, from, flow, first, &c.kinds[kind], p.protocols[kind].inside};
+            const Rank& sender = ranks[from];
+            const double last = left[first + transports_ - 1];
+            out.left = later(out.left, last);
+            out.arrival = later(out.arrival, last + c.kinds[kind].travel());
             out.issued = later(out.issued, sender.issued);
             out.ready = later(out.ready, sender.ready);
             out.notify = later(out.notify, sender.notify);
         }
-        out.sources = sources_.size();
+        sources_.resize(out.sources);
         return out;
     }
 
