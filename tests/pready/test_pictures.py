@@ -134,6 +134,8 @@ def test_sizes_worth_porting_are_a_strip() -> None:
     assert all(p.get_hatch() is None for p in strip.patches[len(pays) :])  # the full ones are drawn last
     # each kind is in the legend once
     assert [p.get_label() for p in (strip.patches[0], strip.patches[len(pays)])] == strip.get_legend_handles_labels()[1]
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == [name for axes in figure.axes for name in axes.get_legend_handles_labels()[1]]
 
 
 def test_ranks_in_a_block_are_drawn_in_a_plane() -> None:

@@ -342,6 +342,8 @@ def test_an_empty_message_that_never_touched_its_buffer_is_left_out(tmp_path: Pa
     assert any("an empty message never touched its buffer" in note for note in made.notes)
     first = made.machine.inter.segments[0]
     assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(11.2e-6, rel=0.02)
+    one_sided = made.machine.one_sided  # of which nothing was measured
+    assert one_sided.epoch_peer.value == one_sided.epoch.value == pytest.approx(2 * first.o_s.value)
 
 
 def imb(test: str, head: str, columns: str, lines: str) -> bytes:
