@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,13 @@ def test_the_region_whose_threads_wait_longest(made: Run) -> None:
     assert np.array_equal(finishes.last_share, [0, 1])  # thread 1 is always 10 us later
     # Of 110 us (or 60 us) the median of two threads lies 5 us before the last one.
     assert np.allclose(finishes.behind, 5e-6 / finishes.every.max(axis=1))
+
+
+def test_ranks_that_began_later_are_later_in_the_trace(made: Run) -> None:
+    text, _ = trace(replace(made, processes=tuple(replace(p, wall_s=10.0 - p.rank) for p in made.processes)))
+    begins = {e["pid"]: e["ts"] for e in reversed(json.loads(text)["traceEvents"]) if e["ph"] == "X"}
+    assert [round((begins[rank] - begins[3]) / 1e6) for rank in range(4)] == [3, 2, 1, 0]
+    assert 0 <= begins[3] < 1e6
 
 
 def test_the_trace_has_every_share_and_call(made: Run) -> None:

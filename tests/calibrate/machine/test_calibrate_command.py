@@ -8,7 +8,9 @@ from readable import check_readable
 
 from pready.calibrate.machine.calibration import calibrate, provenance
 from pready.calibrate.measure.schedule import plan
+from pready.calibrate.measure.session import Outcome
 from pready.cli import main
+from pready.commands.calibrate import _say_measured
 from pready.model.machine import machine
 from pready.show.figures.calibration import calibration
 
@@ -16,6 +18,14 @@ from pready.show.figures.calibration import calibration
 @pytest.fixture
 def raw(tmp_path: Path) -> Path:
     return written_to(tmp_path / "paper.jsonl")
+
+
+def test_failed_points_are_named_with_their_first_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    _say_measured(Outcome("key", 3, 2, 1, {"rate": "crashed\nhere", "early": ""}), Path("raw.jsonl"))
+    assert capsys.readouterr().err.splitlines() == [
+        "measured 3 points into raw.jsonl, 2 failed, 1 left for the next run",
+        *("  failed: rate: crashed", "  failed: early: no reason"),
+    ]
 
 
 @pytest.mark.thorough

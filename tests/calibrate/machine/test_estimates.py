@@ -1,5 +1,6 @@
 """Estimates as values of a machine file: their ends, and what is said where one is not above 0."""
 
+import numpy as np
 import pytest
 
 from pready.calibrate.fit import Estimate
@@ -35,6 +36,8 @@ def test_what_is_not_above_zero_is_said() -> None:
 
 
 def test_half_an_interval_and_no_cost_below_zero() -> None:
+    of_draws = Estimate.of(400.0, np.arange(1001.0))
+    assert (of_draws.value, of_draws.low, of_draws.high) == pytest.approx((400, 25, 975))  # 95 % of the draws
     assert Estimate(2.0, 1.0, 5.0).half_width == 2
     assert Estimate(-1.0, -2.0, 3.0).at_least_zero() == Estimate(0.0, 0.0, 3.0)
 
