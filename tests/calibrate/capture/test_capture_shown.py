@@ -23,10 +23,11 @@ def made() -> Run:
 
 
 def test_communication_matrix(made: Run) -> None:
-    """A row of four: 640 B to both sides, 64 B down, 8 B once to the next rank around."""
+    """A row of four: 640 B to both sides, 64 B down; once 8 B to the next rank around and to rank ^ 2."""
     expected = np.zeros((4, 4))
     for rank in range(4):
         expected[rank, (rank + 1) % 4] += 8
+        expected[rank, rank ^ 2] += 8
         for peer in (rank - 1, rank + 1):
             if 0 <= peer < 4:
                 expected[rank, peer] += 640 * STEPS
