@@ -40,8 +40,9 @@ def text_from_mpip(
     iterations: int | None,
     spread: str | None,
     source: str,
+    compute: str | None = None,
 ) -> str:
-    """The workload file.
+    """The workload file; `compute`: a thread's time in a step, in place of the report's.
 
     Raises
     ------
@@ -60,14 +61,15 @@ def text_from_mpip(
     peers = PEERS[pattern]
     # Bytes of a rank per step, divided equally among neighbours: the report has no receivers.
     step_bytes = sum(s.total for s in sends) / ranks / iterations
-    compute = float(np.mean(report.app_time - report.mpi_time)) / iterations
-    if not compute > 0:
-        raise PreadyError(f"leaves {compute:g} s of computing in a step", valid="above 0", source=source)
+    seconds = float(np.mean(report.app_time - report.mpi_time)) / iterations
+    seconds = seconds if compute is None else parse(compute, Unit.TIME, "compute.time")
+    if not seconds > 0:
+        raise PreadyError(f"leaves {seconds:g} s of computing in a step", valid="above 0", source=source)
     comments = [
         f"From {source}, mpiP {report.version}: bytes and times measured, the rest given.",
         f"{step_bytes:.0f} B per rank and step, divided equally among {peers} neighbours.",
     ]
-    return _text(comments, name, threads, pattern, iterations, spread, compute, {"": step_bytes / peers})
+    return _text(comments, name, threads, pattern, iterations, spread, seconds, {"": step_bytes / peers})
 
 
 def text_from_caliper(

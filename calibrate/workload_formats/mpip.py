@@ -137,7 +137,8 @@ def _tables(all_lines: Iterable[Line]) -> tuple[dict[str, _Rows], ImportFormatEr
             fields = text.split()
             if over and len(fields) != len(columns):
                 continue
-            if len(fields) != len(columns) and not (current == TIMES_OF_ALL and len(fields) > len(columns)):
+            # Of all tasks' times, the share may be missing, and tasks' numbers may follow.
+            if len(fields) != len(columns) and not (current == TIMES_OF_ALL and len(fields) >= len(columns) - 1):
                 raise line.error(f"row {shown(text)} has {len(fields)} of {len(columns)} fields", " ".join(columns))
             if line.cut:
                 raise line.error(f"row {shown(text)} is cut off", "a complete last row")

@@ -173,9 +173,12 @@ def _given(fields: Sequence[str]) -> dict[str, Any]:
 
 def _of_profile(kind: str | None, run: Path, output: Path, given: dict[str, Any]) -> None:
     """The workload of another profiler's report, which has no times of threads."""
-    named = {name: given.get(name) for name in ("threads", "pattern", "iterations", "spread")}
+    named = {name: given.get(name) for name in ("threads", "pattern", "iterations", "spread", "compute")}
+    if unused := [field for field, name in GIVEN.items() if name in given.keys() - named.keys()]:
+        valid = "fields that a report without times of threads leaves open"
+        raise PreadyError(f"--set {unused[0]} is of captures", valid=valid, source=str(run))
     if kind == "Caliper":
-        text = text_from_caliper(read_caliper(run), output.stem, compute=given.get("compute"), source=str(run), **named)
+        text = text_from_caliper(read_caliper(run), output.stem, source=str(run), **named)
     else:
         text = text_from_mpip(import_mpip(run), output.stem, source=str(run), **named)
     _checked(output, text)
