@@ -159,6 +159,11 @@ def _not_run(node: ast.AST) -> Iterator[ast.AST]:
         parts += [node]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lru_cache":
         parts += [node]  # how much is kept is no result
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
+        parts += [node.slice]
+    elif isinstance(node, ast.Compare):  # the order of what something is in
+        ends = zip(node.ops, node.comparators, strict=True)
+        yield from (c for op, c in ends if isinstance(op, (ast.In, ast.NotIn)) and isinstance(c, ast.Tuple))
     for part in parts:
         if part is not None:
             yield from ast.walk(part)

@@ -1,5 +1,6 @@
 """What ways save on drawn machines: against predictions of each machine, and what the saving rests on."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,7 @@ def test_value_interval_and_probability_are_of_the_same_draws() -> None:
     now = made_.bulk.iteration_s + made_.bulk.begin_per_iteration_s
     assert made_.iteration_s == pytest.approx((now, best.iteration_s + best.begin_per_iteration_s))
     assert made_.room_s == pytest.approx(now - best.iteration_s - best.begin_per_iteration_s)
+    assert replace(made_, share=0.25).run_speedup_percent == pytest.approx(best.speedup_percent / 4)
     drawn = [row for row in made_.approaches if row.probability is not None]
     assert len({row.approach.interface for row in drawn}) == len(drawn) <= 10
 
