@@ -72,19 +72,14 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
         for offset, groups in zip(apart, found, strict=True)
     ]
     inside[lead] = [list(mine[i : i + n]) for i in at]
-    usual = [True] * len(at)
-    canonical: list[list[list[Group] | None]] = []
     by_rank = [_keys(groups, of) for groups, of in zip(found, inside, strict=True)]
-    together, times = Counter(zip(*by_rank, strict=True)).most_common(1)[0]
-    for groups, of, each, key_of in zip(found, inside, by_rank, together, strict=True):
-        common = key_of if times > 1 else Counter(each).most_common(1)[0][0]
-        found_in = _in_order(groups, common, len(at))
-        found_in = found_in or [_within(window, key, common) for window, key in zip(of, each, strict=True)]
-        usual = [u and some is not None for u, some in zip(usual, found_in, strict=True)]
-        canonical.append(found_in)
+    common, times = Counter(zip(*by_rank, strict=True)).most_common(1)[0]
+    if times == 1:
+        common = tuple(Counter(each).most_common(1)[0][0] for each in by_rank)
+    usual = [keys == common for keys in zip(*by_rank, strict=True)]
     if not any(usual):
         return None
-    kept = [[s for s, u in zip(of, usual, strict=True) if u and s is not None] for of in canonical]
+    kept = [[of_step for of_step, u in zip(of, usual, strict=True) if u] for of in inside]
     exchanges = _levels(ranks, lead, kept, n - turn)
     exact = all(len({tuple(sorted(g.sent.items())) for g in groups}) <= 1 for e in exchanges for groups in e)
     before = mine[0].begin - float(mine[0].times.max()) if mine else 0.0
@@ -94,28 +89,10 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     return Aligned(exchanges, lead, max(step.everywhere, len(at)), ends, sum(usual) / len(usual), exact)
 
 
-def _within(window: list[Group], keys: tuple[Hashable, ...], common: tuple[Hashable, ...]) -> list[Group] | None:
-    """The usual exchanges among those of a step; others may stand between them."""
-    found: list[Group] = []
-    for group, key in zip(window, keys, strict=True):
-        if (key,) == common[len(found) : len(found) + 1]:
-            found.append(group)
-    return found if len(found) == len(common) else None
-
-
 def _keys(groups: Sequence[Group], windows: Sequence[list[Group]]) -> list[tuple[Hashable, ...]]:
     """The signatures of the exchanges of each step."""
     of = {id(g): key for g, key in zip(groups, signatures(groups), strict=True)}
     return [tuple(of[id(g)] for g in window) for window in windows]
-
-
-def _in_order(groups: Sequence[Group], common: tuple[Hashable, ...], steps: int) -> list[list[Group] | None] | None:
-    """The usual exchanges of each step, if the rank has as many steps as the lead: however late it is."""
-    if not common:
-        return [[] for _ in range(steps)]
-    codes, numbers = _numbered(signatures(groups))
-    at = occurrences(codes, {tuple(numbers[key] for key in common)})
-    return [list(groups[i : i + len(common)]) for i in at] if len(at) == steps else None
 
 
 def _numbered(keys: Sequence[Hashable]) -> tuple[list[int], dict[Hashable, int]]:

@@ -81,11 +81,6 @@ class Group:
         """Threads whose times are known."""
         return len(self.times)
 
-    @property
-    def peers(self) -> frozenset[int]:
-        """The ranks that it sends to."""
-        return frozenset(self.sent)
-
 
 @dataclass
 class _Open:
@@ -114,6 +109,8 @@ class _Open:
         return all(c.blocks for c in self.sends)
 
 
+_Team = tuple[int, int] | None
+"""Region and stretch in which several threads send; None: all other calls."""
 _Gaps = dict[tuple[int, int], float]
 """Median seconds between two calls in a row, by their places."""
 
@@ -169,7 +166,15 @@ class _Thread:
         self.over.append(self.open)
         self.open = None
 
-    def end(self) -> None:
+    def follow(self, calls: Sequence[Call], computing: Sequence[float]) -> None:
+        """All calls; threads begin to compute at the times `computing`."""
+        following = iter(computing)
+        at = next(following, np.inf)
+        for call in calls:
+            while at <= call.begin:
+                self.compute(at)
+                at = next(following, np.inf)
+            self.call(call)
         if self.open is not None:
             self.learn(np.inf)
             self.close()
@@ -221,52 +226,35 @@ class _Thread:
 
 def near(first: Chain, second: Chain) -> bool:
     """Are two messages sent by one routine, at most through a helper?"""
-    common = 0
-    for a, b in zip(reversed(first), reversed(second), strict=False):
-        if a != b:
-            break
-        common += 1
-    return max(len(first), len(second)) - common <= NEAR
+    alike = [a == b for a, b in zip(reversed(first), reversed(second), strict=False)]
+    return max(len(first), len(second)) - [*alike, False].index(False) <= NEAR
 
 
 def groups(timeline: Timeline) -> list[Group]:
     """The exchanges of a rank in order; messages to itself do not count."""
     rank = timeline.process.rank
-    senders: dict[tuple[int, int], set[int]] = {}
+    senders: defaultdict[_Team, set[int]] = defaultdict(set)
     for call in timeline.calls:
-        if call.of is not None and is_message(call, rank):
-            senders.setdefault(call.of, set()).add(call.number)
-    teams = {of for of, threads in senders.items() if len(threads) > 1 and of in timeline.teams}
-    streams: defaultdict[tuple[tuple[int, int], int] | None, list[Call]] = defaultdict(list)
+        if call.of in timeline.teams and is_message(call, rank):
+            senders[call.of].add(call.number)
+    streams: defaultdict[tuple[_Team, int], list[Call]] = defaultdict(list)
     for call in timeline.calls:
-        streams[(call.of, call.number) if call.of in teams else None].append(call)
+        streams[(call.of, call.number) if len(senders[call.of]) > 1 else (None, -1)].append(call)
     gaps = _gaps(streams.values())
-    main = _Thread(timeline, gaps)
-    of_team: dict[tuple[int, int], dict[int, _Thread]] = {}
-    stretches_ = iter(timeline.computing)
-    following = next(stretches_, None)
-    for call in timeline.calls:
-        while following is not None and following[0] <= call.begin:
-            main.compute(following[0])
-            following = next(stretches_, None)
-        if call.of in teams:
-            of_team.setdefault(call.of, {}).setdefault(call.number, _Thread(timeline, gaps)).call(call)
-        else:
-            main.call(call)
-    main.end()
-    found: list[tuple[dict[int, _Open], tuple[int, int] | None]] = [({-1: o}, None) for o in main.over]
-    for team, threads in of_team.items():
-        found += [(each, team) for each in _turns(threads)]
+    over: defaultdict[_Team, dict[int, list[_Open]]] = defaultdict(dict)
+    for (team, number), calls in streams.items():
+        thread = _Thread(timeline, gaps)
+        thread.follow(calls, [] if team else [begin for begin, *_ in timeline.computing])
+        over[team][number] = thread.over
+    found = [(each, team) for team, turns in over.items() for each in _turns(turns)]
     found.sort(key=lambda each: min(o.sends[0].begin for o in each[0].values()))
     return list(_finished(timeline, found))
 
 
-def _turns(threads: dict[int, _Thread]) -> list[dict[int, _Open]]:
+def _turns(over: dict[int, list[_Open]]) -> list[dict[int, _Open]]:
     """What threads of a team send, turn by turn; all of it together if they take different numbers of turns."""
-    for thread in threads.values():
-        thread.end()
-    turns = {number: thread.over for number, thread in threads.items() if thread.over}
-    if len({len(of) for of in turns.values()}) == 1:
+    turns = {number: of for number, of in over.items() if of}
+    if len({len(of) for of in turns.values()}) <= 1:
         return [dict(zip(turns, each, strict=True)) for each in zip_longest(*turns.values())]
     whole = {}
     for number, of in turns.items():
@@ -275,7 +263,7 @@ def _turns(threads: dict[int, _Thread]) -> list[dict[int, _Open]]:
     return [whole]
 
 
-def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], tuple[int, int] | None]]) -> Iterator[Group]:
+def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]]) -> Iterator[Group]:
     """Groups with the computing before each."""
     before = ended = timeline.process.within_mpi_s[0]
     computing, at = timeline.computing, 0

@@ -188,8 +188,8 @@ def find(run: Run) -> Step:
         raise no_messages(source)
     pipeline = chain(timelines)
     lead = max(range(len(ranks)), key=lambda r: len(found[r]))
-    sweep = recognise_sweep([[_messages(g) for g in of] for of in found])
-    if pipeline is None and sweep is not None and any(g.peers & set(g.received) for of in found for g in of):
+    sweep = recognise_sweep([[{to: (size, g.counts[to]) for to, size in g.sent.items()} for g in of] for of in found])
+    if pipeline is None and sweep is not None and any(g.sent.keys() & set(g.received) for of in found for g in of):
         sweep = None  # both ways at once
     made: Aligned | None
     mine = found[lead]
@@ -204,10 +204,6 @@ def find(run: Run) -> Step:
         problem = f"{len(mine)} exchanges of rank {lead} do not repeat"
         raise PreadyError(problem, valid="a run of several steps that send to the same ranks", source=source)
     return _step(run, timelines, made, sweep, pipeline)
-
-
-def _messages(group: Group) -> Sent:
-    return {to: (size, group.counts[to]) for to, size in group.sent.items()}
 
 
 def _step(
