@@ -101,11 +101,11 @@ class _Run:
             self.on_point()
 
     def processes(self, workers: int) -> None:
-        """Compute in processes of this machine, and here while they start; points of one that died are done again."""
+        """Compute in processes of this machine; points of a process that died are computed again."""
         for death in range(1, MOST_DEATHS + 1):
             try:
                 with processes(workers) as pool:
-                    self.tasks(pool, 1, None, here=death == 1)
+                    self.tasks(pool, 1, None)
                 return
             except BrokenExecutor as error:
                 if death == MOST_DEATHS:
@@ -120,19 +120,12 @@ class _Run:
         with ThreadPoolExecutor(workers) as pool:
             self._collect({pool.submit(here, point): [key] for key, point in self.todo.items()}, None)
 
-    def tasks(self, executor: Executor, size: int, last_s: float | None, *, here: bool = False) -> None:
-        """Compute on an executor, so many points a task; `here`: the last ones in this process until it answers."""
+    def tasks(self, executor: Executor, size: int, last_s: float | None) -> None:
+        """Compute on an executor, so many points a task."""
         left = [key for key in self.todo if key not in self.done]
-        running: dict[Future[Results], Sequence[str]] = {}
+        running = {}
         for some in (left[i : i + size] for i in range(0, len(left), size)):
             running[executor.submit(work, Task.of([self.todo[key] for key in some], self.options))] = some
-        first, *others = running
-        for future in reversed(others if here else []):
-            if first.done() or not future.cancel():
-                break
-            made, keys = Future[Results](), running.pop(future)
-            made.set_result(work(Task.of([self.todo[key] for key in keys], self.options)))
-            running[made] = keys
         self._collect(running, last_s)
 
     def _collect(self, running: Mapping[Future[Results], Sequence[str]], last_s: float | None) -> None:

@@ -51,7 +51,12 @@ class Task:
 
 def _text(point: Point) -> PointText:
     folder = str(Path(point.workload.folder).resolve())
-    return _written(point.machine), _written(point.workload), folder, point.library, point.seed
+    return _machine_text(point.machine), _written(point.workload), folder, point.library, point.seed
+
+
+@lru_cache(maxsize=64)
+def _machine_text(machine: Machine) -> str:
+    return _written(machine)
 
 
 def _written(table: Strict) -> str:
