@@ -283,7 +283,9 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
     other = tmp_path / "other.toml"
     other.write_text(Path("examples/laggard.toml").read_text(encoding="utf-8").replace('"laggard"', '"b"', 1))
     both = ("--set", "machine=meluxina,niagara", "--set", "library=mpipcl,emulated")
-    rows = compared(capsys, "examples/laggard.toml", str(other), *both, "--set", "buffer=1 MiB")
+    made = data(capsys, "compare", "examples/laggard.toml", str(other), *both, "--set", "buffer=1 MiB")
+    assert made["varied"] == ["workload", "machine", "library", "buffer"]
+    rows = made["rows"]
     said = [tuple(row[n] for n in ("workload", "machine", "library", "buffer")) for row in rows]
     assert len(set(said)) == len(said) == 8
     assert said[0] == ("laggard", "meluxina", "mpipcl", "1 MiB")
