@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pready.model.common.errors import PreadyError
-from pready.validate.claims import judge
+from pready.validate.claims import checks, judge
 from pready.validate.claims.checks import CHECKS, answer
 from pready.validate.claims.computed_once import Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
@@ -123,6 +123,17 @@ def test_sweeps_comparisons_and_reductions() -> None:
     assert swept(reduce="last high") == [4]
     rising = {"over": {"delay_rate": ["1 us/MB", "2 us/MB"]}}
     assert swept(**rising, reduce="increases", expected=True, tolerance=None) == [True]
+
+
+@pytest.mark.parametrize(("source", "said"), [(None, "gain: no"), ("file", "file: no")])
+def test_an_error_names_its_file_else_the_check(source: str | None, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(a: Any, lab: Lab) -> Any:
+        raise PreadyError("no", valid="yes", source=source)
+
+    monkeypatch.setitem(CHECKS, "gain", refuses)
+    monkeypatch.setattr(checks, "_read", lambda name, data: None)
+    with pytest.raises(PreadyError, match=f"^{said}"):
+        answer("gain", {}, Lab())
 
 
 def test_units_of_a_claim() -> None:
