@@ -17,7 +17,7 @@ from pready.model.result.prediction import ApproachPrediction, availability_of
 from pready.model.result.verdict import MIN_GAIN, verdict
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
-from pready.show.tables.answer import VERDICT_STYLE, effect, from_to
+from pready.show.tables.answer import VERDICT_STYLE, effect, from_to, way
 from pready.show.terminal.table import Readable
 
 Rows = list[tuple[ApproachPrediction, Simulation]]
@@ -71,7 +71,7 @@ def _decision(rows: Rows) -> Text:
     if row is bulk:
         return Text("Nothing to compare: this is how it is sent today.")
     head = {"port": "Pays", "do not port": "Does not pay", "undecided": "Undecided"}[found]
-    said = f" at the machine's values (how sure: pready predict): on {ranks} ranks {row.name} {effect(row)}"
+    said = f" at the machine's values (how sure: pready predict): {way(row)}: {effect(row)} on {ranks} ranks"
     before = bulk.iteration_s + bulk.begin_per_iteration_s
     times = from_to(before, before * (1 - row.speedup_percent / 100)) + " with set-up" * (row.begin_s > 0)
     return Text.assemble((head, VERDICT_STYLE[found]), f"{said}: {times}, η = {row.eta:.2f}×.")
