@@ -170,7 +170,7 @@ def test_a_verdict_that_is_not_kept(tmp_path: Path, monkeypatch: Patch) -> None:
     judged = proof.judged
     assert (judged.predicted, judged.measured, judged.finding) == ("port", "do not port", "not kept")
     assert judged.contradicted
-    assert proof.decision.startswith("Do not port: Pt2Pt many in 4 lost ")
+    assert proof.decision.startswith("Do not port: Pt2Pt many in 4 made an iteration ")
     assert "The prediction said port: it is wrong here." in proof.decision
     widest = max(case.measured.time_s for case in proof.cases)
     assert any(f"communication repeats within {100 * widest:.1f} %" in note for note in proof.notes)
