@@ -14,7 +14,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
-from pready.model.engine.layout import layout, part
+from pready.model.engine.layout import layout, of_a_step, part
 from pready.model.engine.pattern import as_grid, nodes_of
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulation import prepared, run_step
@@ -236,6 +236,14 @@ def test_a_part_has_whole_nodes() -> None:
     assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).node_grid == (12, 1, 1)
     assert part(workload(grid=[12, 12, 12], node_grid=[1, 1, 2])).node_grid == (1, 1, 2)
     assert part(workload(grid=[12, 12, 12], ranks_per_node=18)).grid == (12, 12, 12)
+
+
+def test_one_part_stands_for_all_exchanges_of_a_step() -> None:
+    halo, pairs, tree = ({"pattern": name, "buffer": "1 KiB"} for name in ("halo3d", "pt2pt", "bcast"))
+    for exchanges, some in (([halo], 3), ([halo, pairs], 4), ([pairs, halo], 4), ([pairs, tree], 12)):
+        step = Workload.model_validate({"threads": 1, "grid": [12] * 3, "exchanges": exchanges})
+        assert {of.grid for of in of_a_step(step, some=True)} == {(some,) * 3}
+        assert {of.grid for of in of_a_step(step)} == {(12,) * 3}
 
 
 def test_what_is_refused() -> None:

@@ -7,11 +7,13 @@ import pytest
 from from_rest import exchange
 
 from pready.model.approach.interfaces import BULK
+from pready.model.common.errors import PreadyError
 from pready.model.machine import machine as machines
-from pready.model.machine.machine import Machine
+from pready.model.machine.machine import Machine, Network
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
+from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
 LARGEST = 64 << 20
@@ -42,3 +44,25 @@ def test_no_message_gets_faster_by_being_larger(name: str, cache: str) -> None:
         border = cache == "cold" and segment.protocol == "rendezvous" and segment.from_ == b
         copies = 2 * a / machine.memory.copy_cold.value if border else 0.0
         assert after >= before - copies, f"{a} B: {before:g} s, {b} B: {after:g} s"
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"topology": "torus", "extents": [4, 8, 2]}, "torus:4x8x2"),
+        ({"topology": "fattree", "nodes_per_switch": 16}, "fattree:1:16"),
+        ({"topology": "fattree", "nodes_per_switch": 16, "taper": 2.5}, "fattree:2.5:16"),
+        ({"topology": "torus"}, None),
+        ({"topology": "torus", "extents": [4], "taper": 2}, None),
+        ({"topology": "torus", "extents": [4], "nodes_per_switch": 16}, None),
+        ({"topology": "fattree", "nodes_per_switch": 16, "extents": [4]}, None),
+        ({"topology": "fattree"}, None),
+    ],
+)
+def test_a_network_has_the_fields_of_its_topology(fields: dict[str, object], name: str | None) -> None:
+    given = {"source": "literature", "why": "its description", **fields}
+    if name is None:
+        with pytest.raises(PreadyError, match="with the other's fields, or without its own"):
+            validated(Network, given, "m")
+    else:
+        assert validated(Network, given, "m").sst_name == name
