@@ -348,7 +348,7 @@ def test_what_waits_for_nothing_is_consumed_early(started: Started, tmp_path: Pa
         times = [line["record"]["lists"]["ranks_s"][0] for line in read(tmp_path / way / "raw.jsonl").points.values()]
         begun, _, ended = np.array(times)[:, 3:6].T  # rank 1's
         took[way] = min(ended - begun)  # a busy machine only adds
-    assert took["single.1"] >= late + 4 * work
+    assert late + 4 * work <= took["single.1"] < late + 5 * work
     assert late + 2 * work <= took["many-joined.4"] < late + 3 * work
 
 
