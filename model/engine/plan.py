@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -337,9 +338,15 @@ def _arrivals(workload: Workload, seed: int, given: dict[str, object]) -> _kerne
     numbers |= dict.fromkeys(("base", "noise", "sd", "cut", "width"), 0.0)
     numbers |= given
     for name in ("table", "centre", "centre_cut", "share"):
-        numbers[name] = np.ascontiguousarray(np.asarray(numbers.get(name, ()), np.float64).ravel())
-    theta = workload.partitions_per_thread
-    return _kernel.Arrivals(seed=seed, threads=workload.threads, theta=theta, **numbers)  # type: ignore[arg-type]
+        numbers[name] = np.asarray(numbers.get(name, ()), np.float64).tobytes()
+    return _shared(seed, workload.threads, workload.partitions_per_thread, tuple(numbers.items()))
+
+
+@lru_cache(maxsize=12)
+def _shared(seed: int, threads: int, theta: int, numbers: tuple[tuple[str, object], ...]) -> _kernel.Arrivals:
+    """The same object for the same times, which it draws once: of all rules, ways and buffers of a prediction."""
+    given: Any = {name: np.frombuffer(x) if isinstance(x, bytes) else x for name, x in numbers}
+    return _kernel.Arrivals(seed=seed, threads=threads, theta=theta, **given)
 
 
 def table_of(workload: Workload, rows: Sequence[Sequence[float]]) -> _kernel.Arrivals:
