@@ -32,8 +32,8 @@ from pready.model.workload.workload import Workload
 SAMPLES = 16
 """Exchanges from rest per size, where many sizes are looked at."""
 NOMINAL, NOMINAL_ALONE = 128, 64
-"""Exchanges (ranks × iterations, of sweeps also × octants × blocks) that are simulated at the parameters' values: 4
-iterations of 3 × 3 × 3 ranks; and exchanges from rest."""
+"""Exchanges (ranks × iterations × those of a step, of sweeps also × octants × blocks) that are simulated at the
+parameters' values: 4 iterations of 3 × 3 × 3 ranks; and exchanges from rest."""
 MOST_MESSAGES = 120_000
 """Of `NOMINAL` exchanges. Above it, fewer are simulated."""
 
@@ -184,7 +184,7 @@ class Evaluation:
 
     @cached_property
     def _iterations(self) -> int:
-        wanted = NOMINAL // (self._pattern.ranks * self._steps)
+        wanted = NOMINAL // (self._pattern.ranks * self._steps * (1 + len(self._others)))
         affordable = MOST_MESSAGES // (self._messages * self._steps) - WARM_UP
         return max(1, min(wanted, affordable, self.workload.iterations))
 
