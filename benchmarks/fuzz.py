@@ -2,8 +2,10 @@
 
     python benchmarks/fuzz.py --count 1000000                # of each reader; --only otf2,osu
     python benchmarks/fuzz.py --capture run/ --count 1000000 # and of the files that `pready capture` wrote there
+    python benchmarks/fuzz.py --otf2 scorep/traces.otf2      # and of each file of an OTF2 trace
+    python benchmarks/fuzz.py --only imb --first 50000       # goes on from there; a case depends on seed and number
 
-Not in `make test`: a million mutations of each take hours. A case that fails, runs for ten seconds or asks for more
+Not in `make test`: a million mutations of each take hours. A case that fails, computes for ten seconds or asks for more
 than 4 GiB is written to --keep and ends the run with status 1. Measures no speed.
 """
 
@@ -31,6 +33,7 @@ from pready.calibrate.importers import import_benchmark
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.workload_formats.caliper import read_caliper
+from pready.calibrate.workload_formats.from_otf2 import read_otf2
 from pready.calibrate.workload_formats.from_profiles import text_from_caliper
 from pready.calibrate.workload_formats.mpip import import_mpip
 from pready.model.common.errors import PreadyError
@@ -113,7 +116,25 @@ def _capture(captured: Path) -> tuple[Callable[[Path], object], list[bytes]]:
     return read_it, [first.read_bytes()]
 
 
-def readers(captured: Path | None) -> dict[str, tuple[Callable[[Path], object], list[bytes]]]:
+def _otf2(anchor: Path) -> dict[str, tuple[Callable[[Path], object], list[bytes]]]:
+    """By file of the trace: it is mutated, the others are as they were."""
+
+    def reader_of(name: Path) -> Callable[[Path], object]:
+        def read_it(path: Path) -> None:
+            trace = path.parent / "trace"
+            if not trace.exists():
+                shutil.copytree(anchor.parent, trace)
+            path.replace(trace / name)
+            find(read_otf2(trace / anchor.name)[0])
+
+        return read_it
+
+    files = anchor, *anchor.parent.glob(f"{anchor.stem}.def"), *sorted(anchor.with_suffix("").glob("*"))
+    names = [file.relative_to(anchor.parent) for file in files]
+    return {f"otf2/{name}": (reader_of(name), [(anchor.parent / name).read_bytes()]) for name in names}
+
+
+def readers(captured: Path | None, anchor: Path | None) -> dict[str, tuple[Callable[[Path], object], list[bytes]]]:
     """By name: what reads a file, and files that it reads."""
     data = HERE / "tests/data/importers"
     named = {p.name: p.read_bytes() for p in sorted(data.rglob("*")) if p.is_file()}
@@ -135,6 +156,8 @@ def readers(captured: Path | None) -> dict[str, tuple[Callable[[Path], object], 
     }
     if captured is not None:
         found["capture"] = _capture(captured)
+    if anchor is not None:
+        found |= _otf2(anchor)
     return {name: (reader, seeds) for name, (reader, seeds) in found.items() if seeds}
 
 
@@ -171,19 +194,21 @@ def mutated(content: bytes, draw: random.Random) -> bytes:
 
 
 def _too_long(*_: object) -> None:
-    raise TimeoutError(f"reads for {MOST_S} s")
+    raise TimeoutError(f"computes for {MOST_S} s")
 
 
-def fuzz(name: str, reader: Callable[[Path], object], seeds: list[bytes], count: int, seed: int, keep: Path) -> bool:
-    """Read `count` mutated files; True if each was read or refused in one printable line."""
+def fuzz(
+    name: str, reader: Callable[[Path], object], seeds: list[bytes], numbers: range, seed: int, keep: Path
+) -> bool:
+    """Read mutated files; True if each was read or refused in one printable line."""
     refused, begun = 0, time.monotonic()
     with tempfile.TemporaryDirectory() as made:
-        for number in range(count):
+        for number in numbers:
             draw = random.Random(f"{name} {seed} {number}")
             content = mutated(draw.choice(seeds), draw)
             path = Path(made) / f"x{'.toml' if name in ('machine', 'workload') else ''}"
             path.write_bytes(content)
-            signal.alarm(MOST_S)
+            signal.setitimer(signal.ITIMER_PROF, MOST_S)
             try:
                 reader(path)
             except PreadyError as error:
@@ -193,14 +218,14 @@ def fuzz(name: str, reader: Callable[[Path], object], seeds: list[bytes], count:
             except Exception:
                 return _fails(name, number, content, keep, traceback.format_exc())
             finally:
-                signal.alarm(0)
-    print(f"{name}: {count} files, {refused} refused, {time.monotonic() - begun:.0f} s", flush=True)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+    print(f"{name}: {len(numbers)} files, {refused} refused, {time.monotonic() - begun:.0f} s", flush=True)
     return True
 
 
 def _fails(name: str, number: int, content: bytes, keep: Path, why: str) -> bool:
     keep.mkdir(parents=True, exist_ok=True)
-    path = keep / f"{name}-{number}"
+    path = keep / f"{name.replace('/', '-')}-{number}"
     path.write_bytes(content)
     print(f"{name}: case {number}, kept in {path}\n{why}", flush=True)
     return False
@@ -209,19 +234,22 @@ def _fails(name: str, number: int, content: bytes, keep: Path, why: str) -> bool
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--count", type=int, default=1_000_000, help="mutations of each reader's files (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one (%(default)s)")
     parser.add_argument("--only", help="comma-separated readers")
     parser.add_argument("--capture", type=Path, help="folder of a captured run")
+    parser.add_argument("--otf2", type=Path, help="anchor file of a trace")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, default=Path("fuzzed"), help="folder for files that fail (%(default)s)")
     given = parser.parse_args()
-    every = readers(given.capture)
+    every = readers(given.capture, given.otf2)
     chosen = given.only.split(",") if given.only else [*every]
     if unknown := set(chosen) - set(every):
         parser.error(f"--only {','.join(sorted(unknown))}, valid: {', '.join(every)}")
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     print(f"seed {given.seed}")
-    ended = [fuzz(name, *every[name], given.count, given.seed, given.keep) for name in chosen]
+    numbers = range(given.first, given.first + given.count)
+    ended = [fuzz(name, *every[name], numbers, given.seed, given.keep) for name in chosen]
     return 0 if all(ended) else 1
 
 

@@ -8,8 +8,10 @@ and the OTF2 manual, "OTF2 records".
 
 from __future__ import annotations
 
+import resource
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -60,6 +62,8 @@ COUNTED = ("wait", "test")
 """Kinds that record the number of completed requests."""
 MOST_PLACES = 1024
 MIDDLE = 16
+LEAST_MEMORY, TIMES_ITS_SIZE, OF_A_FILE = 2 << 30, 1000, 16 << 20
+"""Bytes of memory at most: so many, a multiple of the trace's size, and OTF2's buffers of each of its files."""
 
 Row = tuple[int, int, int, str, int, int, int]
 """Begin, end, completion in ns, kind, place, who, what."""
@@ -338,17 +342,33 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
     if not path.is_file() or path.suffix != ".otf2":
         raise PreadyError("is no OTF2 trace", valid="its anchor file, such as scorep/traces.otf2", source=source)
     try:
-        with otf2.reader.open(source) as trace:
+        with _bounded(path), otf2.reader.open(source) as trace:
             reader = _Reader(otf2, trace)
             reader.read()
             processes = _processes(reader, path)
-    except (otf2.error.Error, of_c.Error, LookupError, ValueError, OverflowError) as error:
+    except (otf2.error.Error, of_c.Error, LookupError, ValueError, OverflowError, MemoryError) as error:
         why = " ".join(str(error).split()) or type(error).__name__
         raise PreadyError(f"cannot be read: {why}", valid="a complete OTF2 trace", source=source) from None
     said = []
     if reader.flushes:
         said.append(f"{reader.flushes} buffer flushes during the run delayed it: raise SCOREP_TOTAL_MEMORY")
     return Run(path, processes), said
+
+
+@contextmanager
+def _bounded(anchor: Path) -> Iterator[None]:
+    """No more memory than the trace can need: OTF2's library takes as much as a damaged file says, 20 GiB and on."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    files = *anchor.parent.glob(f"{anchor.stem}.*"), *anchor.with_suffix("").glob("*")
+    sizes = [file.stat().st_size for file in files]
+    taken = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    most = taken + LEAST_MEMORY + TIMES_ITS_SIZE * sum(sizes) + OF_A_FILE * len(sizes)
+    if soft == resource.RLIM_INFINITY or most < soft:
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _processes(reader: _Reader, path: Path) -> tuple[Process, ...]:

@@ -157,7 +157,7 @@ def test_half_of_the_sizes_predict_the_other_half() -> None:
 
 @pytest.mark.slow
 def test_half_of_the_sizes_decide_as_all_do(monkeypatch: Patch) -> None:
-    """Of the example halo: never the opposite, and undecided in a quarter of the cases at most."""
+    """Of the example halo: never the opposite, and undecided in two of the twelve at most."""
     halo, differ = workload.load("examples/halo3d.toml"), 0
 
     def part(begin: int | None, files: Sequence[Path], **_: object) -> tuple[Imported, list[str], list[Path]]:
@@ -174,7 +174,7 @@ def test_half_of_the_sizes_decide_as_all_do(monkeypatch: Patch) -> None:
         print(name, words)
         assert len({*words} - {"undecided"}) <= 1
         differ += sum(word != words[0] for word in words[1:])
-    assert differ <= 3
+    assert differ <= 2
 
 
 @pytest.mark.parametrize("name", [*CLUSTERS, *MORE])
