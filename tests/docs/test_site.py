@@ -6,15 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 from command_line import parsed
 from file_tables import file_tables, takes
-from generate import commands, fields, pages
+from generate import fields, pages
 from given import Capsys, Patch
 
-from pready.cli import COMMANDS, cli, main
-from pready.commands.command_lines import EXAMPLES
+from pready.cli import main
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.common.units import Time
 from pready.model.equations.gain import EQUATIONS
@@ -100,18 +98,6 @@ def test_python_runs(path: Path, capsys: Capsys) -> None:
     for code in blocks(path, "python"):
         exec(compile(code, str(path), "exec"), {})
     capsys.readouterr()
-
-
-def test_every_command_and_option_is_there() -> None:
-    text = commands()
-    for name in COMMANDS:
-        assert f"\n## pready {name}\n" in text
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
-        for parameter in command.params:
-            if isinstance(parameter, click.Option):
-                assert parameter.opts[-1] in text
-    assert all(f"$ {line}" in text for examples in EXAMPLES.values() for line in examples)
 
 
 @pytest.mark.parametrize("top", [Workload, Machine])

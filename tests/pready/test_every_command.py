@@ -168,7 +168,7 @@ def true_of(error: str, workload: Workload, fields: dict[str, Any]) -> bool:
 
 
 @pytest.mark.slow
-@generated(10)
+@generated(7)
 @given(files(), one_of(*MACHINES), st.booleans())
 def test_a_workload_is_taken_by_all_or_refused_in_words_that_are_true(
     tmp_path: Path, fields: dict[str, Any], machine: str, in_python: bool

@@ -4,11 +4,9 @@ import io
 import multiprocessing
 import os
 import pickle
-import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, redirect_stdout
@@ -114,28 +112,6 @@ def test_a_process_that_dies_costs_only_its_points(monkeypatch: Patch, tmp_path:
     kept = Kept(tmp_path / "s.csv")
     assert compute(some, Options(), cores=2, separate=True, kept=kept, on_point=kill_one) == plain
     assert len(told) == len(kept.path.read_text(encoding="utf-8").splitlines()) == len(some)
-
-
-@pytest.mark.thorough
-def test_a_client_that_is_killed_resumes(tmp_path: Path, plain: str) -> None:
-    out = tmp_path / "s.csv"
-    words = [sys.executable, "-m", "pready", "sweep", "examples/laggard.toml", *OVER[:-1], str(out)]
-    path = Kept(out).path
-    with subprocess.Popen(words, stderr=subprocess.DEVNULL, start_new_session=True) as child:
-        until(lambda: path.exists() and path.read_text(encoding="utf-8").count("\n") >= 2)
-        os.killpg(child.pid, signal.SIGKILL)
-    before = len(Kept(out))
-    assert not out.exists()
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=240)
-    assert re.search(rf"8 points, {before} of them from earlier runs", done.stderr)
-    assert out.read_text(encoding="utf-8") == plain
-
-
-def until(true: Any, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.02)
 
 
 CLUSTER = """

@@ -32,26 +32,6 @@ def test_the_steps_sum_up_to_the_predicted_time(file: str, fields: dict[str, obj
     assert all(s.added_s > -1e-15 for way in (explained.bulk, explained.way) for s in way.steps)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("file", [LAGGARD, HALO])
-def test_it_says_what_predict_says(file: str) -> None:
-    on, what = pready.load_machine("meluxina"), pready.load_workload(file).changed(iterations=60)
-    what = what if what.pattern == "pt2pt" else what.changed(grid=(2, 2, 2))
-    prediction = pready.predict(what, on, seed=5, draws=0)
-    explained = pready.explain(what, on, seed=5)  # without an approach: the advised one
-    row = next(r for r in prediction.approaches if r.approach == explained.way.approach)
-    assert (explained.way.approach.name, explained.way.approach.transport_partitions) == (
-        row.name,
-        row.transport_partitions,
-    )
-    assert explained.way.time_s == pytest.approx(row.time_s, rel=1e-9)
-    assert explained.bulk.time_s == pytest.approx(prediction.bulk.time_s, rel=1e-9)
-    assert explained.eta == pytest.approx(row.eta, rel=1e-9)
-    filled = {f.equation.name: f for f in explained.equations}
-    assert explained.closed_form_eta == pytest.approx(prediction.closed_form["eta"], rel=1e-12)
-    assert filled["bulk_time"].value / filled["pipelined_time"].value == pytest.approx(prediction.closed_form["eta"])
-
-
 def test_the_last_message_waits_for_three_others() -> None:
     """1 MiB each at 25 GB/s, g = 10 ns; the last is D = 100 us/MB · 1 MiB late.
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from command_line import out, refused
+from command_line import refused
 from given import Capsys, Patch
 
 from pready.cli import _signals, main
@@ -107,7 +107,6 @@ PROFILED = [
 ]
 WRITES: dict[str, tuple[tuple[str | Path, ...], str]] = {
     "predict, its page": (("predict", LAGGARD, "-o", "."), "machine.toml"),
-    "predict, its workload": (("predict", LAGGARD, "-o", "."), "workload.toml"),
     "predict, a picture": (("predict", LAGGARD, "--plot", "size", "a.svg"), "a.svg"),
     "simulate, a picture": (("simulate", LAGGARD, "--set", "iterations=2", "--plot", "a.png"), "a.png"),
     "simulate, a trace": (("simulate", LAGGARD, "--set", "iterations=2", "--trace", "a.json"), "a.json"),
@@ -167,15 +166,9 @@ def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> 
     "words",
     [
         ("predict", LAGGARD),
-        ("predict", LAGGARD, "--json"),
-        ("predict", "--help"),
         ("--version",),
-        ("machines",),
-        ("libraries", "--json"),
         ("gain", "threads=8", "bandwidth=25GB/s", "gamma=1us/MB"),
-        ("explain",),
         ("compare", LAGGARD, "-o", "-"),
-        ("simulate", LAGGARD, "--set", "iterations=2"),
         ("capture", "-o", "RUN", "--env"),
     ],
     ids=lambda words: " ".join(map(str, words)),
@@ -292,7 +285,3 @@ def test_no_command_ends_with_a_status_of_its_own() -> None:
     own = re.compile(r"(?:exit|SystemExit)\((?!code)\d")
     assert own.search("context.exit(3)")
     assert not [p for p in Path("pready").rglob("*.py") if own.search(p.read_text(encoding="utf-8"))]
-
-
-def test_overwrite_is_said_in_help(capsys: Capsys) -> None:
-    assert "--overwrite" in out(capsys, "--help")

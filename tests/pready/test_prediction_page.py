@@ -44,20 +44,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-def test_ranks_of_a_node_have_a_page(tmp_path: Path) -> None:
-    file = tmp_path / "node.toml"
-    lines = (
-        Path("examples/laggard.toml").read_text(encoding="utf-8").replace("threads =", "ranks_per_node = 2\nthreads =")
-    )
-    file.write_text(lines, encoding="utf-8")
-    assert main(["predict", str(file), "-o", str(tmp_path / "page")]) == 0
-    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
-    assert "No picture of one exchange alone: it would leave out ranks that share a node (ranks_per_node)." in page
-    assert "One exchange alone, bulk above" not in page
-    assert "Over buffer sizes and messages" in page
-
-
-@pytest.mark.thorough
 def test_it_says_what_was_predicted(folder: Path) -> None:
     text = (folder / "index.html").read_text(encoding="utf-8")
     p = predict(machine.load("meluxina"), workload.load("examples/laggard.toml"), seed=3)

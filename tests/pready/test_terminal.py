@@ -21,9 +21,9 @@ pytestmark = pytest.mark.usefixtures("predicted_once")
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 COMMANDS = (
-    ("predict", HALO),
+    ("predict", LAGGARD),
     ("simulate", HALO, "--set", "grid=2x2x2", "--set", "iterations=2", "--approach", "many:8:8"),
-    ("explain", HALO, "--approach", "many:8"),
+    ("explain", LAGGARD, "--approach", "many:4"),
     ("explain",),
     ("machines",),
     ("machines", "meluxina"),

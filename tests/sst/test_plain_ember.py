@@ -58,9 +58,7 @@ def test_the_example_is_plain_ember(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("approach=part", "aprch=part", r"PartHalo3D has no argument aprch; valid: approach, threads, partitions"),
-        ("approach=part", "approach=partitioned", "approach = partitioned; valid: single, part, many"),
         ("bytes=65536", "bytes=256KiB", "bytes = 256KiB; valid: a whole number"),
-        ("approach=part", "pex=3", "pex x pey x pez = 3 x 0 x 0; valid: a product of 72 ranks"),
     ],
 )
 def test_an_argument_that_is_wrong_is_an_error_with_what_is_right(
@@ -198,31 +196,3 @@ def test_every_example_runs_from_a_folder_with_a_blank(tmp_path: Path, monkeypat
     words = shlex.split(line)
     assert words.pop(0) == "pready"
     assert main(words) == 0
-
-
-@pytest.mark.slow
-def test_without_the_folder_that_sst_was_built_in(tmp_path: Path, monkeypatch: Patch) -> None:
-    # Spack removes it: sst-config still names it.
-    found = library.find()
-    sources = library.source_folder(found.config)
-    (bin_ := tmp_path / "bin").mkdir()
-    (tmp_path / "moved").symlink_to(str(sources))
-    for name in ("sst", "sst-info", "sst-register"):
-        (bin_ / name).symlink_to(Path(found.config).with_name(name))
-    (config := bin_ / "sst-config").write_text(f'#!/bin/sh\n{found.config} "$@" | sed "s,^/.*/sst/,/gone/sst/,"\n')
-    config.chmod(0o755)
-    monkeypatch.setenv("PATH", str(bin_), prepend=os.pathsep)
-    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr(library, "_register", lambda *_: None)
-    monkeypatch.setenv(library.HEADERS, "")
-    library.find.cache_clear()
-    try:
-        with pytest.raises(library.MissingSST, match="PREADY_SST_HEADERS=FOLDER"):
-            library.build()
-        monkeypatch.setenv(library.HEADERS, str(tmp_path / "moved"))
-        assert (library.build() / "libpready.so").exists()
-        # It is kept, and needs no headers any more.
-        monkeypatch.setenv(library.HEADERS, "")
-        assert (library.build() / "libpready.so").exists()
-    finally:
-        library.find.cache_clear()

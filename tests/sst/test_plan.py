@@ -253,16 +253,11 @@ def test_the_grid_is_the_most_cubic_one(dump: Dump, ranks: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["threads=0"], "threads = 0; valid: 1 to 1000000"),
         (["threads=3", "transport=2"], "transport = 2; valid: a divisor of threads x partitions = 3"),
-        (["threads=99999999999999999999999"], "valid: a whole number, at least 0"),
         (["bytes=2147483648"], "valid: below 2 GiB"),
-        (["compute_ns=nan"], "compute_ns = nan; valid: nanoseconds"),
         (["approach=early"], "approach = early; valid: single, part, many"),
-        (["periodic=2"], "valid: 0 or 1"),
         (["pex=3", "pey=1", "pez=1"], "pex x pey x pez = 3 x 1 x 1; valid: a product of 8 ranks"),
         (["threads=3", "shares=1,2"], "shares of 2 threads; valid: one for each of 3 threads"),
-        (["threads=2", "shares=1,0"], "a share = 0; valid: 1 to 2147483648"),
         (["threads=2", "shares=2147483648,1"], "shares x partitions = 2147483649; valid: at most 2147483648"),
         (["threads=2", "shares=1,2", "approach=part"], "approach = part with shares; valid: single or"),
         (
@@ -287,11 +282,8 @@ def cut_short(path: Path) -> None:
     ("make", "message"),
     [
         (lambda p: p.write_bytes(b""), "is not a .npy file"),
-        (lambda p: np.save(p, np.zeros((2, 3), dtype=np.float32)), "does not hold little-endian 64-bit floats"),
-        (lambda p: np.save(p, np.zeros((3, 2)).T), "is in Fortran order"),
         (lambda p: np.save(p, np.zeros((2, 4))), "has 4 columns; valid: 3, one per user partition"),
         (lambda p: np.save(p, np.zeros((3, 3))), "has 3 rows; valid: a multiple of 2 ranks"),
-        (lambda p: np.save(p, np.full((2, 3), np.nan)), "row 1 holds nan; valid: finite, at least 0"),
         (cut_short, "ends in row 2"),
     ],
 )

@@ -249,14 +249,9 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: Capsys) -> None:
         (("--set", "sst.packet=1 B"), "--set sst.packet = '1 B'; valid: whole bytes, 64 B to 2 GiB"),
         (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
         (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
-        # Arguments of the motif that the workload and --approach decide are no fields.
-        (("--set", "pex"), "--set 'pex' sets nothing"),
         (("--set", "ranks_per_node=3"), "ranks_per_node = 3 does not divide 8 ranks"),
         (("--set", "sst.allocation=best"), "--set sst.allocation = 'best'; valid: linear, random"),
-        (("--set", "sst.allocated=random"), "--set 'sst.allocated' is unknown; valid: sst.allocation, sst.background"),
-        (("--set", "sst.background=0 B"), "valid: whole bytes, 1 B to 2 GiB"),
         (("--set", "sst.background=1 MiB"), "a background job on one router meets no other"),
-        (("-o", "/nowhere/x.py"), "does not exist"),
     ],
 )
 def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:

@@ -44,13 +44,9 @@ def test_a_dragonfly_has_links_between_all_groups() -> None:
 @pytest.mark.parametrize(
     ("name", "ranks", "message"),
     [
-        ("single:4", 8, "topology = 'single:4' is unknown; valid: single, torus[:XxYxZ], fattree"),
         ("dragonfly:4", 8, "size '4'; valid: dragonfly[:ROUTING]"),
         ("torus:4x4:adaptive", 8, "routing 'adaptive'; valid: torus has one only"),
-        ("torus:4xx4", 8, "torus shape '4xx4'"),
         ("torus:2x2", 8, "a torus of 2x2 has 4 hosts; valid: at least 8"),
-        ("fattree:0", 8, "fattree '0'; valid: TAPER, 1 (full bisection) to 1024"),
-        ("fattree:2:x", 8, "routing 'x'; valid: deterministic, adaptive"),
     ],
 )
 def test_what_does_not_fit_is_named(name: str, ranks: int, message: str) -> None:

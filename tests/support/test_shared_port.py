@@ -35,22 +35,6 @@ def test_small_messages_are_a_gap_apart(k: int) -> None:
     assert [j.end for j in made] == pytest.approx([3.0 + 5.0 * (i + 1) for i in range(k)])
 
 
-@given(jobs, st.data())
-def test_nothing_gets_earlier_by_more_or_later_work(
-    given_: list[tuple[float, int, float]], data: st.DataObject
-) -> None:
-    """Not message by message: what comes later leaves its share to others meanwhile. The last is never earlier."""
-    i = data.draw(st.integers(0, len(given_) - 1))
-    at, flow, service = given_[i]
-    before = max(j.end for j in shared(given_))
-    for worse in ((at + 7, flow, service), (at, flow, service + 7)):
-        assert max(j.end for j in shared([*given_[:i], worse, *given_[i + 1 :]])) >= before - 1e-9
-    # A longer message makes no other one earlier.
-    longer = [*given_[:i], (at, flow, service + 7), *given_[i + 1 :]]
-    for one, other in zip(shared(given_), shared(longer), strict=True):
-        assert other.end >= one.end - 1e-9
-
-
 @given(jobs)
 def test_it_is_what_small_steps_give(given_: list[tuple[float, int, float]]) -> None:
     made, step = shared(given_), 1 / 60  # a sixtieth of a unit: any number of up to five flows divides it

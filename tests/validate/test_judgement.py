@@ -1,11 +1,9 @@
 """A decision from noisy rounds: known answers, and no contradiction that a rerun would take back."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from pready.validate.prove.decision import decision, why
+from pready.validate.prove.decision import why
 from pready.validate.prove.judgement import Finding, Judgement, judge, rounds_to_tell, saving_of
 
 LEAST = 0.01
@@ -92,25 +90,6 @@ def test_no_contradiction_that_a_rerun_takes_back() -> None:
     assert "too noisy to judge" in kept
     # Negative control: a truth that is the opposite is told from noise.
     assert [run(-0.5) for _ in range(20)].count("not kept") >= 19
-
-
-def test_the_words() -> None:
-    def said(judged: Judgement, shared: str | None = None) -> str:
-        return decision("Pt2Pt many in 8", judged, shared, "--rounds 9")
-
-    assert said(rounds(0.1, 0.1, 0.1, 0.1)) == (
-        "Port: Pt2Pt many in 8 saved 10.0 % of an iteration (10.0 to 10.0 % over 4 rounds); 10.0 % predicted (8.0 to "
-        "12.0 %); 1 % is asked for. The prediction is confirmed."
-    )
-    assert "less than half of what was predicted" in said(rounds(0.04, 0.04, 0.04, 0.041))
-    assert said(rounds(-0.02, -0.02, -0.02, -0.021)).startswith(
-        "Do not port: Pt2Pt many in 8 made an iteration 2.0 % longer "
-    )
-    noisy = rounds(0.12, -0.02, 0.05, 0.03)
-    assert said(noisy).startswith("Too noisy to judge: ")
-    assert "It is clearly less than predicted." not in said(noisy)
-    assert "It is clearly less than predicted." in said(replace(noisy, expected=(0.5, 0.4, 0.6)))
-    assert said(rounds(0.1, 0.1, 0.1, 0.1), "4 ranks share 2 cores").startswith("Undecided: 4 ranks share 2 cores. ")
 
 
 def test_why_an_iteration_takes_longer() -> None:

@@ -31,23 +31,16 @@ def test_a_good_claim_is_read_and_computed() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"chek": "gain"}, r"claims\[0\].chek is not a field"),
     ({"says": None}, r"claims\[0\].says is missing"),
     ({"basis": None}, "claim gain has no basis; valid: these, or out_of_scope with a reason"),
     ({"check": "magic"}, "claim gain: check = 'magic' is unknown; valid: advice, "),
     ({"tolerance": None}, "claim gain expects 2.67 without a tolerance"),
-    ({"expected": True}, "claim gain expects True with a tolerance"),
     ({"tolerance": {"why": "no"}}, "tolerance: tolerance has no width; valid: one of absolute"),
-    ({"tolerance": {"absolute": 1.0, "factor": 2.0, "why": "both"}}, "one of absolute, relative, factor"),
     ({"expected": {"at_least": 2.0, "at_most": 1.0}}, "at_least ≤ at_most"),
     ({"out_of_scope": "no"}, "claim gain is out of scope and has"),
     ({"arguments": GAIN | {"bandwidth": 25}}, r"x.toml: claim gain: bandwidth = 25 has no unit"),
-    ({"arguments": GAIN | {"colour": "red"}}, "claim gain: colour is not a field; valid: threads"),
     ({"over": {"threads": [1, "two"]}}, "claim gain: threads = 'two'"),
-    ({"than": {"threads": 0.5}}, "claim gain: threads = 0.5"),
     ({"reduce": "increases"}, "reduce = 'increases' over \\[\\]; valid: one axis"),
-    ({"readings": [{"says": "other", "expected": 1.0, "arguments": {"threads": "x"}}]}, "claim gain: threads = 'x'"),
-    ({"id": "Not An Id"}, r"claims\[0\].id = 'Not An Id'"),
 ]
 
 

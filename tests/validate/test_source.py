@@ -252,12 +252,6 @@ def test_fortran_runs_and_every_byte_is_right(kind: str, key: str, messages: int
     is_right(ran([MPIEXEC, *(LIBRARIES["openmpi"][1] if "Open" in said else []), "-n", "4", "./exchange", "3"], folder))
 
 
-@pytest.mark.parametrize("kind", ["halo", "open halo of edges", "list", *ALONE])
-def test_python_is_python(kind: str) -> None:
-    for key, messages in [("persistent", 1), *([] if kind in UNEQUAL else [("part", 2), ("part", 4)])]:
-        compile(written_for(kind, key, messages, "python")["exchange.py"], "exchange.py", "exec")
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "key", "messages", "library"),

@@ -177,20 +177,13 @@ def test_who_sends_early(library: Library, built: Built) -> None:
 
 NONSENSE = [
     ("pingpong bytes=-1", "bytes = '-1' is not valid: 0 to"),
-    ("pingpong bytes=1.5", "bytes = '1.5' is not valid"),
-    ("pingpong bytes=nan", "bytes = 'nan' is not valid"),
-    ("pingpong bytes=", "bytes = '' is not valid"),
     ("pingpong mode=sen", "mode = 'sen' is not valid: isend|persistent"),
     ("pingpong size=1", "pingpong has no parameter 'size'"),
     ("pingpong bytes", "'bytes' is not key=value"),
     ("ping", "no measurement 'ping'"),
     ("rate bytes=1000000 window=4000", "1 GiB"),
-    ("prtt delay_s=-0.5", "delay_s = -0.5 is not valid"),
-    ("receive bytes=1073741824 n=2", "bytes * n is above 1 GiB"),
-    ("early bytes=10", "bytes = 10 is not valid: a multiple of 4"),
     ("approach bytes=10 threads=4", "bytes = 10 is not valid: a multiple of threads * theta = 4"),
     ("approach threads=4 ready_s=0,1", "ready_s has 2 times: one per user partition, 4"),
-    ("approach threads=2 ready_s=0,-1", "ready_s = '0,-1' is not valid"),
     ("approach threads=2 ready_s=0,1 delay_s=1", "exclude each other"),
     ("approach approach=rma-many-active threads=4 theta=128", "= 512 is not valid: at most 256 windows"),
 ]

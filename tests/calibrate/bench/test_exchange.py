@@ -248,7 +248,7 @@ def ways_in(*transports: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("pattern", "transports"), [("halo3d", (1, 4)), ("sweep3d", (4,))])
+@pytest.mark.parametrize(("pattern", "transports"), [("halo3d", (4,)), ("sweep3d", (4,))])
 def test_every_way_performs_it_and_every_byte_is_right(
     started: Started, tmp_path: Path, pattern: str, transports: tuple[int, ...]
 ) -> None:

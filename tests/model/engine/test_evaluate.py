@@ -10,7 +10,6 @@ from workloads import workload_of
 
 from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
-from pready.model.engine import simulate
 from pready.model.engine.evaluate import Evaluation, compare_step
 from pready.model.engine.layout import layout, part
 from pready.model.engine.plan import Plan
@@ -88,34 +87,6 @@ def at_draws(e: Evaluation, approach: Approach, rows: range) -> Plan:
     return e._compiler.sampled(approach, Sampler(e.machine, 4, lead=1), e.seed, rows)
 
 
-def same_numbers(one: Plan, other: Plan) -> None:
-    for name in ("kinds", "team", "contention"):
-        assert np.array_equal(getattr(one, name), getattr(other, name)), name
-    assert (one.messages.vcis, one.messages.needs, one.seed) == (other.messages.vcis, other.messages.needs, other.seed)
-
-
-@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
-def test_a_plan_that_points_share_is_what_each_makes_by_itself(pattern: str) -> None:
-    machine, first = load("meluxina"), workload(pattern, LATE["thread"])
-    others = [
-        first.changed(**{"compute.time": "3 ms"}),
-        first.changed(arrivals={"model": "normal by partition", "spread": 0.04}),
-        first.changed(arrivals={"model": "laggard", "delay": "2 ms", "late": "partition"}),
-        first.changed(buffer="2 MiB"),
-        first.changed(threads=8),
-    ]
-    some = approaches(machine, first, effective_library(machine))[::5]
-    kept = Evaluation(machine, first, seed=1, draws=0)._compiler._known
-    for seed, w in enumerate([first, *others]):
-        e = Evaluation(machine, w, seed=seed, draws=2)
-        # All but the times of the threads are the same, or nothing is shared.
-        assert (e._compiler._known is kept) == (w.buffer == first.buffer and w.threads == first.threads)
-        for approach in some:
-            alone, made = e._compiler.plan(approach, e._value, seed), e._plan(approach, 1)
-            assert (made.seed, made.workload) == (seed, w)
-            same_numbers(made, alone)
-
-
 def test_replaced_costs_reach_the_kernel() -> None:
     w = workload("halo3d")
     e = Evaluation(load("meluxina"), w, draws=0)
@@ -149,23 +120,6 @@ def test_a_sweep_is_counted_by_exchange() -> None:
     assert run.exchanges == 8
     np.testing.assert_allclose(run.mean_s, [10.5e-3 + 2.5 * 40e-6, 10e-3 + 2 * 40e-6], rtol=1e-9)
     assert row.time_s == pytest.approx(2.25 * 1.04e-3 / 8, rel=1e-9)
-
-
-@pytest.mark.parametrize("cores", [1, 3])
-def test_one_call_for_many_gives_the_bits_of_each_alone(cores: int) -> None:
-    w = workload("halo3d")
-    e, swept = (Evaluation(load("meluxina"), of) for of in (w, workload("sweep3d")))
-    jobs = [
-        (at_draws(e, Approach(BY_KEY["many"], 8, 4), range(1, 5)), 4),
-        (at_draws(e, Approach(BY_KEY["part"], 4, 1), range(2, 4)), 5),
-        (at_draws(swept, Approach(BY_KEY["part"], 4, 1), range(1, 3)), 2),
-    ]
-    steps = [([of], iterations) for of, iterations in jobs]
-    for (of, iterations), rows in zip(jobs, run_all(steps, cores), strict=True):
-        for row in range(len(of.kinds)):
-            alone = run_alone(of.rows(range(row, row + 1)), iterations)
-            np.testing.assert_array_equal(rows[row][0].last_end_s, alone.last_end_s)
-            np.testing.assert_array_equal(rows[row][0].communication_s, alone.communication_s)
 
 
 def test_times_of_an_earlier_call_change_nothing() -> None:
@@ -207,19 +161,3 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
 
     eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)
     np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])
-
-
-@pytest.mark.parametrize("interface", BY_KEY.values(), ids=lambda i: i.key)
-@pytest.mark.parametrize("receiver", ["waiting", "computing"])
-@pytest.mark.parametrize("progress", ["hardware", "thread", "on-call"])
-@pytest.mark.parametrize("size", ["256 B", "1 MiB"])
-def test_an_exchange_has_one_end(interface: Any, receiver: Any, progress: Any, size: str) -> None:
-    # Two ranks, nobody late: the exchange from rest is that of ranks which go on.
-    on = load("meluxina")
-    on = on.model_copy(update={"progress": on.progress.model_copy(update={"value": progress})})
-    workload = workload_of(threads=32, buffer=size, receiver=receiver)
-    evaluation = Evaluation(on, workload, draws=0)
-    for transports in (1, 4, 32):
-        approach = interface.into(transports, 2 if interface.splits else 1)
-        engine = simulate(on, workload, approach, grid=(2,), iterations=1).communication_s
-        np.testing.assert_allclose(engine, evaluation.mean_time(approach), rtol=1e-12)

@@ -64,19 +64,6 @@ def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: boo
     assert of.drawn.times([case["approach"]]).communication.shape == (2,)
 
 
-@pytest.mark.slow
-@generated(80)
-@given(unequal(), st.data())
-def test_parts_that_hardly_differ_are_equal_parts(case: dict[str, Any], data: st.DataObject) -> None:
-    # To one neighbour; to several, messages of a partition queue one by one.
-    workload = case["workload"].model_copy(update={"pattern": "pt2pt", "neighbours": None, "thread_shares": None})
-    n = workload.threads
-    # All alike, but for the last digits of a double's: sizes of one protocol.
-    nearly = workload.model_copy(update={"thread_shares": (10**9,) * (n - 1) + (10**9 - 1,)})
-    times = [Evaluation(load("meluxina"), w, draws=0, samples=3).each(case["approach"]) for w in (workload, nearly)]
-    np.testing.assert_allclose(times[0], times[1], rtol=1e-6, atol=1e-12)
-
-
 # Known answers. On an ideal machine 1 MB takes 40 us at 25 GB/s, and nothing else takes time.
 
 
@@ -145,18 +132,12 @@ def test_they_are_written_as_they_are_read(shares: Any) -> None:
     [
         ("thread_shares = [1, 2]", "thread_shares = [1, 2] has 2 threads; valid: 4, the threads"),
         ("thread_shares = { items = 3 }", "thread_shares.items = 3 leaves nothing for the last of 4 threads"),
-        ("thread_shares = [1, 2, 3, 0]", "thread_shares[3] = 0"),
-        ("thread_shares = { first = 1 }", "thread_shares.last is missing"),
-        ('thread_shares = "graded"', "thread_shares"),
         ('thread_shares = [1, 2, 3, 4]\npattern = "bcast"', "thread_shares with pattern = 'bcast'"),
         ('thread_shares = [1, 2, 3, 4]\npattern = "sweep3d"', "thread_shares with pattern = 'sweep3d'"),
         ('thread_shares = [1, 2, 3, 4]\npattern = "halo3d"\nthread_grid = [2, 2, 1]', "thread_shares with thread_grid"),
-        ('partition_sizes = ["1 KiB"]', "partition_sizes is not a field (did you mean thread_shares?)"),
         ("receive_partitions = 7", "receive_partitions = 7 does not divide 1.2e+07 B for a neighbour"),
-        ("receive_partitions = 0", "receive_partitions = 0"),
         ("receive_partitions = 4\nthread_shares = [1, 3, 1, 1]", "receive_partitions = 4 with thread_shares"),
         ('receive_partitions = 4\npattern = "sweep3d"', "receive_partitions = 4 with pattern = 'sweep3d'"),
-        ("recv_partitions = 4", "recv_partitions is not a field (did you mean receive_partitions?)"),
     ],
 )
 def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:

@@ -90,13 +90,11 @@ def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("pattern", ["halo3d", "halo3d26", "pt2pt", "sweep3d"])
-@pytest.mark.parametrize(
-    ("key", "size"), [("part", "64 KiB"), ("many", "64 MiB"), ("single", "64 MiB"), ("rma-many-passive", "64 KiB")]
-)
+@pytest.mark.parametrize("pattern", ["halo3d26", "pt2pt", "sweep3d"])
+@pytest.mark.parametrize(("key", "size"), [("part", "64 KiB"), ("many", "64 MiB")])
 def test_same_seed_same_bits(pattern: Any, key: str, size: str) -> None:
     w = workload(pattern, buffer=size)
-    approach = Approach(BY_KEY[key], 8 if BY_KEY[key].splits else 1, 4)
+    approach = Approach(BY_KEY[key], 8, 4)
     grid = (24, 18) if pattern == "sweep3d" else (6, 7, 50)
     reference = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True)
     assert reference.ends_s is not None
@@ -127,27 +125,18 @@ THREE = {"grid": (3,), "pattern": "neighbours"}
         ({"grid": (3,), "pattern": "pt2pt"}, "grid = [3] has 3 ranks; valid: an even number: pairs"),
         ({"grid": (2, 2, 2), "pattern": "sweep3d"}, "grid = [2, 2, 2] for sweep3d"),
         ({"grid": (1, 1, 1)}, "grid = [1, 1, 1] has 1 ranks; valid: 2 to 4294967295 ranks"),
-        ({"grid": (0, 4, 4)}, "grid = [0, 4, 4]; valid: one to three integers of at least 1"),
-        ({"grid": (4, 4, 4, 4)}, "valid: one to three integers"),
         ({"grid": (2000, 2000, 2000)}, "has 8000000000 ranks"),
         ({"grid": (4, 4), "periodic": (True, False)}, "periodic = [True, False]; valid: one value or one per axis"),
-        ({"grid": (4, 4), "iterations": 0}, "iterations = 0; valid: at least 1"),
-        ({"grid": (4, 4), "iterations": 2**32}, "iterations = 4294967296; valid: at most 4294967295"),
         ({"grid": (4, 4), "cores": 0}, "cores = 0"),
-        ({"grid": (4, 4), "seed": -1}, "seed = -1"),
-        ({"grid": (4, 4), "blocks": 0}, "blocks = 0"),
         ({"grid": (4,), "pattern": "pt2pt", "sizes": Sizes.alike(1.0)}, "valid: 'halo3d' or 'halo3d26'"),
         ({"grid": (4, 4), "pattern": "halo3d26", "sizes": Sizes.alike(1.0, 0.0)}, "a size of 0 B for a neighbour"),
         ({"grid": (4, 4), "neighbours": [[1]]}, "with a neighbour list"),
         ({**THREE, "neighbours": [[1], [0]]}, "neighbour_list of 2 ranks; valid: one entry for each of 3 ranks"),
-        ({**THREE, "neighbours": [[], [], []]}, "neighbour list is empty"),
         ({**THREE, "neighbours": [[1], [3], []]}, "neighbour list names rank 3; valid: 0 to 2"),
         ({**THREE, "neighbours": [[1], [1], []]}, "neighbour list: rank 1 sends to itself"),
         (THREE, "without a neighbour list"),
-        ({"grid": (2, 2), "thread_grid": (2, 2, 3)}, "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
         ({"grid": (2, 2), "thread_grid": (2, 2, 2)}, "does not divide the 4 user partitions in direction"),
         ({"grid": (4,), "thread_grid": (2, 2, 2), "pattern": "pt2pt"}, "thread_grid with pattern = 'pt2pt'"),
-        ({"grid": (4, 4), "approach": Approach(PART, 3, 1)}, "transport_partitions = 3 does not divide 8"),
         ({"grid": (1000, 1000, 1000), "iterations": 1000, "record": True}, "GiB are available"),
     ],
 )  # fmt: skip

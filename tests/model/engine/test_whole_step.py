@@ -102,20 +102,3 @@ def test_exchanges_in_step_take_what_they_take_from_rest_one_after_the_other(way
     for of, end in zip(out, ends, strict=True):
         assert of.ends_s is not None
         np.testing.assert_allclose(of.ends_s[0], end, rtol=1e-12)
-
-
-@pytest.mark.thorough
-def test_a_step_in_step_is_the_same_of_both_engines() -> None:
-    w = unequal_step()
-    slow, quick = (predict(MELUXINA, w, draws=0, engine=e) for e in ("engine", "timeline"))
-    assert (quick.engine, quick.ranks) == ("timeline", ())
-    assert [r.approach for r in quick.approaches] == [r.approach for r in slow.approaches]
-    for a, b in zip((slow, *slow.exchanges), (quick, *quick.exchanges), strict=True):
-        assert a.advice.verdict == b.advice.verdict
-        for end in ("low", "high"):
-            ends = [[getattr(r, end) for r in of.advice.pays] for of in (a, b)]
-            assert ends[0] == pytest.approx(ends[1], rel=1e-9)
-        for x, y in zip(a.approaches, b.approaches, strict=True):
-            for name in ("time_s", "eta", "iteration_s", "begin_s", "overhead", "arrived_early_percent"):
-                assert getattr(y, name) == pytest.approx(getattr(x, name), rel=1e-9), (x.name, name)
-            assert y.speedup_percent == pytest.approx(x.speedup_percent, abs=1e-7)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pready.model.common.errors import PreadyError
 from pready.model.equations import gain, gain_numpy
-from pready.model.equations.closed_form import FLOPS_PER_CYCLE, closed_form
+from pready.model.equations.closed_form import closed_form
 
 US_PER_MB = 1e-12
 GB = 1e9
@@ -28,32 +28,6 @@ GB = 1e9
 )
 def test_eq4_gives_the_numbers_of_the_text(n: int, theta: int, gamma: float, expected: float) -> None:
     assert closed_form(n, theta, gamma * US_PER_MB, 25 * GB).eta == pytest.approx(expected, abs=5e-7)
-
-
-@pytest.mark.parametrize(
-    ("theta", "gamma", "eta"),
-    # A.2.1: AI = 5, CI = 1, delta = 0, epsilon = 0.04; F = 3.5 GHz is not printed but follows.
-    [(1, 7.142857, 1.02283), (2, 187.193620, 1.41341), (8, 1263.672954, 1.97481)],
-)
-def test_fft_of_appendix_a(theta: int, gamma: float, eta: float) -> None:
-    mu = gain.computation_rate(5, 1, 3.5e9, FLOPS_PER_CYCLE)
-    rate = float(gain.delay_rate(float(mu), theta, 0.04, 0))
-    assert rate / US_PER_MB == pytest.approx(gamma, abs=5e-7)
-    assert closed_form(8, theta, rate, 25 * GB).eta == pytest.approx(eta, abs=5e-6)
-
-
-@pytest.mark.parametrize(
-    ("theta", "gamma", "printed", "with_25"),
-    # A.2.2: AI = 1/13, CI = (66/64)^3 - 1 unrounded, delta = 0.5, epsilon = 0.04, F = 3.5 GHz.
-    # The printed gains follow from 50 GB/s; the rest of the paper has 25 GB/s.
-    [(1, 15.339813, 1.1060, 1.05035), (2, 46.923854, 1.1718, 1.07912), (8, 228.213109, 1.21698, 1.09787)],
-)
-def test_stencil_of_appendix_a(theta: int, gamma: float, printed: float, with_25: float) -> None:
-    mu = gain.computation_rate(1 / 13, (66 / 64) ** 3 - 1, 3.5e9, FLOPS_PER_CYCLE)
-    rate = float(gain.delay_rate(float(mu), theta, 0.04, 0.5))
-    assert rate / US_PER_MB == pytest.approx(gamma, abs=5e-7)
-    assert closed_form(8, theta, rate, 50 * GB).eta == pytest.approx(printed, abs=5e-5)
-    assert closed_form(8, theta, rate, 25 * GB).eta == pytest.approx(with_25, abs=5e-6)
 
 
 def test_eq5_and_eq1() -> None:
