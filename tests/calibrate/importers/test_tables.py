@@ -329,6 +329,15 @@ def test_a_table_of_a_rate_stands_beside_a_ping_pong(form: str, tmp_path: Path) 
     assert made.machine.created == date(2020, 1, 2)  # of the newer file
 
 
+def test_a_table_deep_in_other_data_is_found_and_one_too_deep_is_not() -> None:
+    def within(levels: int) -> bytes:
+        return ('{"a":' * levels + BESIDE["JSON"] + "}" * levels).encode()
+
+    assert read(within(38)).observations.stream is not None
+    with pytest.raises(ImportFormatError, match="has records without sizes"):
+        read(within(39))
+
+
 def test_what_can_be_is_read(tmp_path: Path) -> None:
     for name, text in (("a", LATENCY), ("b", rates(1.6)), ("c", pairs(4, 0.9))):
         (tmp_path / name).write_text(text)
