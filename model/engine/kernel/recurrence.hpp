@@ -922,8 +922,9 @@ class Steps {
             double one = 0, other = twice;
             for (Source& s : sources_) {
                 const double* const left = lefts + s.first;
-                s.since = 0;
-                for (std::size_t i = 0; i < transports && pass > 0; ++i) s.since += left[i] <= since ? 1 : 0;
+                std::size_t out = 0;
+                for (std::size_t i = 0; i < (pass > 0 ? transports : 0); ++i) out += left[i] <= since ? 1 : 0;
+                s.since = out;
                 const double n = static_cast<double>(transports_ - s.since);
                 const double own = sooner(n, most_[static_cast<std::size_t>(s.direction)]);
                 one += n * s.port + own * s.service;
@@ -986,7 +987,7 @@ class Steps {
         };
         port_.serve(sources_.size(), through, kNever, at, coming, comes);
         items_.swap(arrived_);
-        if (through == 0 && c.kinds.size() == 1) return;
+        if (!through_port() && c.kinds.size() == 1) return;  // as they left
         for (std::size_t i = 0; i + through < items_.size(); ++i)
             items_[i].key = ticks(received[items_[i].number] - floor);
         merge_runs(items_, room_, ends_);
