@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import parsed
 from file_tables import file_tables, takes
-from generate import fields, pages
+from generate import pages
 from given import Capsys, Patch
 
 from pready.cli import main
@@ -98,15 +98,6 @@ def test_python_runs(path: Path, capsys: Capsys) -> None:
     for code in blocks(path, "python"):
         exec(compile(code, str(path), "exec"), {})
     capsys.readouterr()
-
-
-@pytest.mark.parametrize("top", [Workload, Machine])
-def test_every_field_is_there(top: type[Workload] | type[Machine]) -> None:
-    text = fields("x", top, "")
-    for table in file_tables(top):
-        assert f"[{table.name}]" in text or not table.name
-        for field in table.fields:
-            assert f"| `{field.name}` |" in text
 
 
 def test_the_rest_is_there() -> None:

@@ -12,7 +12,6 @@ from command_line import every_command
 
 import pready
 from pready.model.advice import predict as predicting
-from pready.model.engine.evaluate import compare_step
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
@@ -161,17 +160,3 @@ def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pready.sweep(LAGGARD, {"buffer": ["1 MiB"]}, "hpc3")
     with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
         table.to_pandas()
-
-
-@pytest.mark.thorough
-def test_a_step_is_simulated_with_all_its_exchanges() -> None:
-    step = pready.load_workload("examples/stencil-unequal.toml")
-    step = step.changed(grid=(4, 4, 4), transport_partitions=[16])
-    made = pready.simulate(step, "meluxina", "many:16", iterations=3)
-    ways = [pready.approach("many", 16)] * 2
-    rows, by_exchange = compare_step(pready.load_machine("meluxina"), step, ways, iterations=3)
-    assert (made.bulk, made.row) == (rows[0][0], rows[-1][0])
-    assert [e.row for e in made.exchanges] == [some[-1][0] for some in by_exchange]
-    assert made.run.messages == sum(e.run.messages for e in made.exchanges)
-    assert [e["eta"] for e in made.to_dict()["exchanges"]] == [e.eta for e in made.exchanges]
-    assert pready.simulate(step, "meluxina", iterations=3).eta > 1.5  # each as it is advised

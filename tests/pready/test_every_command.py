@@ -1,7 +1,6 @@
 """Whatever workload somebody brings, all commands take it, or say what in the file they cannot simulate."""
 
 import io
-import json
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_once import generated
+from random_workloads import toml
 
 import pready
 from pready.cli import main
@@ -113,15 +113,6 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
     each = [draw(exchange_fields(pattern, threads)) for _ in range(draw(one_of(1, 2)))]
     fields["exchanges"] = [*each, draw(exchange_fields(draw(one_of(*PATTERNS)), threads))]
     return fields
-
-
-def toml(value: Any) -> str:
-    """A value as TOML, tables in one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(toml, value)) + "]"
-    return json.dumps(value)
 
 
 def command(*arguments: object) -> str:

@@ -28,13 +28,6 @@ def test_every_option_has_an_example(path: str) -> None:
     assert not lacking, f"add to pready/commands/command_lines.py, under {path!r}, a line with {', '.join(lacking)}"
 
 
-@pytest.mark.parametrize("path", EVERY)
-def test_help_shows_them_unwrapped(path: str, capsys: Capsys) -> None:
-    assert main([*path.split(), "--help"]) == 0
-    said = capsys.readouterr().out
-    assert all(f"\n  {line}\n" in f"{said}\n" or f"\n    {line}\n" in f"{said}\n" for line in EXAMPLES[path])
-
-
 def test_examples_are_of_commands_that_exist() -> None:
     assert set(EXAMPLES) == set(EVERY)
 

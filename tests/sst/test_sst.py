@@ -167,44 +167,6 @@ def test_work_left_is_said_as_predict_says_it(tmp_path: Path, firefly: Firefly) 
     assert min(a.work_left_s for a in found) > 100e-6
 
 
-def shared(ready: list[float], sizes: list[float], rate: float) -> list[float]:
-    """When messages end that share a cable evenly."""
-    left, ends, now = dict(enumerate(sizes)), [0.0] * len(sizes), min(ready)
-    while left:
-        going = [i for i in left if ready[i] <= now]
-        comes = min((r for i, r in enumerate(ready) if i in left and r > now), default=np.inf)
-        step = min(min((left[i] for i in going), default=np.inf) * len(going) / rate, comes - now)
-        now += step
-        for i in going:
-            left[i] -= step * rate / len(going)
-            if left[i] < 1e-6:
-                ends[i] = now
-                del left[i]
-    return ends
-
-
-@pytest.mark.parametrize("shares", [[1, 1, 1, 1], [5, 3, 3, 1]], ids=str)
-@pytest.mark.parametrize("count", [2, 4])
-def test_work_begins_later_where_messages_share_the_nic(
-    tmp_path: Path, firefly: Firefly, shares: list[int], count: int
-) -> None:
-    # The model sends one large message after the other. SST's NIC interleaves those that it may send, so that the first
-    # are there later, and work on them begins later: exactly by that, without any parameter.
-    work, threads, way = 0.3e-9, 2, Approach(MANY, count)
-    consume = {"per_byte": "0.3 ns/B", "threads": threads}
-    fields: dict[str, object] = {"thread_shares": shares, "buffer": "6 MiB", "consume": consume}
-    ((w, found),) = two(firefly, tmp_path, fields, way)
-    sizes = (np.array(shares).reshape(count, -1).sum(axis=1) / sum(shares) * w.buffer).tolist()
-    ends = sorted(zip(shared([-50e-6] * (count - 1) + [0.0], sizes, load("meluxina").bandwidth), sizes, strict=True))
-    free = [0.0] * threads
-    for end, size in ends:
-        for _ in range(4 // count):
-            free.sort()
-            free[0] = max(free[0], end) + work * size * count / 4
-    assert found == pytest.approx(max(free), rel=0.02)
-    assert found > 1.04 * Evaluation(load("meluxina"), w, draws=0).mean_time(way)
-
-
 @pytest.mark.parametrize("fields", [PARTS, {"consume": {"time": "20 us"}}], ids=["parts", "work"])
 def test_parts_and_work_of_a_halo_agree_with_the_engine(
     tmp_path: Path, firefly: Firefly, fields: dict[str, object]

@@ -130,20 +130,6 @@ def test_ranks_that_share_cores_are_said_before_and_not_judged(tmp_path: Path, m
     assert proof.decision.startswith("Undecided: 4 ranks share 2 cores. ")
 
 
-@pytest.mark.thorough
-def test_threads_in_a_grid_are_predicted_exactly(
-    tmp_path: Path, monkeypatch: Patch, on_the_model: tuple[Proof, Path]
-) -> None:
-    proof = proof_on(tmp_path, monkeypatch, what=workload(thread_grid=[2, 2, 1]))
-    assert len(proof.cases) == 1 + design.MOST_ADVISED
-    for case in proof.cases:
-        assert case.measured.time_s == pytest.approx(case.expected.time_s, rel=1e-6)
-    # Of two neighbours the laggard owns no part: bulk waits for it all the same, a message per thread does not.
-    apart = max(c.expected.eta for c in proof.cases)
-    together = max(c.expected.eta for c in on_the_model[0].cases)
-    assert apart > together
-
-
 def test_part_is_what_the_library_makes_of_it() -> None:
     early, late = LIBRARY_PROFILES["openmpi-persist"], LIBRARY_PROFILES["mpich-release"]
     assert design.as_done_by(early, Approach(PART, 4, 2)) == Approach(PART, 4, 2)

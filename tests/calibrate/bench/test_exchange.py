@@ -61,15 +61,6 @@ def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
     assert ways == [from_0] * 6 + [from_1] * 6 + [reverse[0]] * 6 + [reverse[1]] * 6
 
 
-def test_the_moments_are_the_engine_s_draws() -> None:
-    what = workload(
-        pattern="halo3d", grid=[2, 2], compute={"time": "1 ms"}, arrivals={"model": "normal by thread", "spread": 0.1}
-    )
-    plan = exchange_plan(what, 7, seed=11)
-    for rank in range(4):
-        assert np.array_equal(plan.ready[rank, :, 0], draws.draw(what, 7, 11, rank=rank))
-
-
 @pytest.mark.parametrize(
     ("fields", "lines"),
     [

@@ -56,8 +56,6 @@ def test_one_wave_saves_nothing() -> None:
     [
         ('{ time = "1 ms", waves = 8 }', "waves without device = 'gpu'"),
         ('{ time = "1 ms", device = "gpu" }', "device = 'gpu' without waves; valid: waves, such as 8"),
-        ('{ time = "1 ms", device = "fpga", waves = 8 }', "device"),
-        ('{ time = "1 ms", device = "gpu", waves = 0 }', "waves"),
         ('{ time = "1 ms", device = "gpu", waves = 8 }\narrivals = { model = "normal by thread", spread = "4 %" }',
          "arrivals: model = 'normal by thread' with compute.device = 'gpu'"),
     ],

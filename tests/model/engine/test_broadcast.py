@@ -21,7 +21,6 @@ from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.simulation import CAUSES, simulate
 from pready.model.machine import machine as machines
-from pready.model.machine.threads import Contention
 from pready.model.workload.tree import by_level, children
 from pready.model.workload.workload import Workload
 
@@ -143,25 +142,6 @@ def test_a_late_partition_alone_goes_down_the_tree() -> None:
 def test_overheads_add_up_along_the_deepest_path() -> None:
     """o_s and o_r alone, a binomial tree of 8 in bulk: rank 4 has it at o_s + o_r, 6 at 2 of both, 7 at 3."""
     assert last(ideal(G=1e-300, o_s=1e-6, o_r=1e-6), 8, 2, BULK) == pytest.approx(3 * 2e-6)
-
-
-def test_linear_is_the_neighbour_list_of_its_root() -> None:
-    """Nobody sends on: the broadcast is the exchange of a list, to the last bit of what a rank has.
-
-    Where threads wait in MPI, a list's ranks are taken to receive from as many as they send to.
-    """
-    machine = machines.load("niagara")
-    nothing = {"threads": (1, 2), "time": ("0 s", "0 s"), "source": "assumed", "why": "test"}
-    waiting = machine.threads.model_copy(update={"waiting": Contention.model_validate(nothing)})
-    machine = machine.model_copy(update={"threads": waiting})
-    for key, transports in (("single", 1), ("many", 8), ("part", 4)):
-        approach = Approach(BY_KEY[key], transports)
-        late = {"arrivals": {"model": "laggard", "delay": "40 us", "late": "thread"}}
-        lists = [list(range(1, 16)), *([[]] * 15)]
-        listed = workload_of(threads=8, buffer="64 KiB", pattern="neighbours", neighbour_list=lists, **late)
-        one = simulate(machine, listed, approach, grid=(16,), neighbours=lists, iterations=1)
-        other = simulate(machine, workload(buffer="64 KiB", **late), approach, grid=(16,), radix=16, iterations=1)
-        assert other.last_end_s[0] == pytest.approx(one.last_end_s[0], rel=1e-12)
 
 
 def test_what_a_tree_cannot_be() -> None:

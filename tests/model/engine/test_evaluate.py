@@ -8,7 +8,6 @@ import pytest
 from machines import ideal
 from workloads import workload_of
 
-from pready.model.advice.predict import approaches, effective_library
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.engine.evaluate import Evaluation, compare_step
 from pready.model.engine.layout import layout, part
@@ -18,13 +17,11 @@ from pready.model.engine.simulation import Simulation, run_all, run_step
 from pready.model.machine.machine import load
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.reading import validated
-from pready.model.workload.arrivals import Laggard, NoArrivals, Normal
+from pready.model.workload.arrivals import Laggard, Normal
 from pready.model.workload.workload import Workload
 
 NOISY = Normal(model="normal by thread", spread=0.04)
-LATE: dict[str, Any] = {of: Laggard(model="laggard", delay="1 ms", late=of) for of in ("thread", "partition")}  # type: ignore[arg-type]
 LATE_50_US = Laggard(model="laggard", delay="50 us")  # type: ignore[arg-type]
-UNEQUAL: dict[str, Any] = {"normal": NOISY, "late thread": LATE["thread"], "late partition": LATE["partition"]}
 
 
 def of_each(models: dict[str, Any]) -> pytest.MarkDecorator:
@@ -134,16 +131,6 @@ def test_times_of_an_earlier_call_change_nothing() -> None:
             )
             np.testing.assert_array_equal(one.mean_s, other.mean_s)
             np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
-
-
-@pytest.mark.parametrize("pattern", ["halo3d", "sweep3d"])
-@of_each(UNEQUAL)
-def test_without_spread_a_plan_is_that_of_a_workload_without(pattern: str, model: Any) -> None:
-    machine, w = load("meluxina"), workload(pattern, model)
-    spread, calm = Evaluation(machine, w, draws=0), Evaluation(machine, workload(pattern, NoArrivals()), draws=0)
-    for approach in approaches(machine, w, effective_library(machine)):
-        (own,) = calm._simulate([calm._plan(approach, 1)], 1)
-        np.testing.assert_array_equal(spread.quiet(approach).last_end_s, own.last_end_s)
 
 
 @of_each({"normal": NOISY, "delay by size": Laggard(model="laggard", delay_rate="10 us/MiB")})  # type: ignore[arg-type]

@@ -8,7 +8,6 @@ import pytest
 
 from pready.model.advice.predict import predict
 from pready.model.machine.machine import load as machine
-from pready.model.toml.dotted import written
 from pready.model.workload.workload import Workload, load
 
 ROOT = Path(__file__).parents[3]
@@ -21,14 +20,6 @@ def test_one_line_makes_a_receiver_consume() -> None:
         assert made.receiver == "consuming"
         assert made.receiver_computes == (pattern == "halo3d")  # who sends computes first
         assert made.changed(consume=None).receiver == ("computing" if pattern == "halo3d" else "waiting")
-
-
-@pytest.mark.parametrize("consume", [{"time": "20 us"}, {"per_byte": "0.5 ns/B", "threads": 3}])
-def test_it_is_written_as_it_is_read(consume: dict[str, Any], tmp_path: Path) -> None:
-    made = Workload.model_validate({**PLAIN, "receiver": "consuming", "consume": consume})
-    assert Workload.model_validate(written(made)) == made
-    assert made.changed(threads=8).consume == made.consume
-    assert made.changed(**{"consume.threads": 2}).consume.threads == 2  # type: ignore[union-attr]
 
 
 def test_an_exchange_of_a_step_may_do_otherwise() -> None:
