@@ -7,6 +7,7 @@ from machines import ideal
 from pready.calibrate.machine.values.estimates import TIME, exact, size_curve, with_fields
 from pready.model.approach.interfaces import BY_KEY, MANY, Interface
 from pready.model.machine.machine import load, profiles
+from pready.model.machine.rma import put_at
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import epochs, holding, setting_of
 from pready.model.timeline.sampling import Sampler
@@ -26,6 +27,11 @@ def test_a_put_holds_the_lock_as_long_as_a_send_in_the_same_draw(profile: str, s
     c = costs(Sampler(load(profile), draws=20), workload(), size)
     send, put = (holding(c, a.into(4)) for a in (MANY, BY_KEY["rma-single-active"]))
     assert np.array_equal(put, send)
+
+
+def test_a_put_of_a_size() -> None:
+    assert put_at(exact(TIME, 3 * US, "test"), 64) == pytest.approx(3 * US)
+    assert put_at(size_curve({64: 0.5 * US, 4096: US}, "test"), 4096) == pytest.approx(US)
 
 
 def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:
