@@ -109,10 +109,7 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
     ]
     clauses.sort(key=lambda x: -abs(x[1] - chance))
     told = replace(
-        advice,
-        rests_on={x.name: x.share for x in found},
-        turns_if=clauses,
-        measure_next=measure_next(found, chance),
+        advice, rests_on={x.name: x.share for x in found}, turns_if=clauses, measure_next=measure_next(found, chance)
     )
     return replace(prediction, advice=told, sensitivity=found)
 

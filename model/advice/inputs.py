@@ -46,11 +46,7 @@ MEASURES: Mapping[str, str] = {
     "the active message": "memcpy",
 }
 """The measurements of ``pready calibrate`` that tell a term's values; several ranks of a node, none of two ranks."""
-_DRAWN = {
-    "barrier": "threads.barrier",
-    "contention": "threads.contention",
-    "waiting": "threads.waiting",
-}
+_DRAWN = {"barrier": "threads.barrier", "contention": "threads.contention", "waiting": "threads.waiting"}
 """Names in the file of values that are drawn by another."""
 
 

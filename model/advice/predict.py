@@ -145,16 +145,7 @@ def evaluator(
     draws: int | None = None,
     cores: int | None = None,
 ) -> tuple[Evaluation, list[str]]:
-    """The evaluation of a workload, and notes where it is not the one that the pattern needs.
-
-    Parameters
-    ----------
-    engine
-        Absent: the timeline for two ranks, the engine for more, where it can.
-    draws
-        Of the machine's parameters; absent, the engine's default.
-    cores
-        For the engine; absent, all.
+    """The evaluation of a workload, and notes where it is not the one that the pattern needs; arguments as `predict`'s.
 
     Raises
     ------
@@ -347,10 +338,7 @@ def _answered(
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
     best, savings = drawn_rows(evaluation, rows, min_gain, every=whole)
     if profile.name != machine.library.name and library is None:
-        notes.insert(
-            0,
-            f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}",
-        )
+        notes.insert(0, f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}")
     if workload.weights is not None:
         notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
     rate = evaluation.delay / workload.partition_size

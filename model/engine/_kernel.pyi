@@ -1,3 +1,4 @@
+# fmt: off
 from collections.abc import Callable, Sequence
 from typing import Final, TypedDict
 
@@ -26,91 +27,39 @@ class Outcome(TypedDict):
 
 class Interface:
     def __init__(
-        self,
-        *,
-        joins: bool,
-        granted: bool,
-        two_sided: bool,
-        one_by_one: bool,
-        own_threads: bool,
-        deferred: bool,
-        tells: bool,
-        windows_per_thread: bool,
-        sync: int,
-        receivers: int,
+        self, *, joins: bool, granted: bool, two_sided: bool, one_by_one: bool, own_threads: bool, deferred: bool,
+        tells: bool, windows_per_thread: bool, sync: int, receivers: int
     ) -> None: ...
 
 class Setting:
     def __init__(
-        self,
-        *,
-        threads: int,
-        theta: int,
-        two_way: bool,
-        computing: bool,
-        progress_thread: bool,
-        consumers: int,
-        received_in: int,
+        self, *, threads: int, theta: int, two_way: bool, computing: bool, progress_thread: bool, consumers: int,
+        received_in: int
     ) -> None: ...
 
 class Messages:
     def __init__(
-        self,
-        *,
-        transports: int,
-        mapped: bool,
-        in_order: float,
-        vcis: Sequence[Sequence[int]],
-        needs: Sequence[Sequence[int]],
-        serving: Sequence[Sequence[int]],
+        self, *, transports: int, mapped: bool, in_order: float, vcis: Sequence[Sequence[int]],
+        needs: Sequence[Sequence[int]], serving: Sequence[Sequence[int]]
     ) -> None: ...
 
 class Pattern:
     def __init__(
-        self,
-        *,
-        sources: int,
-        tables: Sequence[tuple[Whole32, ...]],
-        profile: Whole32,
-        kind: Whole32,
-        node_start: Wholes,
-        node_rank: Wholes,
-        alone: int,
-        tree: bool,
-        blocks: int,
-        of_a_peer: int,
+        self, *, sources: int, tables: Sequence[tuple[Whole32, ...]], profile: Whole32, kind: Whole32,
+        node_start: Wholes, node_rank: Wholes, alone: int, tree: bool, blocks: int, of_a_peer: int
     ) -> None: ...
 
 class Plan:
     def __init__(
-        self,
-        *,
-        pattern: Pattern,
-        interface: Interface,
-        setting: Setting,
-        messages: Messages,
-        protocols: Sequence[tuple[bool, bool, bool, bool]],
+        self, *, pattern: Pattern, interface: Interface, setting: Setting, messages: Messages,
+        protocols: Sequence[tuple[bool, bool, bool, bool]]
     ) -> None: ...
 
 class Arrivals:
     def __init__(
-        self,
-        *,
-        times: int,
-        select: int,
-        density: int,
-        seed: int,
-        threads: int,
-        theta: int,
-        base: float,
-        noise: float,
-        sd: float,
-        cut: float,
-        width: float,
-        share: Floats,
-        table: Floats,
-        centre: Floats,
-        centre_cut: Floats,
+        self, *, times: int, select: int, density: int, seed: int, threads: int, theta: int, base: float,
+        noise: float, sd: float, cut: float, width: float, share: Floats, table: Floats, centre: Floats,
+        centre_cut: Floats
     ) -> None: ...
     def at(self, rank: int, iteration: int) -> Floats: ...
 

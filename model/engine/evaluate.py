@@ -200,8 +200,6 @@ class Evaluation:
         """Exchanges in one simulation of so many iterations."""
         return iterations if self.rest else 1
 
-    # Plans.
-
     def _value(self, size: float, inside: bool) -> Costs:
         """Costs at the parameters' values."""
         if (size, inside) not in self._costs:
@@ -239,8 +237,6 @@ class Evaluation:
             ]
         made = self._plans_of_others[key]
         return [*made[: self.number], own, *made[self.number :]], self.length(iterations)
-
-    # Simulations.
 
     def _simulate(self, made: Sequence[Plan], iterations: int, *, calm: bool = False) -> list[Simulation]:
         """Each plan for so many iterations, without those that go before."""
@@ -288,8 +284,6 @@ class Evaluation:
         out = self.nominal(approach)
         return 0.0 if self.rest else float(out.causes_s[LATE].mean()) / out.exchanges
 
-    # Predictions.
-
     def predict_all(self, approaches: Sequence[Approach]) -> list[ApproachPrediction]:
         """`predict` of each, all simulated at once."""
         base = self.workload.baseline
@@ -313,8 +307,6 @@ class Evaluation:
     def begin_s(self, approach: Approach) -> float:
         """What beginning takes."""
         return float(begin(self.sampler, self.workload, approach))
-
-    # Over sizes.
 
     def gain_over_sizes(self, approach: Approach, sizes: Sequence[float], samples: int = SAMPLES) -> Array:
         """η of one approach for several buffer sizes, shape (len(sizes),), parameters at their values.

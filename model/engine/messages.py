@@ -174,11 +174,7 @@ def _touches(at: Sequence[int], grid: Sequence[int], step: Sequence[int]) -> boo
 
 
 def mapped(
-    pattern: Pattern,
-    workload: Workload,
-    approach: Approach,
-    thread_grid: tuple[int, int, int],
-    contexts: int,
+    pattern: Pattern, workload: Workload, approach: Approach, thread_grid: tuple[int, int, int], contexts: int
 ) -> Mapping:
     """Messages of threads in a grid.
 

@@ -356,10 +356,7 @@ def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbou
         raise PreadyError(f"neighbour list names rank {target[bad][0]}", valid=f"0 to {ranks - 1}")
     source = np.repeat(np.arange(ranks), counts)
     if (source == target).any():
-        raise PreadyError(
-            f"neighbour list: rank {source[source == target][0]} sends to itself",
-            valid="other ranks",
-        )
+        raise PreadyError(f"neighbour list: rank {source[source == target][0]} sends to itself", valid="other ranks")
     slot = np.arange(len(target)) - np.repeat(np.cumsum(counts) - counts, counts)
     to = np.full((ranks, int(counts.max())), -1)
     to[source, slot] = target
@@ -372,10 +369,7 @@ def _listed(size: tuple[int, int, int], wraps: tuple[bool, bool, bool], neighbou
 
 
 def _on_nodes(
-    of: Pattern,
-    sizes: Sequence[Sequence[float]] | None,
-    ranks_per_node: int | None,
-    node_grid: tuple[int, ...] | None,
+    of: Pattern, sizes: Sequence[Sequence[float]] | None, ranks_per_node: int | None, node_grid: tuple[int, ...] | None
 ) -> Pattern:
     node = None if ranks_per_node is None else nodes_of(of.grid, ranks_per_node, node_grid)
     if node is not None and int(node.max()) + 1 == of.ranks:

@@ -38,14 +38,7 @@ CONSUME = "consume"
 CONSUMING = 10
 """Its column of a run's sums."""
 STEPS = ("ready", "issued", "goes", "left", "arrived", "received")
-MESSAGE = np.dtype(
-    [
-        *((name, np.float64) for name in STEPS),
-        ("job", np.int16),
-        ("vci", np.int16),
-        ("waited_for", np.int8, 4),
-    ]
-)
+MESSAGE = np.dtype([*((name, "f8") for name in STEPS), ("job", "i2"), ("vci", "i2"), ("waited_for", "i1", 4)])
 """One message in the kernel's records: when it has passed each step, which of the sender's jobs it is of and through
 which VCI it goes, and what it waited for in issue, NIC and receive: `WAITED_FOR`."""
 WAITED_FOR = ("the step before", "a lock, port or thread", "its receiver", "the node's adapter")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Column, Table
@@ -197,14 +196,6 @@ def sensitivity_row(lever: Lever) -> tuple[str, str]:
     steps = "ends of its interval" if lever.kind == "machine" else " or ".join(lever.steps)
     name = "if" if lever.kind == "unknown" else f"{lever.name},"
     return f"{name} {steps}", " to ".join(f"{bare(percent)} %" for percent in lever.speedup_percent)
-
-
-def prediction_rows(prediction: Prediction) -> list[dict[str, Any]]:
-    """One row per approach, for CSV; a step of several exchanges has rows of each exchange, then of the step."""
-    if not prediction.exchanges:
-        return [r.to_dict() for r in prediction.approaches]
-    each = [(e.workload["name"], e.approaches) for e in prediction.exchanges]
-    return [{"exchange": name, **r.to_dict()} for name, rows in (*each, ("step", prediction.approaches)) for r in rows]
 
 
 def prediction_html(prediction: Prediction) -> str:
