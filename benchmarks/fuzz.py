@@ -5,8 +5,8 @@
     python benchmarks/fuzz.py --otf2 scorep/traces.otf2      # and of each file of an OTF2 trace
     python benchmarks/fuzz.py --only imb --first 50000       # goes on from there; a case depends on seed and number
 
-Not in `make test`: a million mutations of each take hours. A case that fails, computes for ten seconds or asks for more
-than 4 GiB is written to --keep and ends the run with status 1. Measures no speed.
+Not in `make test`: a million mutations of each take hours. A case that fails, computes for ten seconds, waits for a
+hundred or asks for more than 4 GiB is written to --keep and ends the run with status 1. Measures no speed.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def mutated(content: bytes, draw: random.Random) -> bytes:
 
 
 def _too_long(*_: object) -> None:
-    raise TimeoutError(f"computes for {MOST_S} s")
+    raise TimeoutError(f"computes for {MOST_S} s, or waits for {10 * MOST_S} s")
 
 
 def fuzz(
@@ -209,6 +209,7 @@ def fuzz(
             path = Path(made) / f"x{'.toml' if name in ('machine', 'workload') else ''}"
             path.write_bytes(content)
             signal.setitimer(signal.ITIMER_PROF, MOST_S)
+            signal.alarm(10 * MOST_S)  # a child's computing is not counted
             try:
                 reader(path)
             except PreadyError as error:
@@ -219,6 +220,7 @@ def fuzz(
                 return _fails(name, number, content, keep, traceback.format_exc())
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
+                signal.alarm(0)
     print(f"{name}: {len(numbers)} files, {refused} refused, {time.monotonic() - begun:.0f} s", flush=True)
     return True
 
@@ -246,7 +248,8 @@ def main() -> int:
     if unknown := set(chosen) - set(every):
         parser.error(f"--only {','.join(sorted(unknown))}, valid: {', '.join(every)}")
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    signal.signal(signal.SIGPROF, _too_long)
+    for which in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(which, _too_long)
     print(f"seed {given.seed}")
     numbers = range(given.first, given.first + given.count)
     ended = [fuzz(name, *every[name], numbers, given.seed, given.keep) for name in chosen]

@@ -1,6 +1,7 @@
 """Other tools' records of an application, as workloads: mpiP reports, Caliper's regions, OTF2 traces.
 
     mpip.py, caliper.py, from_otf2.py    what a tool wrote       from_profiles.py    from totals to a workload file
+    otf2_reading.py                      the events of an OTF2 trace, in a process of its own
 
 A format is a file that registers itself: `pready workload` sees which one it is given.
 """

@@ -235,8 +235,18 @@ def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: Capsys) -> None
     for path in (empty, cut / "traces.otf2", anchor):
         assert main(["workload", str(path)]) == 2
         said = capfd.readouterr().err
-        assert "Traceback" not in said
-        assert "cannot be read: " in said
+        assert said.startswith(f"pready: error: {path}: cannot be read: ")
+        assert said.count("\n") == 1
+
+
+def test_a_library_that_crashes_is_one_line(tmp_path: Path, halo: Workload, monkeypatch: Patch, capfd: Capsys) -> None:
+    anchor, library = traced(tmp_path / "scorep", halo), tmp_path / "library"
+    library.mkdir()
+    (library / "otf2.py").write_text("import os\nos.kill(os.getpid(), 11)\n", encoding="ascii")
+    monkeypatch.setenv("PYTHONPATH", str(library))
+    assert main(["workload", str(anchor)]) == 2
+    said = "OTF2's library ended by signal 11 while reading it; valid: a complete OTF2 trace"
+    assert capfd.readouterr().err == f"pready: error: {anchor}: {said}\n"
 
 
 @pytest.mark.parametrize(
