@@ -28,7 +28,6 @@ STEADY = 0.05
 WORKLOADS: list[dict[str, Any]] = [
     {"buffer": "256 KiB", "arrivals": {"model": "laggard", "delay": "15 ms"}},
     {"buffer": "64 KiB", "arrivals": {"model": "none"}},
-    {"buffer": "128 KiB", "partitions_per_thread": 2, "arrivals": {"model": "laggard", "delay": "8 ms"}},
 ]
 
 

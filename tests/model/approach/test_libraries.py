@@ -2,8 +2,9 @@
 
 import pytest
 
-from pready.model.approach.interfaces import PART_AM
+from pready.model.approach.interfaces import MANY, PART_AM, Approach
 from pready.model.approach.libraries import LIBRARIES, Fact, library, mpich_6314_messages
+from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
 
 
@@ -19,6 +20,27 @@ from pready.model.common.errors import PreadyError
 )
 def test_mpich_6314_puts_as_many_together_as_fit(sent: int, received: int, aggregate: int, messages: int) -> None:
     assert mpich_6314_messages(sent, received, 8192, aggregate) == messages
+
+
+@pytest.mark.parametrize(
+    ("threads", "transports", "vcis", "whose"),
+    [
+        (16, 16, 4, "thread i uses number i mod 4"),
+        (16, 64, 16, "one per thread"),
+        (16, 4, 4, "one per message"),
+        (16, 8, 4, "message i uses number i mod 4"),
+    ],
+)
+def test_communicators_are_for_whom_the_model_gives_them_to(
+    threads: int, transports: int, vcis: int, whose: str
+) -> None:
+    approach = Approach(MANY, transports, vcis)
+    said = library("mpich-release").settings(approach, 2.0**20, threads, 64)
+    assert said[-1] == f"{vcis} communicators, {whose}"
+    shared = [len(m) for m in vci_members(approach, threads, contexts=1000)]
+    assert len(shared) == vcis
+    lanes = min(threads, transports)
+    assert ("mod" in whose) == (lanes > vcis)  # somebody shares
 
 
 @pytest.mark.parametrize(
