@@ -5,8 +5,8 @@
     python benchmarks/mutations.py --count 60 --seed 0 --keep survivors/
 
 Each fault is one small change by a rule (below) at a place drawn from the seed: a file with a probability that grows
-with its lines, a place in it, all rules alike. Tests run in a copy of the checkout with the environment of this one;
-none that is slow or measures. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is
+with its lines, a place in it, all rules alike. Types are checked and tests run in a copy of the checkout with the
+environment of this one. Exit status: 0 at least ``--least`` of them are caught, 1 fewer, 2 usage. A survivor is
 printed as a patch, and kept. The engine's kernel, compiled anew for each, is among them with ``--native``.
 
 Rules for Python: another comparison, another sign, a term dropped, a constant off by one, `min` for `max`, two
@@ -15,7 +15,7 @@ arguments or ends swapped, `and` for `or`, a condition turned round. For C and C
 
 Tests are picked by who imports whom: a command is imported by the tests that name it, C by the tests of its folder. The
 nearest run first: their quick tests, the quick ones of all others that reach the file, then the longer ones of the
-nearest; with ``--all`` those of the whole suite.
+nearest, and those that are slow or measure; with ``--all`` those of the whole suite.
 """
 
 from __future__ import annotations
@@ -335,7 +335,7 @@ class Copy:
                 path.chmod(0o755)
 
     def caught(self, fault: Fault, everything: bool) -> str:
-        """What noticed a fault: "compiler", the first test that failed; "" nothing did."""
+        """What noticed a fault: "compiler", "types", the first test that failed; "" nothing did."""
         place = self.root / fault.file
         right = place.read_text(encoding="utf-8")
         place.write_text(fault.text, encoding="utf-8")
@@ -343,6 +343,8 @@ class Copy:
         try:
             if native and not self._compiled():
                 return "compiler"
+            if fault.file.suffix == ".py" and self._ill_typed():
+                return "types"
             near = [str(p.relative_to(HERE)) for p in tests_of(fault.file)]
             quick, longer = "not thorough and not slow and not alone", "thorough and not slow and not alone"
             runs: list[tuple[list[str], str, int]] = [
@@ -350,7 +352,7 @@ class Copy:
                 (near[NEAREST:NEAR], quick, 0),
                 (near[:NEAREST], longer, 0),
             ]
-            runs += [(near[NEAR:], quick, 2), (near[NEAREST:NEAR], longer, 2)]
+            runs += [(near[NEAR:], quick, 2), (near[NEAREST:NEAR], longer, 2), (near[:NEAREST], "slow or alone", 0)]
             if everything:
                 runs += [(["tests"], quick, 2), (["tests"], longer, 2)]
             return next((n for some, which, on in runs if some and (n := self.failing(some, which, on))), "")
@@ -372,6 +374,10 @@ class Copy:
             ".",
         ]
         return subprocess.run(pip, cwd=self.root, capture_output=True, check=False).returncode == 0
+
+    def _ill_typed(self) -> bool:
+        mypy = [".venv/bin/mypy", "-p", "pready"]
+        return subprocess.run(mypy, cwd=self.root, capture_output=True, check=False).returncode != 0
 
     def failing(self, some: list[str], which: str = "", workers: int = 0) -> str:
         environment = os.environ | {

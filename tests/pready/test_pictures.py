@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import out as printed
 from command_line import refused
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.figure import Figure
 from readable import check_readable
 
@@ -113,6 +113,8 @@ def test_the_border_goes_around_what_is_faster() -> None:
     figure = gain_map("title", [1024, 2048, 4096], [1, 2, 4], eta, 2048)
     check_readable(figure)
     (lines,) = (c for c in figure.axes[0].collections if isinstance(c, LineCollection))
+    (mesh,) = (c for c in figure.axes[0].collections if isinstance(c, QuadMesh))
+    assert mesh.get_clim() == pytest.approx((-np.log2(1.2), np.log2(1.2)))  # 1 is white
     middle = np.geomspace(1024, 4096, 5)[1::2]  # borders lie halfway between the sizes asked for
     pieces = {tuple((round(float(np.log2(x)), 9), float(y)) for x, y in p) for p in lines.get_segments()}
     assert len(pieces) == 4  # three upright, one flat: a staircase

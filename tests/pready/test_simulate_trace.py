@@ -20,8 +20,9 @@ from pready.model.machine import machine as machines
 from pready.model.workload import workload as workloads
 
 PAIR = 'format = 2\nthreads = 4\nbuffer = "256 KiB"\niterations = 1\nreceiver = "computing"\ngrid = [2]\n'
-PAIR += '[compute]\ntime = "100 us"\n[arrivals]\nmodel = "normal by thread"\nspread = "5 %"\n'
-ALIKE = PAIR.replace('model = "normal by thread"\nspread = "5 %"', 'model = "none"')
+PAIR += "partitions_per_thread = 2\n"
+PAIR += '[compute]\ntime = "100 us"\n[arrivals]\nmodel = "normal by partition"\nspread = "5 %"\n'
+ALIKE = PAIR.replace('model = "normal by partition"\nspread = "5 %"', 'model = "none"')
 ROUNDING = 2e-3
 """Microseconds: a slice's begin and duration are whole nanoseconds each."""
 

@@ -1,0 +1,61 @@
+"""Where a way pays: the machine at its values says where to look, and draws where each range ends."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.model.advice import paying_sizes
+from pready.model.advice.predict import _simplest
+from pready.model.approach.interfaces import BULK, MANY, Approach
+from pready.model.result.break_even import Range
+
+MIB = 2.0**20
+
+
+def ranges(
+    monkeypatch: pytest.MonkeyPatch, at_values: list[float], by_draws: list[float], *, here: bool
+) -> list[Range]:
+    """Of a workload of 1 MiB: buffers in MiB that pay at the machine's values, and by the draws."""
+
+    def saved_over_sizes(_: Approach, sizes: list[float]) -> Any:
+        return np.array([2.0 if s / MIB in at_values else 0.5 for s in sizes])
+
+    workload = SimpleNamespace(buffer=MIB, n_partitions=4)
+    of: Any = SimpleNamespace(workload=workload, saved_over_sizes=saved_over_sizes, at_buffer=lambda size: size / MIB)
+    monkeypatch.setattr(paying_sizes, "chance", lambda size, *_: 0.9 if size in by_draws else 0.1)
+    best: Any = SimpleNamespace(approach=Approach(MANY, 4), probability=0.9 if here else 0.1)
+    return [Range(r.low / MIB, r.high / MIB) for r in paying_sizes.buffers(of, best, 0.01)]
+
+
+POWERS = [2.0**k for k in range(-10, 11)]
+
+
+@pytest.mark.parametrize(
+    ("at_values", "by_draws", "here", "pays"),
+    [
+        (POWERS[7:15], POWERS[8:12], True, [(0.25, 2.0)]),  # 1 MiB among them
+        (POWERS[7:10], POWERS[7:10], False, [(0.125, 0.5)]),  # only below it
+        ([*POWERS[2:4], *POWERS[12:]], [*POWERS[2:4], *POWERS[12:]], False, [(2.0**-8, 2.0**-7), (4.0, math.inf)]),
+        (POWERS, POWERS, True, [(0.0, math.inf)]),  # wherever it was looked
+        (POWERS[12:], [], False, []),  # at the values alone
+        ([], [], True, [(1.0, 1.0)]),  # by the draws of the workload itself
+    ],
+)
+def test_ranges_are_those_of_the_draws(
+    monkeypatch: pytest.MonkeyPatch,
+    at_values: list[float],
+    by_draws: list[float],
+    here: bool,
+    pays: list[tuple[float, float]],
+) -> None:
+    assert ranges(monkeypatch, at_values, by_draws, here=here) == [Range(*ends) for ends in pays]
+
+
+@pytest.mark.parametrize(("percent", "simplest"), [((5.0, 5.0), 2), ((5.0, 4.0), 1)])
+def test_of_ways_that_save_the_same_the_simplest(percent: tuple[float, float], simplest: int) -> None:
+    rows: Any = [SimpleNamespace(approach=a) for a in (BULK, Approach(MANY, 16, 4), Approach(MANY, 2, 1))]
+    savings: Any = SimpleNamespace(percent=np.array([[0.0], [percent[0]], [percent[1]]]))
+    assert _simplest(savings, rows, [1, 2], 1000, 0.01) == simplest
