@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 
 from pready.model.advice.savings import CHOICE, Savings
@@ -75,7 +76,7 @@ def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -
         some = [*run]
         top = 0 if 0 in some else max(some, key=saved.__getitem__)
         if may and port(top):
-            first, last = at_once(lambda to, top=top: end(top, to), (some[0], some[-1]))  # type: ignore[misc]
+            first, last = at_once(partial(end, top), (some[0], some[-1]))
             ends = here * 2.0**first, here * 2.0**last
             out.append(Range(0.0 if first == low else ends[0], math.inf if last == high else ends[1]))
     return out

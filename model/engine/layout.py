@@ -1,4 +1,4 @@
-"""Which ranks of a workload are simulated, all of them or a part that stands for them, and what memory that needs."""
+"""Ranks of a workload that are simulated: all, or a part that stands for them; and the memory that their plans need."""
 
 from __future__ import annotations
 
