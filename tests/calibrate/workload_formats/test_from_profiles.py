@@ -166,6 +166,7 @@ def test_columns_and_rows_of_caliper(tmp_path: Path) -> None:
         ("[" * 100_000, "is no JSON"),
         ([], "has no region that sends messages"),
         ([{"path": "a", "Sends (max)": "many"}], "Sends (max) of region 'a' = 'many'"),
+        ([{"path": "a", "Sends (max)": 2**63}], "Sends (max) of region 'a' = 9223372036854775808"),
         ('[{"path": "a", "Sends (max)": NaN}]', "Sends (max) of region 'a' = nan"),
         (split(data=[[1, 1]]), "is no list of records"),
         (split(columns=["path", "Sends (max)", "Sends (total)", "x", "y"]), "no column Bytes sent (total), Dst ranks"),

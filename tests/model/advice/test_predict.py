@@ -129,6 +129,16 @@ def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
     assert whole.bulk.time_s > early.bulk.time_s
 
 
+def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> None:
+    part = {"buffer": "4 MiB", "arrivals": {"model": "laggard", "delay": "200 us"}, "compute": {"time": "300 us"}}
+    w = validated(Workload, {"threads": 4, "partitions_per_thread": 1, "exchanges": [part, part]}, "test")
+    step = predict(MELUXINA, w, library="mpich-release", draws=0)
+    whole, *each = (p.advice.partitioned and p.advice.partitioned.if_early for p in (step, *step.exchanges))
+    assert whole is not None
+    assert whole.speedup_percent == pytest.approx(sum(e.speedup_percent for e in each if e is not None))
+    assert whole.speedup_percent > 15
+
+
 @pytest.mark.thorough
 def test_exchanges_that_follow_each_other_may_be_one() -> None:
     """Of latency and bandwidth alone: three exchanges of M bytes take 3 (6 M G + L), one of 3 M takes 18 M G + L."""
