@@ -453,7 +453,10 @@ class Copy:
         lines: dict[str, dict[str, list[int]]] = {}
         for path in data.glob("of.*"):
             one = coverage.CoverageData(str(path))
-            one.read()
+            try:
+                one.read()
+            except coverage.CoverageException:  # of a process that a test ended
+                continue
             for file in one.measured_files():
                 of = lines.setdefault(str(Path(file).resolve().relative_to(self.root.resolve())), {})
                 for line, contexts in one.contexts_by_lineno(file).items():
