@@ -74,11 +74,9 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     inside[lead] = [list(mine[i : i + n]) for i in at]
     by_rank = [_keys(groups, of) for groups, of in zip(found, inside, strict=True)]
     common, times = Counter(zip(*by_rank, strict=True)).most_common(1)[0]
-    if times == 1:
-        common = tuple(Counter(each).most_common(1)[0][0] for each in by_rank)
-    usual = [keys == common for keys in zip(*by_rank, strict=True)]
-    if not any(usual):
+    if times == 1 < len(at):
         return None
+    usual = [keys == common for keys in zip(*by_rank, strict=True)]
     kept = [[of_step for of_step, u in zip(of, usual, strict=True) if u] for of in inside]
     exchanges = _levels(ranks, lead, kept, n - turn)
     exact = all(len({tuple(sorted(g.sent.items())) for g in groups}) <= 1 for e in exchanges for groups in e)

@@ -204,11 +204,9 @@ def _halo(
             return None
         for peer, towards in expected.items():
             size, count = mine[peer]
-            classes = {tuple(map(bool, step)) for step in towards}
-            if len(classes) != 1:
-                return None
             messages.add(count / len(towards))
-            if sizes.setdefault(classes.pop(), size // len(towards)) * len(towards) != size:
+            axes = tuple(map(bool, towards[0]))  # a step to the other side, of two ranks, is along the same ones
+            if sizes.setdefault(axes, size // len(towards)) * len(towards) != size:
                 return None
     if not sizes or len(messages) != 1 or min(messages) < 1 or min(messages) != int(min(messages)):
         return None

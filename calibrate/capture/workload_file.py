@@ -104,17 +104,12 @@ class Writer:
 
     def _today(self, document: Any, step: Step) -> None:
         """How the program sends, and the parts of a buffer that it sends in."""
-        parts = 1
-        if step.today == "several messages":
-            parts = -(-max(e.messages for e in step.exchanges) // step.threads)
-        elif step.today == "partitioned":
-            parts = -(-max(e.partitions for e in step.exchanges) // step.threads)
         if step.today == "blocking" and step.ranks_per_node > 1:
             self.said.append("sends that block are taken as nonblocking ones: ranks share a node")
         elif step.today != "nonblocking":
             document.add("today", step.today)
-        if parts > 1:
-            document.add("partitions_per_thread", parts)
+        if _parts(step) > 1:
+            document.add("partitions_per_thread", _parts(step))
 
     def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
         self._pattern(into, exchange.pattern, step, number)
@@ -130,8 +125,8 @@ class Writer:
         self.models[str(arrivals["model"])] += 1
 
     def _pattern(self, into: Any, pattern: Recognised, step: Step, number: int) -> None:
-        size = pattern.faces[0]
-        if pattern.name == "pt2pt" and size % step.threads == 0:
+        size, partitions = pattern.faces[0], step.threads * _parts(step)
+        if pattern.name == "pt2pt" and size % partitions == 0:
             for key, value in (("pattern", "pt2pt"), ("both_ways", True), ("buffer", f"{size} B")):
                 into.add(key, value)
         elif pattern.name in ("pt2pt", "neighbours"):
@@ -146,16 +141,16 @@ class Writer:
             into.add("pattern", "sweep3d")
             into.add("boundaries", "open")
             into.add("blocks", pattern.blocks)
-            whole = -(-size // step.threads) * step.threads
+            whole = -(-size // partitions) * partitions
             if whole != size:
-                self.said.append(f"buffer of {size} B is rounded to {whole} B, a multiple of {step.threads} threads")
+                self.said.append(f"buffer of {size} B is rounded to {whole} B, a multiple of {partitions} partitions")
             into.add("buffer", f"{whole} B")
         else:
             into.add("pattern", pattern.name)
             into.add("boundaries", pattern.boundaries)
             into.add("faces", _filled(pattern.faces, max(pattern.faces)))
             if pattern.name == "halo3d26":
-                edge = max(pattern.edges) or max(pattern.faces)
+                edge = max(pattern.edges)
                 into.add("edges", _filled(pattern.edges, edge))
                 into.add("corner", f"{pattern.corner or edge} B")
 
@@ -189,6 +184,14 @@ class Writer:
         name = f"{self.stem}-{what}{f'-{number}' if number else ''}.{ending}"
         self.beside(name, content)
         return name
+
+
+def _parts(step: Step) -> int:
+    """Parts of a buffer that each thread sends today, at least 1."""
+    if step.today not in ("several messages", "partitioned"):
+        return 1
+    most = max(e.messages if step.today == "several messages" else e.partitions for e in step.exchanges)
+    return max(1, -(-most // step.threads))
 
 
 def _filled(sizes: tuple[int, int, int], otherwise: int) -> list[str]:

@@ -9,6 +9,7 @@ from made import Row, capture_file, share
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.workload_file import Writer
+from pready.model.common.errors import PreadyError
 from pready.model.workload.workload import load
 from pready.show.tables.workload import bytes_said
 
@@ -34,8 +35,11 @@ def exchange(at: int, site: int, sent: dict[int, int], rows: dict[int, list[Row]
     return at + took
 
 
-def run(sends_down: bool = True) -> Run:
-    """4 ranks in a row: after one region to both sides, after another one only to the rank below."""
+def run(sends_down: bool = True, unlike: bool = False) -> Run:
+    """4 ranks in a row: after one region to both sides, after another one only to the rank below.
+
+    `unlike`: in each of the 8 steps others of ranks 0, 2 and 3 send to a third one, too.
+    """
     processes = []
     for rank in range(4):
         rows: dict[int, list[Row]] = {0: [], 1: []}
@@ -47,6 +51,8 @@ def run(sends_down: bool = True) -> Run:
         for step in range(STEPS):
             at = region(at + 2 * US, 2 * step, 1, (100 * US, 110 * US), rows)
             both = {peer: 640 for peer in (rank - 1, rank + 1) if 0 <= peer < 4}
+            if unlike and rank != 1 and step >> max(rank - 1, 0) & 1:
+                both[rank ^ 2] = 640
             at = exchange(at + 5 * US, 4, both, rows, 30 * US)
             rows[0].append((at, at + 40 * US, "recv", 0, 1, 8))  # waits for a message
             at = region(at + 40 * US, 2 * step + 1, 2, (50 * US, 60 * US), rows)
@@ -79,6 +85,13 @@ def test_times_count_from_the_exchange_before_without_waiting() -> None:
     assert np.allclose(second.times, [50e-6, 60e-6], atol=1e-7)
     ranks_with_both = first.times[1:]  # after an exchange that rank 0 has no part in, it counts from the one before
     assert np.allclose(np.median(ranks_with_both, axis=0), [107e-6, 117e-6], atol=1e-7)
+
+
+def test_steps_of_which_no_two_are_alike_on_all_ranks() -> None:
+    with pytest.raises(
+        PreadyError, match="18 exchanges of rank 1 do not repeat; valid: a run of several steps that send"
+    ):
+        find(run(unlike=True))
 
 
 def test_without_a_second_exchange_its_region_counts_to_the_first() -> None:

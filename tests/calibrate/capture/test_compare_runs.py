@@ -1,6 +1,5 @@
 """Two captured runs made by hand: what the port saved of each exchange is known to the microsecond."""
 
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from programs import Mpi, each_library
 
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
-from pready.calibrate.capture.workload_file import Writer
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import PART, Approach
@@ -33,9 +31,9 @@ def files(
 ) -> list[bytes]:
     """A ring of ranks; two threads finish 1000 and 1200 us after a step begins, and `after_us` later all is there.
 
-    `how`: "bulk" sends after the region; "partitioned" starts before it and marks both halves within; "many" sends both
-    halves within it. `second`: how a second exchange of a quarter of the bytes is sent, from another place after
-    another region, as long after it; empty: there is none.
+    `how`: "bulk" sends after the region, so do "start_send" and "put"; "partitioned" starts before it and marks both
+    halves within; "many" sends both halves within it. `second`: how a second exchange of a quarter of the bytes is
+    sent, from another place after another region, as long after it; empty: there is none.
     """
     rng = np.random.default_rng(seed)
     made = []
@@ -73,10 +71,11 @@ def exchange(
                 rows[thread].append((finish - 500, finish - 400, "pready", site, peer, size // 2))
             elif how == "many":
                 rows[thread].append((finish - 500, finish - 400, "isend", site, peer, size // 2))
-    for peer in peers if how == "bulk" else ():
-        rows[0].append((ready + 20, ready + 30, "isend", site, peer, size))
-    sends = 2 if how == "bulk" else 4  # halves; or two buffers with their receives
-    rows[0].append((ready + 50, ready + took, "wait", 0, -4, sends))
+    after = {"bulk": "isend", "start_send": "start_send", "put": "put"}
+    for peer in peers if how in after else ():
+        rows[0].append((ready + 20, ready + 30, after[how], site, peer, size))
+    sends = 2 if how in after else 4  # halves; or two buffers with their receives
+    rows[0].append((ready + 50, ready + took, "unlock" if how == "put" else "wait", 0, -4, sends))
     return ready + took + 10
 
 
@@ -85,15 +84,20 @@ def step(how: str, after_us: int, **kwargs: float | str) -> Step:
     return find(Run(Path("made"), tuple(parse_process(data, Path(f"rank-{rank}")) for rank, data in enumerate(made))))
 
 
-@pytest.mark.parametrize("how", ["bulk", "partitioned", "many"])
-def test_time_counts_from_the_last_thread(how: str) -> None:
+@pytest.mark.parametrize(
+    ("how", "today"),
+    [("bulk", "nonblocking"), ("start_send", "persistent"), ("put", "rma"), ("partitioned", "partitioned"),
+     ("many", "one message per thread")],
+)  # fmt: skip
+def test_time_counts_from_the_last_thread(how: str, today: str) -> None:
     """However it is sent: from the end of the region in which its last part is ready, not from MPI_Start."""
     (exchange,) = (found := step(how, 300)).exchanges
     assert len(exchange.after_s) == STEPS - 1  # without the first
     assert exchange.after_s.mean() == pytest.approx(300e-6, abs=2e-6)
     assert found.times_s.mean() == pytest.approx(1500e-6, abs=2e-6)
     assert exchange.exchange_s == pytest.approx(300e-6, abs=2e-6)
-    assert exchange.early == (how != "bulk")
+    assert exchange.today == found.today == today
+    assert exchange.early == (how in ("partitioned", "many"))
     assert exchange.partitions == (2 if how == "partitioned" else 0)
     assert not exchange.overlapped
     assert (found.threads, exchange.threads) == (2, 2)
@@ -227,17 +231,6 @@ def test_the_exchange_is_named_of_which_most_is_missing() -> None:
     )
     for exchanges in ((saves, costs), (costs, saves)):
         assert any("Most is missing in costs:" in line for line in _why(replace(whole, exchanges=exchanges)))
-
-
-@pytest.mark.parametrize(("ranks", "grid"), [(2, None), (4, [4])])
-def test_pairs_of_several_ranks_have_a_grid(ranks: int, grid: list[int] | None, tmp_path: Path) -> None:
-    pairs = step("bulk", 300)
-    (one,) = pairs.exchanges
-    pairs = replace(
-        pairs, ranks=ranks, exchanges=(replace(one, pattern=replace(one.pattern, name="pt2pt", grid=None)),)
-    )
-    text = Writer("pairs", lambda name, data: None, "auto", 0).text(pairs, "pairs", "")
-    assert tomllib.loads(text).get("grid") == grid
 
 
 def test_sends_of_threads_need_a_word(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

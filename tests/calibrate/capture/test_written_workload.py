@@ -1,0 +1,127 @@
+"""The workload file of a step made by hand: what the writer changes, rounds, fills in or puts in a file beside it."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.calibrate.capture.patterns import Recognised
+from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, with_threads
+from pready.calibrate.capture.workload_file import Writer
+from pready.model.common.errors import PreadyError
+from pready.model.common.units import Unit, parse
+from pready.model.workload.workload import load
+
+US = 1e-6
+
+
+def lists(ranks: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Each rank sends to the next one, and less to the one after."""
+    return tuple((((r + 1) % ranks, 720), ((r + 2) % ranks, 72)) for r in range(ranks))
+
+
+PAIR = Recognised("pt2pt", faces=(960,) * 3, lists=(((1, 960),), ((0, 960),)))
+MANY = Exchange("a", PAIR, np.full((1, 4), 90 * US), today="several messages", messages=6)
+SWEEP = replace(
+    MANY, pattern=Recognised("sweep3d", (2, 3, 1), "open", faces=(1001,) * 3, blocks=5), today="nonblocking", messages=1
+)
+ODD = replace(PAIR, faces=(964,) * 3, lists=(((1, 964),), ((0, 964),)))
+CORNERS = Recognised("halo3d26", (2, 2, 1), "open", faces=(6000, 600, 0), edges=(0, 0, 48))
+
+
+def step(*exchanges: Exchange, threads: int = 4, ranks: int = 2, **of: Any) -> Step:
+    return Step(exchanges, ranks, of.pop("ranks_per_node", 1), threads, 10, 5000 * US, 1.0, of.pop("notes", ()), **of)
+
+
+def writer(folder: Path, arrivals: str = "auto") -> Writer:
+    def beside(name: str, data: bytes) -> None:
+        (folder / name).write_bytes(data)
+
+    return Writer("w", beside, arrivals, 0)
+
+
+@pytest.mark.parametrize(
+    ("made", "fields", "said"),
+    [
+        (step(MANY), {"pattern": "pt2pt", "grid": None, "today": "several messages", "partitions_per_thread": 2}, []),
+        (step(MANY, ranks=4), {"grid": (4,), "buffer": 960}, []),
+        (step(replace(MANY, today="partitioned", partitions=9)), {"partitions_per_thread": 3}, []),
+        (step(replace(MANY, today="partitioned")), {"partitions_per_thread": 1}, []),
+        (step(replace(MANY, today="blocking")), {"today": "blocking", "partitions_per_thread": 1}, []),
+        (step(replace(MANY, today="blocking"), ranks_per_node=2), {"today": "nonblocking", "ranks_per_node": 2},
+         ["sends that block are taken as nonblocking ones: ranks share a node"]),
+        *((step(replace(MANY, pattern=Recognised("neighbours", lists=lists(n)))), {
+            "pattern": "neighbours", "neighbour_lists": tuple(tuple(to for to, _ in of) for of in lists(n)),
+            "neighbour_sizes": ((720.0, 72.0),) * n, "neighbour_list": None if n == 64 else "w-neighbours.txt"}, [])
+          for n in (64, 65)),
+        (step(SWEEP), {"pattern": "sweep3d", "grid": (2, 3), "boundaries": "open", "blocks": 5, "buffer": 1004},
+         ["buffer of 1001 B is rounded to 1004 B, a multiple of 4 partitions"]),
+        (step(replace(SWEEP, today="partitioned", partitions=8)), {"buffer": 1008},
+         ["buffer of 1001 B is rounded to 1008 B, a multiple of 8 partitions"]),
+        # A pair's buffer that its partitions do not divide is listed.
+        (step(replace(MANY, pattern=ODD)), {"pattern": "neighbours", "neighbour_sizes": ((964.0,),) * 2}, []),
+        (step(replace(MANY, pattern=ODD, messages=4)), {"pattern": "pt2pt", "buffer": 964}, []),
+        # Nothing is sent along the axis of one rank: its sizes are those of another axis.
+        (step(replace(MANY, pattern=CORNERS)),
+         {"faces": (6000, 600, 6000), "edges": (48, 48, 48), "corner": 48, "grid": (2, 2, 1)}, []),
+        (step(replace(MANY, pattern=replace(CORNERS, grid=(2, 2, 2), edges=(24, 32, 40), corner=8))),
+         {"edges": (24, 32, 40), "corner": 8}, []),
+    ],
+)  # fmt: skip
+def test_fields_of_a_step(made: Step, fields: dict[str, object], said: list[str], tmp_path: Path) -> None:
+    made_by = writer(tmp_path)
+    (tmp_path / "w.toml").write_text(made_by.text(made, "w", ""))
+    w = load(tmp_path / "w.toml")
+    if fields.get("neighbour_list", "") is None:  # in the file itself
+        fields |= {"neighbour_list": w.neighbour_list}
+        assert isinstance(w.neighbour_list, tuple)
+    assert {name: getattr(w, name) for name in fields} == fields
+    assert made_by.said == said
+
+
+def test_of_too_many_exchanges_the_longest_are_kept(tmp_path: Path) -> None:
+    """Of 67 three are short: two in a row, whose 202 us the next one computes, and the last, whose 101 the first does.
+
+    Threads compute for 80 and 100 us before each.
+    """
+    each = Exchange("", PAIR, np.array([[80 * US, 100 * US]]), exchange_s=10 * US)
+    made = step(*(replace(each, exchange_s=US) if n in (5, 6, 66) else each for n in range(67)), threads=2)
+    made_by = writer(tmp_path)
+    found = tomllib.loads(made_by.text(made, "w", ""))["exchanges"]
+    times = [parse(e["compute"]["time"], Unit.TIME, "time") for e in found]
+    assert times == pytest.approx([191 * US, *[90 * US] * 4, 292 * US, *[90 * US] * 58])
+    assert made_by.said == ["3 exchanges, the shortest, count as computing"]
+
+
+@pytest.mark.parametrize(
+    ("threads", "asked", "model", "why"),
+    [
+        (2, "trace", "trace", "the captured times: as asked"),
+        (2, "auto", "trace", "the captured times: no simple distribution fits"),
+        (4, "auto", "kde", "the captured times: no simple distribution fits; of 2 threads, so their density"),
+    ],
+)
+def test_times_that_no_distribution_fits_are_kept(
+    threads: int, asked: str, model: str, why: str, tmp_path: Path
+) -> None:
+    times = np.where(np.arange(60).reshape(30, 2) % 3 > 0, 80 * US, 100 * US)
+    made = step(replace(MANY, times=times, region="r", messages=1), threads=threads)
+    text = writer(tmp_path, asked).text(made, "w", "")
+    assert f'arrivals = {{model = "{model}", file = "w-arrivals.npy", unit = "s"}} # {why}' in text
+    assert np.array_equal(np.load(tmp_path / "w-arrivals.npy"), times)
+
+
+def test_one_threads_step_as_with_several() -> None:
+    """Of 5000 us 400 and 800 us are computing before two exchanges: of these 1200 us 4 threads save 900."""
+    each = Exchange("a", PAIR, np.array([[300 * US], [500 * US]]), exchange_s=10 * US)
+    one = step(each, replace(each, times=each.times * 2), threads=1, notes=(f"{ONE_THREAD}; and so on", "another"))
+    four = with_threads(one, 4)
+    assert four.threads == 4
+    assert four.step_s == pytest.approx(4100 * US)
+    assert [e.times.ravel().tolist() for e in four.exchanges] == [[75 * US, 125 * US], [150 * US, 250 * US]]
+    assert four.notes == ("4 threads, each with 1/4 of the one thread's computing", "another")
+    with pytest.raises(PreadyError, match="threads = 8 of a run with 4 threads; valid: no threads: they are found"):
+        with_threads(four, 8)
