@@ -101,6 +101,7 @@ bench: $(VENV)/.test-installed
 
 docs: $(VENV)/.test-installed
 	$(BIN)/python docs/refresh.py
+	$(BIN)/python docs/chosen_numbers.py
 	$(BIN)/python docs/build.py
 
 # Run the notebooks and keep what they print and draw.

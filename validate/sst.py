@@ -41,7 +41,7 @@ SMALL = 16384
 """Bytes of a message below which 10 % are asked for, and 5 % from there on."""
 GRID = (4, 4, 4)
 HALO_SIZES = ("48 KiB", "192 KiB")
-SPREAD = 0.04
+SPREAD = 0.04  # of computing, where ranks are out of step
 APART, ALL_EAGER = "out of step", "out of step, eager"
 ONE_CPU = "a rank of SST is one CPU"
 SHARES = "in the engine each port shares evenly by itself"
@@ -55,7 +55,7 @@ has another cause."""
 HALO_WAYS = (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, THREADS))
 EXPLAINED = 0.05
 """Smallest difference of a halo whose cause is named."""
-ITERATIONS = 4
+ITERATIONS = 4  # of a halo
 
 OnRun = Callable[[int, int, str], None]
 """Called before and during each run of SST with the number of runs done, that of all, and what runs."""

@@ -13,7 +13,7 @@ SIGNIFICANCE = 0.05
 """Significance level of the tests: a distribution with a smaller p-value is rejected."""
 MOST_TESTED = 400
 """Most times to test, picked evenly: with enough data every test rejects every simple model."""
-RESAMPLES = 299
+RESAMPLES = 299  # samples drawn from a fitted distribution, for its p-value
 LAGGARD_EXPLAINS = 0.95
 """Share of the variance that one late thread must explain. The model has no other spread: any test would reject it."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pready.calibrate.capture.files import Place
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 20.0  # seconds for c++filt
 FORTRAN_MAIN = "main program"
 _SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2
 _OUTLINED = re.compile(r"(\._omp_fn\.\d+|\.omp_outlined\S*|\.(constprop|isra|part|cold)\.\d+)+$")

@@ -20,7 +20,7 @@ from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.session import SETTINGS, MeasureError
 
-BUDGET_S = 55.0
+BUDGET_S = 55.0  # seconds that all probes may take
 RANK_S = 5
 """Seconds after which a rank of a probe ends itself: ten times what a probe takes."""
 FIRST_S = 20

@@ -28,7 +28,7 @@ from pready.calibrate.fit.sizes_to_measure import default_sizes
 from pready.model.common.arrays import Array
 from pready.model.common.units import format_time
 
-DRAWS = 400
+DRAWS = 400  # resamples of a bootstrap
 FEWEST_FOR_A_LINE = 3  # sizes of the time curve: a line and one to spare
 FEWEST_SIZES = 6  # of the time curve: two segments of three
 FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare

@@ -13,7 +13,7 @@ from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 
 Protocol = Literal["short", "bcopy", "rendezvous"]
-CONFIDENCE = 0.95
+CONFIDENCE = 0.95  # of all intervals of a fit
 
 
 @dataclass(frozen=True)

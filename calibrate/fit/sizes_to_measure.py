@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pready.calibrate.fit.results import Estimate, Fit
 
-LARGEST = 4 << 20
+LARGEST = 4 << 20  # bytes of the largest message
 DENSE = (256, 256 << 10)
 """Where eager, buffered and rendezvous limits are found."""
 PER_THRESHOLD = 3

@@ -19,7 +19,7 @@ REASON = 90
 """Most characters of a reason for not using a file."""
 DEEPEST = 6
 """Folders within a folder that are looked into: ReFrame and Ramble keep a run's output four or five down."""
-MOST_FILES = 10_000
+MOST_FILES = 10_000  # of a folder
 
 
 class Read(NamedTuple):

@@ -21,7 +21,7 @@ FASTER = 5.0
 """A stream moves at most so many times the bandwidth of one large message: of bits taken for bytes it is 8 times."""
 MORE = 1.3
 """Pairs send at most so many times their number's rate of one."""
-SMALL = 64
+SMALL = 64  # bytes of a small message
 SLOWEST_S = 1e-3
 """A small message takes less on any network of a cluster: 20 to 60 us over TCP."""
 OF_A_NODE = 512

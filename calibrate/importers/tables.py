@@ -25,7 +25,7 @@ from pready.calibrate.importers.formats import SUITES, TESTS, Section, Suite
 from pready.calibrate.importers.text import ImportFormatError, Line, number, whole, without_prefix
 from pready.model.common.errors import shown
 
-MOST_ROWS = 200_000
+MOST_ROWS = 200_000  # of one file
 LONGEST = 4000
 """Characters of a line at most that may be a row, a title or a command."""
 WORDS = {"messages": "message rate"}
@@ -33,8 +33,8 @@ AGREE = 0.08
 """A rate agrees with its time: 2^20 against 10^6 bytes (4.9 %), and two decimals of the time."""
 AGREE_RATES = 0.05
 """MB/s and Messages/s of a row say the same."""
-FIRST_ROWS = 3
-MOST_SHOWN = 12
+FIRST_ROWS = 3  # rows from which on a pattern of their cells is no accident
+MOST_SHOWN = 12  # columns that a refusal lists
 _HEADER = re.compile(r"size|bytes|len", re.IGNORECASE)
 _RULE = re.compile(r"[|│┃+:=\s─━┼╋-]*[-─━][|│┃+:=\s─━┼╋-]*")
 _BARS = re.compile(r"[│┃]")

@@ -27,7 +27,7 @@ from pready.model.version import VERSION
 
 REFINEMENTS = 20
 """Most rounds of measuring the sizes that a fit asks for; two are made even if the first fit asks for none."""
-CONTENT_AFTER = 2
+CONTENT_AFTER = 2  # rounds of measuring, from which on a fit that asks for nothing ends them
 TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
 BRACKET, COARSE_BRACKET = 1.02, 1.1
 """Ratio of the sizes between which a rendezvous begins, below which no closer look is taken; and before all else."""

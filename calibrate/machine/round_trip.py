@@ -11,7 +11,7 @@ from pready.calibrate.machine.values.segments import one_way
 from pready.model.common.units import format_size
 from pready.model.machine.machine import Machine
 
-TOLERATED = 0.10
+TOLERATED = 0.10  # relative difference of a measured point from the machine that was fitted to it
 SHOWN = 4
 """Misses that a line lists."""
 

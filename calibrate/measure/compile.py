@@ -21,7 +21,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "bench"
 PROGRAM = "pready-bench"
 LAUNCHERS = ("mpi", "orte", "prte")
 """How the names of launchers begin that an MPI library brings along; `srun` belongs to none."""
-TIMEOUT_S = 300.0
+TIMEOUT_S = 300.0  # seconds for a compiler
 
 
 class ToolError(PreadyError):

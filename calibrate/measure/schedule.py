@@ -165,9 +165,9 @@ def _second_pass(teams: list[int]) -> Iterator[Point]:
 LARGE_WINDOW = 4 << 20
 """Bytes. The difference to a small window is the registration of its memory."""
 PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
-SMALL_EXCHANGE = 1 << 10
+SMALL_EXCHANGE = 1 << 10  # bytes of an exchange of small puts
 SINGLE_WINDOW = ("rma-single-active", "rma-single-passive")
-PUTS = 8
+PUTS = 8  # of an epoch
 SMALLER_PUT, MORE_PUTS = 256, 32
 EARLY_SIZES, EARLY_PUTS, EARLY_DELAY_S = (1 << 20, 4 << 20), 4, 0.15
 """Bytes of a put; a delay in which three of the largest pass a link of 0.7 Gbit/s."""

@@ -26,10 +26,10 @@ from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, Records, environment_key
 from pready.model.version import VERSION
 
-POINT_BUDGET_S = 2.0
-START_PATIENCE_S = 120.0
-POINT_PATIENCE_S = 30.0
-RESTARTS_IN_A_ROW = 3
+POINT_BUDGET_S = 2.0  # seconds of one point
+START_PATIENCE_S = 120.0  # seconds for a job to start
+POINT_PATIENCE_S = 30.0  # seconds beyond a point's budget after which it hangs
+RESTARTS_IN_A_ROW = 3  # deaths without a point between, after which measuring ends
 SEED = 1
 
 SETTINGS = ("MPIR_CVAR_", "MPICH_", "MV2_", "I_MPI_", "OMPI_MCA_", "FI_", "UCX_", "PSM2_", "PSM3_", "OMP_")

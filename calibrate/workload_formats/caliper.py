@@ -21,7 +21,7 @@ from pready.model.toml.reading import read_bytes
 
 LARGEST_FILE = 256 << 20
 """Bytes of one file at most."""
-MOST_REGIONS = 1000
+MOST_REGIONS = 1000  # of a file
 LONGEST = 1000
 """Characters of a region's path at most."""
 PLACES = ("comm.region", "path", "region")

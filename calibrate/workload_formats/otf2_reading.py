@@ -59,7 +59,7 @@ MESSAGES: Mapping[str, tuple[str, Sequence[str], str]] = {
 """Of an event with a message: its kind, and the calls in which it is of another kind."""
 COUNTED = ("wait", "test")
 """Kinds that record the number of completed requests."""
-MOST_PLACES = 1024
+MOST_PLACES = 1024  # call sites of a trace
 MIDDLE = 16
 VALID = "a complete OTF2 trace"
 LEAST_MEMORY, TIMES_ITS_SIZE, OF_A_FILE = 2 << 30, 1000, 16 << 20

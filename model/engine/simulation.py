@@ -26,10 +26,10 @@ from pready.model.workload.workload import Workload
 if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome
 
-LARGEST_SEED = 2**64 - 1
+LARGEST_SEED = 2**64 - 1  # a 64-bit word
 LARGEST_ITERATION = 2**32 - 1
 """Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
-LARGEST_COUNT = 2**63 - 1
+LARGEST_COUNT = 2**63 - 1  # messages of a simulation
 LATE = "late_neighbour"
 CAUSES = ("compute", LATE, "issue", "nic", "wire", "receive")
 """Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""

@@ -35,7 +35,7 @@ from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, status
 
-DEFAULT_THREADS = 8
+DEFAULT_THREADS = 8  # of a measured team
 MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.  [default: all]"
 
 

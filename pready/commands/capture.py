@@ -27,7 +27,7 @@ from pready.show.tables.capture import summary_view
 from pready.show.terminal.terminal import console, status
 
 DEFAULT_LIMIT = "256 MiB"
-REFRESH_S = 1.0
+REFRESH_S = 1.0  # seconds between two lines of progress
 NOTHING = (
     "nothing was captured: no process called MPI_Init or opened a parallel region, the program is linked statically, "
     "its MPI is not the compiler's (--mpicc), or the nodes do not share the folder"

@@ -37,7 +37,7 @@ from pready.sst.topology import ROUTINGS, VALID, Topology
 MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
 BUILDING = "building the element library, once: it is kept"
-DEFAULT_ITERATIONS = 10
+DEFAULT_ITERATIONS = 10  # of a simulation in SST
 
 
 @click.group(invoke_without_command=True)

@@ -1,9 +1,11 @@
-"""The constants of the draws are those that docs/theory/uncertainty.md lists."""
+"""Constants of the draws are those that docs/theory/uncertainty.md lists, chosen numbers those of their page."""
 
 import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import chosen_numbers
 
 from pready.model.advice import inputs, own_error, savings
 from pready.model.engine import drawn
@@ -54,6 +56,11 @@ def test_their_values_are_those() -> None:
     assert [float(x) for x in table["AS_SAID"].split(", ")] == sorted({*alternatives.AS_SAID.values()}, reverse=True)
     assert float(table["ASSUMED_TIMES"]) == sampling.ASSUMED_TIMES
     assert own_error.HALF_WIDTH
+
+
+def test_chosen_numbers_are_those_of_their_page() -> None:
+    """Nothing else can say that a limit is wrong: whoever changes one says so where users read it."""
+    assert chosen_numbers.page() == chosen_numbers.PAGE.read_text(encoding="utf-8"), "run `make docs`"
 
 
 def test_a_constant_in_a_table_is_found(tmp_path: Path) -> None:

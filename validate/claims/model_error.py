@@ -17,7 +17,7 @@ import numpy as np
 from pready.model.result.interval import quantile
 from pready.validate.claims.result import ClaimResult
 
-LEVEL = 0.95
+LEVEL = 0.95  # share of claims within what the model lacks
 CLASSES: Mapping[str, str] = {
     "time one way": "one message",
     "bandwidth": "stream",

@@ -32,7 +32,7 @@ EPOCHS = {
 }
 WIDTH = 116
 """Columns of the text in comments."""
-ITERATIONS = 20
+ITERATIONS = 20  # of a program that is written
 
 
 @cache

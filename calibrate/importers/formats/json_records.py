@@ -29,7 +29,7 @@ _LOG = re.compile(r"^(?:\w+\|)+\w+_value\||\|reframe [0-9v]", re.MULTILINE)
 _LOGGED = re.compile(r"\|(?P<name>\w+)=(?P<value>[^|]*)\|ref=[^|]*\|(?P<unit>[^|]*)$")
 _FIGURE = re.compile(r"lat|time|bw|bandwidth|rate|value|avg|median", re.IGNORECASE)
 _COMMANDS = ("command", "cmd", "cmdline", "launcher")
-MOST_DEEP = 40
+MOST_DEEP = 40  # brackets within brackets
 
 
 def _parsed(text: str) -> Any:

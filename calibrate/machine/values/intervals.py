@@ -35,7 +35,7 @@ SHOWS = 4096
 """Bytes of a message from which its time shows a time per byte."""
 WIDE = 3.0
 """Factor of the interval of a cost at sizes that nobody measured."""
-WIDE_BYTE = 4.0
+WIDE_BYTE = 4.0  # the same of a cost per byte
 TAIL = 0.025
 """Share of the runs beyond each end of an interval."""
 

@@ -55,7 +55,7 @@ ELSEWHERE = 0.02
 """Probability that a library was set to a border other than its default's."""
 LEAST_WEIGHT = 0.02
 """Candidates below it are left out of the mixture."""
-NARROWEST_OCTAVES = 0.3
+NARROWEST_OCTAVES = 0.3  # octaves in which no border is known better
 
 
 @dataclass(frozen=True)

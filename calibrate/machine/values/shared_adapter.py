@@ -29,7 +29,7 @@ SMALL, SMALL_WINDOW = 8, 256
 LARGE, LARGE_WINDOW = 256 << 10, 16
 ROUNDS = 2
 """How often each is measured, far apart in time."""
-POINT_BUDGET_S = 2.0
+POINT_BUDGET_S = 2.0  # seconds of one point
 FULL = 0.75
 """Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
 GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
