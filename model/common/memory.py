@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from pready.model.common.errors import PreadyError
+from pready.model.common.units import format_size
 
-GIB = 2**30
 SMALL = 2**26
 """Bytes that are there without asking."""
 
@@ -36,4 +36,4 @@ def refuse_beyond(need: float, what: str, valid: str) -> None:
         `what` needs `need` bytes, and fewer are available.
     """
     if need > SMALL and need > (have := available()):
-        raise PreadyError(f"{what} needs {need / GIB:.3g} GiB, {have / GIB:.3g} GiB are available", valid=valid)
+        raise PreadyError(f"{what} needs {format_size(need)}, {format_size(have)} are available", valid=valid)

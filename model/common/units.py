@@ -322,4 +322,4 @@ def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3
     name, scale = next((s for s in scales if abs(value) >= 0.9995 * s[1]), scales[-1])
     scaled = value / scale
     kept = least if abs(scaled) < 100 else digits
-    return f"{scaled:.0f} {name}" if 10**kept <= abs(scaled) < 1e7 else f"{scaled:.{kept}g} {name}"
+    return f"{scaled:.0f} {name}" if 10**kept - 0.5 <= abs(scaled) < 1e7 else f"{scaled:.{kept}g} {name}"

@@ -1,8 +1,10 @@
 """The answer in words: the verdict first, how sure, why, and short enough for a screen."""
 
+import tomllib
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import out, refused
@@ -10,8 +12,12 @@ from given import Capsys, Patch
 
 import pready
 from pready.cli import main
-from pready.model.result.prediction import Prediction
-from pready.show.tables.answer import bare, from_to, partitioned, saved, today, way
+from pready.model.approach.interfaces import BY_KEY, EACH, baseline
+from pready.model.result.break_even import Range
+from pready.model.result.prediction import ApproachPrediction, Merged, Partitioned, Prediction
+from pready.show.tables import answer as words
+from pready.show.tables.answer import bare, chance, decision, from_to, partitioned, saved
+from pready.show.tables.prediction import prediction_text
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -25,29 +31,51 @@ def made() -> Prediction:
     return pready.predict(pready.load_workload("examples/laggard.toml"), "meluxina")
 
 
-def with_saving(made: Prediction, low: float, middle: float, high: float, verdict: str) -> Prediction:
-    best = replace(
-        made.advised, speedup_low_percent=low, speedup_percent=middle, speedup_high_percent=high, probability=0.9
-    )
-    rows = [replace(made.bulk, iteration_s=2.3e-3, begin_s=0.0, begin_per_iteration_s=0.0), best]
-    advice = replace(made.advice, best=best, verdict=verdict, settings=[])  # type: ignore[arg-type]
-    return replace(made, approaches=rows, advice=advice)
+def row(made: Prediction, saves: Any, key: str = "part", **more: Any) -> ApproachPrediction:
+    """A row of four messages on two VCIs: what it saves in percent, from, by and up to; with probability 0.90."""
+    ends = zip(("speedup_low_percent", "speedup_percent", "speedup_high_percent"), saves, strict=True)
+    approach = replace(made.advised.approach, interface=BY_KEY.get(key, EACH), vcis=2)
+    return replace(made.advised, approach=approach, probability=0.9, **dict(ends), **more)
 
 
-def test_the_second_line_says_way_saving_interval_and_probability(made: Prediction) -> None:
-    name = way(made.advised)
-    assert today(with_saving(made, 9.8, 10.7, 11.4, "port")).plain == (
-        f"Best today: {name}: saves 10.7 % (9.8 to 11 %) of an iteration, probability 0.90: 2.300 -> 2.054 ms; "
-        "to program: a tiled loop."
-    )
-    assert today(with_saving(made, 0.67, 0.96, 1.23, "undecided")).plain == (
-        f"Best today: {name}: undecided, 0.96 % (0.67 to 1.2 %) of an iteration, probability 0.90 that it saves 1 %; "
-        "to program: a tiled loop."
-    )
-    assert today(with_saving(made, 0.1, 0.2, 0.3, "do not port")).plain == (
-        f"Today: nothing that was measured saves 1 %; most {name}, 0.2 % (0.1 to 0.3 %)."
-    )
-    assert today(with_saving(made, -4, -2, -1, "do not port")).plain == "Today: nothing that was measured saves 1 %."
+def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: Any) -> Prediction:
+    """A prediction of tests/data/pready/answer.toml: its fields, its advice's and its workload's."""
+    best = row(made, saves, key)
+    given["exchanges"] = tuple(known(made, **e) for e in given.get("exchanges", ()))
+    given["pays"] = [Range(*ends) for ends in given.get("pays", ())]
+    if (asked := given.get("partitioned")) is not None:
+        some, early = (row(made, asked[n], needs="MPI X") if n in asked else None for n in ("saves", "early"))
+        given["partitioned"] = Partitioned(some, asked.get("verdict", "do not port"), early, "unknown" in asked)
+    if (of := given.get("merged")) is not None:
+        given |= {"merged": Merged(["u", "v"], of[0], of[0] - 1, of[0] + 1, of[1]), "partitioned": None}
+    rows = [row(made, [given.pop("puts")] * 3, "rma-single-active", unmeasured="puts")] if "puts" in given else []
+    own, advised, what = (dict[str, Any](), dict[str, Any](best=best, settings=[], verdict="port"), dict(made.workload))
+    for name, value in given.items():
+        (own if hasattr(made, name) else advised if hasattr(made.advice, name) else what)[name] = value
+    bulk = replace(made.bulk, approach=baseline(what["today"], 4), time_s=1.15e-3, iteration_s=2.3e-3, begin_s=0.0)
+    bulk = replace(bulk, begin_per_iteration_s=0.0)
+    return replace(made, approaches=[bulk, best, *rows], advice=replace(made.advice, **advised), workload=what, **own)
+
+
+SENTENCES = tomllib.loads(Path("tests/data/pready/answer.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("name", "given", "said"), [(n, *case) for n, cases in SENTENCES.items() for case in cases])
+def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str) -> None:
+    what, _, explained = name.partition(", ")
+    of = known(made, **given)
+    if what == "merging":
+        assert decision(of)[-2].plain == said
+        return
+    found = getattr(words, what)(of, **({"explained": True} if explained else {}))
+    assert getattr(found, "plain", found) == said
+
+
+def test_a_run_that_contradicts_the_model_has_no_answer(made: Prediction) -> None:
+    of = known(made, verdict="undecided", doubt="it took twice as long")
+    assert [line.plain for line in decision(of)] == ["Undecided: it took twice as long."]
+    assert prediction_text(of).splitlines()[1:] == ["--all: what the model says all the same"]
+    assert len(words.answer(of, explained=True)) > 2
 
 
 def test_the_first_line_is_about_partitioned_communication(made: Prediction) -> None:
@@ -61,10 +89,6 @@ def test_the_first_line_is_about_partitioned_communication(made: Prediction) -> 
     assert "an example" not in partitioned(early).plain
     old = pready.predict("examples/laggard.toml", "archer2", draws=0)  # its version has no such calls
     assert partitioned(old).plain.startswith("Partitioned (MPI_Psend): no such calls in cray-mpich on ARCHER2; ")
-    none = pready.predict("examples/laggard.toml", library="openmpi-4", draws=0)
-    assert partitioned(none).plain.startswith(
-        "Partitioned (MPI_Psend): no such calls in openmpi-4 on MeluXina (an example); openmpi-persist would save "
-    )
 
 
 def test_an_interval_that_is_the_value_is_not_shown(made: Prediction) -> None:
@@ -86,10 +110,15 @@ def test_two_times_say_their_change(before: float, after: float, said: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("percent", "said"), [(10.74, "10.7"), (0.674, "0.67"), (-2, "-2.0"), (151.2, "151"), (0.04, "0"), (-0.084, "-0.1")]
+    ("say", "numbers"),
+    [
+        (bare, {10.74: "10.7", 0.674: "0.67", -2: "-2.0", 99.96: "100.0", 151.2: "151", 0.04: "0", -0.084: "-0.1"}),
+        (chance, {None: "not drawn", 0.009: "under 0.01", 0.01: "0.01", 0.204: "0.21", 0.29: "0.29", 0.5: "0.50"}),
+        (chance, {0.796: "0.79", 0.99: "0.99", 0.991: "over 0.99"}),  # rounded towards 0.5
+    ],
 )
-def test_percentages_have_digits_that_can_be_told(percent: float, said: str) -> None:
-    assert bare(percent) == said
+def test_numbers_have_digits_that_can_be_told(say: Any, numbers: dict[Any, str]) -> None:
+    assert {number: say(number) for number in numbers} == numbers
 
 
 @pytest.mark.thorough

@@ -344,7 +344,8 @@ def asked(prediction: Prediction, *, explained: bool = False) -> str:
     before, _ = prediction.iteration_s
     last = f"now {format_time(before)}"
     if w["pattern"] != "sweep3d":  # whose exchanges are many
-        last += f", {100 * min(left / now.iteration_s, 1.0):.2g} % communication"
+        percent = 100 * min(left / now.iteration_s, 1.0)
+        last += f", {percent:.0f} % communication" if percent >= 10 else f", {percent:.2g} % communication"
     return f"{w['name']}, {', '.join(parts)}: {last}"
 
 

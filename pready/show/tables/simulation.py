@@ -37,7 +37,7 @@ def simulation_view(workload: Workload, machine: Machine, rows: Rows, *, interru
     said = Text("Interrupted: nothing is compared.") if interrupted else _decision(rows)
     messages, wall = sum(s.messages for s in runs), sum(s.wall_s for s in runs)
     cores = f"{fine.cores} core{'s' if fine.cores > 1 else ''}"
-    cost = f"{messages:,} messages in {wall:.2g} s on {cores}, seed {fine.seed}"
+    cost = f"{messages:,} messages in {format_time(wall)} on {cores}, seed {fine.seed}"
     return Group(said, Text(""), simulated_table(workload, machine, rows), Text(cost, style="dim"))
 
 

@@ -137,7 +137,7 @@ def test_memory_for_it_is_asked_for_before_it_is_read(tmp_path: Path, monkeypatc
         stream.truncate(3 * 2**20)
     monkeypatch.setattr(memory, "available", lambda: 95 * 2**20)  # 32 times as much is needed
     for reading in (read, Records, lambda _: Kept(path.with_suffix(""))):
-        with pytest.raises(PreadyError, match=r"reading 3 MiB needs 0\.0938 GiB, 0\.0928 GiB are available"):
+        with pytest.raises(PreadyError, match=r"reading 3 MiB needs 96 MiB, 95 MiB are available"):
             reading(path)
 
 

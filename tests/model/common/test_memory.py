@@ -8,7 +8,9 @@ from given import Patch
 
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
-from pready.model.common.memory import GIB, SMALL, available, refuse_beyond
+from pready.model.common.memory import SMALL, available, refuse_beyond
+
+GIB = 2**30
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,7 @@ def test_the_least_of_what_is_there(
 def test_what_fits_is_not_refused(monkeypatch: Patch) -> None:
     monkeypatch.setattr(memory, "available", lambda: 2 * SMALL)
     refuse_beyond(2 * SMALL, "this", "less")
-    with pytest.raises(PreadyError, match=r"this needs 0\.125 GiB, 0\.125 GiB are available; valid: less"):
+    with pytest.raises(PreadyError, match=r"this needs 128 MiB, 128 MiB are available; valid: less"):
         refuse_beyond(2 * SMALL + 1, "this", "less")
     monkeypatch.setattr(memory, "available", lambda: 0)
     refuse_beyond(SMALL, "so little", "less")  # is not asked for

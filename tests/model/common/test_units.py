@@ -90,7 +90,7 @@ def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
         (0.0, Unit.TIME, "0 ns"), (-0.0, Unit.TIME, "0 ns"), (1.0, Unit.TIME, "1 s"), (1e-3, Unit.TIME, "1 ms"),
         (0.99949e-3, Unit.TIME, "999 us"), (0.99951e-3, Unit.TIME, "1 ms"), (-2.5e-6, Unit.TIME, "-2.5 us"),
         (-8.05e-20, Unit.TIME, "0 ns"), (6e-13, Unit.TIME, "0.0006 ns"), (1234.5, Unit.TIME, "1234 s"),
-        (4.708e-8, Unit.TIME_PER_BYTE, "47.08 ms/MB"),
+        (4.708e-8, Unit.TIME_PER_BYTE, "47.08 ms/MB"), (999.6, Unit.TIME, "1000 s"),
         (1.0, Unit.TIME_PER_BYTE, "1000000 s/MB"), (float("inf"), Unit.TIME, "inf ns"),
     ],
 )  # fmt: skip
