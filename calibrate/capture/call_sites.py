@@ -51,9 +51,8 @@ def way_to(places: Sequence[Place | None], site: int) -> Way:
     """The calls that lead to a place, the same on all ranks and threads: those of its parallel region, where it is in
     one, which the runtime has called."""
     found: list[tuple[str, int]] = []
-    while 0 < site < len(places) and len(found) < len(places):
-        place = places[site]
-        if place is None or (found and _RUNTIME_FILE.fullmatch(Path(place.object).name)):
+    while (place := places[site]) is not None and len(found) < len(places):
+        if found and _RUNTIME_FILE.fullmatch(Path(place.object).name):
             break
         found.append((place.object, place.offset))
         site = place.caller
@@ -64,11 +63,8 @@ def chain_of(places: Sequence[Place | None], site: int) -> Chain:
     """The calls of the application that lead to a place, without those of MPI and of runtimes."""
     found: list[Frame] = []
     seen: set[int] = set()
-    while 0 < site < len(places) and site not in seen:
+    while (place := places[site]) is not None and site not in seen:
         seen.add(site)
-        place = places[site]
-        if place is None:
-            break
         call = Frame(function_of(place), place.object, place.offset, line_of(place), has_symbol(place))
         file = Path(place.object).name
         outside = _MPI_FILE.fullmatch(file) or _RUNTIME_FILE.fullmatch(file) or _MPI_FUNCTION.fullmatch(call.function)

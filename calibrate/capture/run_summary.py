@@ -186,7 +186,7 @@ def _others(run: Run) -> str:
     for p in run.ranks:
         rows = p.records[p.of("other")]
         for site, took in zip(rows["site"].tolist(), (rows["end"] - rows["start"]).tolist(), strict=True):
-            place = p.places[site] if site < len(p.places) else None
+            place = p.places[site]
             name = place.symbol if place is not None and place.symbol else "unknown"
             time[name] += took * 1e-9
             count[name] += 1

@@ -42,7 +42,7 @@ def _events(process: Process, pid: int, offset_us: float) -> Iterator[Event]:
     name = {number: text for text, number in kinds().items()}
     regions = process.records[process.of("region")]
     pairs = zip(regions["who"].tolist(), regions["site"].tolist(), strict=True)
-    region_names = {number: _named(process, site) for number, site in pairs}
+    region_names = {number: name_of(process.places[site]) for number, site in pairs}
     columns = process.records[["start", "end", "kind", "site", "who", "what"]].tolist()
     for (begin, end, number, site, who, what), thread in zip(columns, process.thread.tolist(), strict=True):
         kind = name[number]
@@ -55,9 +55,5 @@ def _events(process: Process, pid: int, offset_us: float) -> Iterator[Event]:
         elif kind != "region":  # shown by the shares of its threads
             args: dict[str, Any] = {"requests": what} if kind in _NOT_A_MESSAGE else {"peer": who, "bytes": what}
             if site:
-                args["from"] = _named(process, site)
+                args["from"] = name_of(process.places[site])
             yield trace_events.in_mpi(kind, pid, thread, *times, args)
-
-
-def _named(process: Process, site: int) -> str:
-    return name_of(process.places[site]) if site < len(process.places) else "unknown"

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pready.model.common.arrays import Array
-from pready.model.common.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError
 
 DEFAULT_WINDOW = 64
 """Messages of a window unless `-W` was given, which osu_bw's output does not say."""
@@ -23,12 +23,7 @@ DEFAULT_WINDOW = 64
 def positive(values: ArrayLike, field: str, *, zero: bool = False) -> Array:
     """`values` as a vector, every entry finite and above 0 (`zero`: or equal to it); the first that is not is named."""
     valid = f"finite numbers {'at least' if zero else 'greater than'} 0"
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise PreadyError(f"{field} = {shown(values)} is not numeric", valid=valid) from None
-    if array.ndim != 1:
-        raise PreadyError(f"{field} has {array.ndim} dimensions", valid="1")
+    array = np.array(values, dtype=np.float64)
     bad = ~(np.isfinite(array) & (array >= 0 if zero else array > 0))
     if bad.any():
         first = int(np.argmax(bad))
@@ -77,8 +72,6 @@ class Curve:
         merged: dict[float, list[Array]] = {}
         for i in np.argsort(places, kind="stable"):
             vector = positive(np.atleast_1d(np.asarray(repeats[i])), f"{name} times at {places[i]:g}")
-            if not len(vector):
-                raise PreadyError(f"{name} has no time at {places[i]:g}", valid="at least one repeat")
             merged.setdefault(float(places[i]), []).append(vector)
         return cls(np.array(list(merged)), tuple(np.concatenate(together) for together in merged.values()))
 
@@ -133,17 +126,12 @@ class Train:
         messages: int,
         delay: ArrayLike = 0.0,
     ) -> Train:
-        """Checks as `Curve.of` does; `messages` is at least 2, `delay` not negative."""
-        if messages < 2:
-            raise PreadyError(f"messages = {messages}", valid="at least 2")
+        """Checks as `Curve.of` does; `delay` is not negative, and one of each size."""
         places = positive(sizes, "train sizes", zero=True)
         delays = positive(np.broadcast_to(np.asarray(delay, dtype=np.float64), places.shape), "delay", zero=True)
         times = Curve.of(places, repeats, "train")
-        by_size: dict[float, float] = {}
-        for size, wait in zip(places, delays, strict=True):
-            if by_size.setdefault(float(size), float(wait)) != wait:
-                raise PreadyError(f"delay at {size:g} B is both {by_size[float(size)]:g} and {wait:g} s")
-        return cls(times, int(messages), np.array([by_size[float(size)] for size in times.at]))
+        by_size = dict(zip(places, delays, strict=True))
+        return cls(times, int(messages), np.array([by_size[size] for size in times.at]))
 
 
 @dataclass(frozen=True, kw_only=True)

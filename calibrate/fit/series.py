@@ -121,10 +121,6 @@ def _time(observed: Observations) -> Series:
 def _per_message(train: Train, round_trip: Curve, name: str) -> Series:
     """(PRTT(n,d,s) - PRTT(1,0,s))/(n - 1) - d at the sizes both were measured at."""
     common = np.intersect1d(train.times.at, round_trip.at)
-    if not len(common):
-        raise PreadyError(
-            f"PRTT(n,d,s) for {name} and PRTT(1,0,s) have no size in common", valid="the same sizes in both"
-        )
     many, many_relative, noise = _summary(train.times.only(common))
     one, one_relative, _ = _summary(round_trip.only(common))
     delay = train.delay[np.isin(train.times.at, common)]

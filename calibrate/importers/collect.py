@@ -68,9 +68,10 @@ def collected(
 
 def _read(path: Path, one_node: bool, only: str) -> Read:
     runs, notes = runs_of(read_bytes(path, LARGEST_FILE), str(path))
-    alone = together(runs, (), only if any(only in run.said for run in runs) else "")
-    if alone.one_node and not one_node:
-        raise ImportFormatError(f"the two ranks were on one node: {alone.one_node}", valid=AS_INTRA, source=str(path))
+    mine = [run for run in runs if only in run.said]
+    why = together(mine).one_node if mine else ""
+    if why and not one_node:
+        raise ImportFormatError(f"the two ranks were on one node: {why}", valid=AS_INTRA, source=str(path))
     return Read(path, runs, notes)
 
 

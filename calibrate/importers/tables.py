@@ -206,10 +206,7 @@ def _cells(text: str, mark: str) -> list[str]:
     if mark == "|":
         cells = _BARS.sub("|", text).strip().removeprefix("|").removesuffix("|").split("|")
     else:
-        try:
-            cells = next(csv.reader([text], delimiter=mark, skipinitialspace=True), [])
-        except csv.Error:
-            return []
+        cells = next(csv.reader([text], delimiter=mark, skipinitialspace=True), [])
     return [cell.strip().strip("*`\"'").strip() for cell in cells]
 
 

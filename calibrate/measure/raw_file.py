@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -271,9 +272,6 @@ def _named(point: Point, environment: str) -> dict[str, str]:
 
 def _sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
-    try:
+    with suppress(OSError):  # some network file systems refuse; the file itself is synced
         os.fsync(handle)
-    except OSError:  # some network file systems refuse; the file itself is synced
-        pass
-    finally:
-        os.close(handle)
+    os.close(handle)

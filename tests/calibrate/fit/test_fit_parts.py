@@ -142,8 +142,8 @@ def test_enough_data_are_not_thin(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     ("sizes", "times", "names"),
     [
-        ([1, 2], [1.0, -1.0], "times at 2"),
-        ([1, -2], [1.0, 1.0], "sizes"),
+        ([1, 2], [1.0, -1.0], r"times at 2\[0\] = -1; valid: finite numbers greater than 0"),
+        ([1, -2], [1.0, 1.0], r"sizes\[1\] = -2; valid: finite numbers at least 0"),
         ([1, 2], [1.0], "2 sizes and 1 times"),
         ([], [], "empty"),
     ],

@@ -139,6 +139,7 @@ def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
         ("library,Size,Latency (us)\na,8,1.2\nb,8,1.3\n", "column 'library' tells rows of a size apart: 'a', 'b'"),
         ("benchmark,size,latency_us\nosu_allreduce,8,1.2\n", "benchmark = 'osu_allreduce' is not supported"),
         ("size,value,unit\n8,1.2,parsec\n", "unit = 'parsec'"),
+        ("Size,Bandwidth (MB/s)\n0,1.2\n", "size = 0 has no bandwidth; valid: at least 1"),
         ("bytes   #sent   #ack    total    time   MB/sec  usec/xfer\n64 10k =10k 1m 0.1s 1.3 4.97\n", "fabtests"),
         (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]\n 65536 1000 11.6 11.5\n", "ib_write_bw"),
         ("  0:       1 bytes   3000 times -->      2.12 Mbps in       3.60 usec\n", "NetPIPE"),
@@ -174,6 +175,8 @@ def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> 
         ("mpirun --map-by ppr:2:node -np 2 osu_latency", True),
         ("mpirun --map-by ppr:1:node osu_latency", False),
         ("mpirun --map-by node -np 2 osu_latency", False),
+        ("mpirun --map-by ppr:1:socket -np 2 osu_latency", True),
+        ("mpiexec -n 2 -hosts n[1-2] osu_latency", False),
         ("mpirun -H n1,n1 osu_latency", True),
         ("mpirun --host n1,n2 -np 2 osu_latency", False),
         ("mpirun -host n1:2 -np 2 osu_latency", True),
@@ -221,6 +224,19 @@ def test_other_text_is_no_command(line: str) -> None:
     assert parsed(line, None) is None
 
 
+def test_what_a_table_without_a_title_is_of() -> None:
+    """By its file's name, or its columns: pairs and windows of a rate, threads that receive; of what was validated."""
+    both = read(b"Size,Bandwidth (MB/s)\n1000,500\n", "osu_bibw-n1.csv").observations
+    assert both.stream is None
+    head = "benchmark,pairs,window,threads,size,value,unit\n"
+    found = read(f"{head}osu_mbw_mr,4,32,1,8,2e6,messages/s\nosu_latency_mt,1,1,4,8,2,us\n".encode()).beside
+    assert found.pair_rates[4].medians == pytest.approx({8: 2e6})
+    assert found.threaded[1, 4].medians == pytest.approx({8: 2e-6})
+    valid = read(f"{OSU.replace('us)', 'us)  Validation')}8 1.5 Pass\n16 1.6 Fail\n".encode())
+    assert times(valid) == pytest.approx({8: 1.5})
+    assert "1 rows of osu_latency whose validation failed were left out" in valid.notes
+
+
 def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "job.log", tmp_path / "m.toml"
     runs = (("ob1", rows(SIZES, "{s}  {t:.3f}")), ("ucx", rows(SIZES, "{s}  1{t:.3f}")))
@@ -228,6 +244,8 @@ def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytes
     assert main(["calibrate", "import", str(path), "-o", str(out)]) == 2
     said = capsys.readouterr().err
     assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in said
+    assert main(["calibrate", "import", str(path), "--command", "pml cm", "-o", str(out)]) == 2
+    assert "no run's command contains 'pml cm'; valid: part of a command in the files" in capsys.readouterr().err
     assert main(["calibrate", "import", str(path), "--command", "pml ob1", "-o", str(out)]) == 0
     assert "1.2 us for a small message" in capsys.readouterr().err
 
@@ -254,9 +272,9 @@ def rates(times_faster: float) -> str:
     return osu("Bandwidth", "Bandwidth (MB/s)", "".join(f"{s}  {times_faster * s / us(s):.3f}\n" for s in SIZES))
 
 
-def pairs(k: int, each: float, said: str = "") -> str:
-    mark = f"# [ pairs: {k} ] [ window size: 64 ]\n"
-    table = "".join(f"{s}  {k * each * s / us(s):.4f}  {k * each * 1e6 / us(s):.2f}\n" for s in SIZES)
+def pairs(k: int, each: float, said: str = "", only: int = 0) -> str:
+    mark, sizes = f"# [ pairs: {k} ] [ window size: 64 ]\n", [only] if only else SIZES
+    table = "".join(f"{s}  {k * each * s / us(s):.4f}  {k * each * 1e6 / us(s):.2f}\n" for s in sizes)
     return said + osu("Multiple Bandwidth / Message Rate", "MB/s        Messages/s", table, mark)
 
 
@@ -272,6 +290,8 @@ PUT = osu("_Put Latency", "Latency (us)", "8  0.20\n16  0.20\n", "# Synchronizat
         (pairs(1024, 1.0), "1024 pairs of many nodes"),
         (pairs(32, 1.0, "$ srun -N 16 -n 64 osu_mbw_mr\n"), "its command asks for 16"),
         (pairs(4, 3.0), "faster by more than their number"),
+        # 256 messages in 0.32 us, in which not even one arrives.
+        (pairs(4, 3.75 * 64, only=8), "4 pairs send more messages than their windows allow"),
         (PUT, "a put of 200 ns, and a message takes 1.2 us"),
         (
             osu("Latency", "Latency (us)", "".join(f"{s}  {40 - k}\n" for k, s in enumerate(SIZES))),
@@ -279,7 +299,16 @@ PUT = osu("_Put Latency", "Latency (us)", "8  0.20\n16  0.20\n", "# Synchronizat
         ),
         (osu("Latency", "Latency (us)", rows(SIZES, "{s}  1200{t:.3f}")), "a small message takes 12 ms"),
     ],
-    ids=["bits as bytes", "many nodes", "by its command", "more than their number", "a put", "falls", "slow"],
+    ids=[
+        "bits as bytes",
+        "many nodes",
+        "by its command",
+        "more than their number",
+        "windows",
+        "a put",
+        "falls",
+        "slow",
+    ],
 )
 def test_what_cannot_be_is_refused(other: str, says: str, tmp_path: Path) -> None:
     """By name; in a folder it is left out, and named."""
@@ -408,10 +437,14 @@ def test_folders_in_folders(tmp_path: Path) -> None:
     deep.mkdir(parents=True)
     (deep / "rfm_job.out.gz").write_bytes(gzip.compress(LATENCY.encode()))
     (deep / "rfm_job.sh").write_text("#!/bin/bash\n")
+    (deep / ".backup").write_text(LATENCY)
     found, notes, used = collected([tmp_path])
     assert [path.name for path in used] == ["rfm_job.out.gz"]
     assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
     assert any("rfm_job.sh" in note for note in notes)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ImportFormatError, match="empty: no file in it can be used: it is empty; valid: output of OSU"):
+        collected([tmp_path / "empty"])
 
 
 @pytest.mark.parametrize(

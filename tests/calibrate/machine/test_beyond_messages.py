@@ -90,6 +90,9 @@ def test_threads_that_wait_in_mpi() -> None:
     assert curve.source == "assumed"
     # Less one thread's where that was measured the same way.
     assert contention(text(1, 5e-6), text(2, 5.3e-6)).time[1] == pytest.approx(0.6e-6, rel=1e-3)
+    # Of two threads that send to four the parts are not known.
+    other = terms(beside(text(4, 1e-6).replace("Sender threads: 1", "Sender threads: 2")), MACHINE)
+    assert (other.parts, other.notes) == ([], ["2 sending and 4 receiving threads were not used; 1 or 4 are"])
     # No slower with more threads: nobody waits for a lock, and nothing is below 0.
     assert contention(text(2, -1e-6)).time[1] == 0
 
@@ -133,6 +136,9 @@ def test_an_adapter_is_recovered_from_the_pairs_of_its_node(monkeypatch: pytest.
         assert low <= gap <= high
         if known:
             assert adapter.gap.value == pytest.approx(gap, rel=0.15)
+    # Large messages alone say nothing of a gap.
+    large = adapter_of(MACHINE, beside(of_pairs(2, {1 << 20: rate / (1 << 20)})).pair_rates, {}).gap
+    assert large == adapter_of(MACHINE, {}, {}).gap
     # Where the answers alone would take longer than the windows took, the gap is at most that of the rate.
     monkeypatch.setattr(adapter_from_pairs, "one_way", lambda machine, size: 1.0)
     slower = adapter_of(MACHINE, beside(of_pairs(2, {8: 1 / 40e-9})).pair_rates, {})
