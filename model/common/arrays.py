@@ -18,33 +18,18 @@ Replaced = NDArray[Any]
 """A cost in place of a machine's."""
 
 
-FEW = 32
-"""Length up to which NumPy's maximum is several times faster across rows than along them."""
-
-
-def latest(times: Array) -> Array:
-    """The maximum along the last axis."""
-    if times.shape[-1] > FEW:
-        return np.asarray(times.max(axis=-1))
-    last = times.ndim - 1
-    across = times.transpose(last, *range(last))
-    return np.asarray(np.maximum.reduce(np.ascontiguousarray(across), axis=0), dtype=np.float64)
-
-
 def mean(values: Array) -> float:
     """The mean of a vector: equal to NumPy's to the last bit, in half the time."""
     return float(np.add.reduce(values) / len(values))
 
 
-def spread(value: float, interval: tuple[float, float] | None, z: Array) -> Array:
+def spread(value: float, interval: tuple[float, float], z: Array) -> Array:
     """Turn standard normal draws `z` into draws of a value with a 95 % interval.
 
     The median is the value, and the 2.5 and 97.5 percentiles are the interval's ends. Each side is
     log-normal, so that a cost stays positive; where the interval itself is not all positive (a line's
     intercept), each side is normal.
     """
-    if interval is None:
-        return np.full_like(z, value)
     low, high = interval
     if low <= 0:
         return np.asarray(value + z / Z95 * np.where(z > 0, high - value, value - low), dtype=np.float64)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from pready.model.common.errors import PreadyError
-
 Z95 = 1.959963984540054
 """Half-width of a 95 % interval in standard deviations."""
 
@@ -21,14 +19,7 @@ def student95(freedom: int) -> float:
     """Half-width of Student's 95 % interval in standard deviations, by Cornish and Fisher's expansion.
 
     Abramowitz and Stegun 26.7.5, to the third order; within 1 % of the exact value from 3 degrees of freedom on.
-
-    Raises
-    ------
-    PreadyError
-        Fewer than one degree of freedom.
     """
-    if freedom < 1:
-        raise PreadyError(f"degrees of freedom = {freedom}", valid="at least 1")
     z = Z95
     terms = (
         z,

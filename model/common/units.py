@@ -310,10 +310,8 @@ def format_quantity(value: float, unit: Unit) -> str:
             return format_size(value)
         case Unit.BANDWIDTH:
             return format_bandwidth(value)
-        case Unit.TIME_PER_BYTE:
-            return _scaled(value, _SCALES[unit], digits=4, least=4)
         case _:
-            return f"{value:.4g} {unit.si}"
+            return _scaled(value, _SCALES[unit], digits=4, least=4)
 
 
 def _scaled(value: float, scales: tuple[tuple[str, float], ...], digits: int = 3, least: int = 3) -> str:

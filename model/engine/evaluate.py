@@ -22,7 +22,6 @@ from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.rules import Setting
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.workload import draws, supported_by
@@ -129,11 +128,6 @@ class Evaluation:
     def grid(self) -> tuple[int, int, int]:
         """Ranks along x, y, z."""
         return self._pattern.grid
-
-    @property
-    def setting(self) -> Setting:
-        """What an exchange depends on besides times and costs."""
-        return self._compiler.setting
 
     @property
     def delay(self) -> float:
@@ -347,7 +341,7 @@ class Evaluation:
         jobs = []
         for (approach, _), some in alike.items():
             _, here, first = some[0]
-            rows = [Costs.stack([c[k] for *_, c in some], 1) for k in range(len(first))]
+            rows = [Costs.stack([c[k] for *_, c in some]) for k in range(len(first))]
             sent = here.messages(approach, self.side_by_side(iterations))
             made = here.compiled(approach, sent, rows, self.seed, len(some))
             plans, length = self._step(made, iterations)

@@ -11,7 +11,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.memory import refuse_beyond
 from pready.model.engine.messages import owners
 from pready.model.engine.pattern import Pattern, as_grid, pattern
-from pready.model.workload import supported_by
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.tree import RANKS
 from pready.model.workload.workload import Workload
@@ -158,10 +157,7 @@ def cut(workload: Workload) -> str | None:
 
 
 def unable(workload: Workload) -> str | None:
-    """Why a prediction cannot simulate a workload's ranks, or None if it can."""
-    needs = supported_by.beyond(workload, "engine")
-    if needs is not None:
-        return f"the engine does not simulate {needs}"
+    """Why a prediction cannot simulate the ranks of a workload that the engine can, or None if it can."""
     for part_ in workload.parts:
         if part_.pattern != "neighbours":
             continue

@@ -18,10 +18,8 @@ from pready.model.workload.exchange import Pattern as Name
 from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, Step, directions
 from pready.model.workload.tree import RADIX, by_level
 
-LARGEST_RANK = 2**32 - 1
-"""Ranks are a 32-bit word of the counter that draws arrivals."""
-LARGEST_TABLE = 2**31 - 1
-"""Ranks that tables of neighbours can name."""
+MOST_RANKS = 2**31 - 1
+"""That tables of neighbours can name."""
 LARGEST_WHOLE = 2**63 - 1
 """Bytes that are there without asking."""
 OCTANTS = 8
@@ -147,8 +145,6 @@ class Pattern:
         return self._kernels[blocks, rails]
 
     def _kernel(self, blocks: int, rails: int) -> _kernel.Pattern:
-        if self.ranks > LARGEST_TABLE:
-            raise PreadyError(f"{self.ranks} ranks", valid=f"at most {LARGEST_TABLE}")
         sweep, tables = self.name == "sweep3d", list[tuple[Wholes, Wholes, Wholes | None, Wholes]]()
         if sweep:
             for corner, (x, y) in enumerate(CORNERS):
@@ -516,8 +512,8 @@ def _grid(grid: Sequence[int]) -> tuple[int, int, int]:
     if not 1 <= len(numbers) <= 3 or not all(isinstance(n, int) and n >= 1 for n in numbers):
         raise PreadyError(f"grid = {shown(numbers)}", valid="one to three integers of at least 1")
     x, y, z = (*numbers, 1, 1)[:3]
-    if not 2 <= x * y * z <= LARGEST_RANK:
-        raise PreadyError(f"grid = {numbers} has {x * y * z} ranks", valid=f"2 to {LARGEST_RANK} ranks")
+    if not 2 <= x * y * z <= MOST_RANKS:
+        raise PreadyError(f"grid = {numbers} has {x * y * z} ranks", valid=f"2 to {MOST_RANKS} ranks")
     return x, y, z
 
 

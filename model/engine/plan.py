@@ -87,18 +87,6 @@ class Plan:
         """As the kernel takes it."""
         return self.kernel, self.kinds, self.team, self.contention, self.arrivals
 
-    def rows(self, some: range) -> Plan:
-        """Some machines in a row."""
-        at = slice(some.start, some.stop)
-        return replace(
-            self,
-            costs=tuple(c.row(some.start) if len(some) == 1 else c.rows(at) for c in self.costs),
-            kinds=self.kinds[at],
-            team=self.team[at],
-            contention=self.contention[at],
-            firsts=self.firsts[at],
-        )
-
     def in_blocks(self, firsts: Sequence[int]) -> Plan:
         """The first machine with the arrivals of several blocks of iterations."""
         n = len(firsts)
@@ -356,9 +344,7 @@ def table_of(workload: Workload, rows: Sequence[Sequence[float]]) -> _kernel.Arr
 
 def _kernels(times: Array) -> dict[str, object]:
     """As `draws._kde`, the cut of each kernel computed once."""
-    if len(times) < 2:
-        raise PreadyError(f"a density needs at least 2 thread times, the file has {len(times)}")
-    width = float(np.std(times, ddof=1)) * len(times) ** (-1 / 5)
+    width = draws.scott(times)
     from scipy.special import ndtr  # noqa: PLC0415 (SciPy takes longer to load than most predictions)
 
     cut = ndtr(-times / width) if width else np.zeros(len(times))

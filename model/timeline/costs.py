@@ -120,18 +120,9 @@ class Costs:
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
 
     @staticmethod
-    def stack(parts: Sequence[Costs], rows: int) -> Costs:
-        """Costs of several configurations with `rows` samples each, one below the other."""
-
-        def join(name: str) -> NDArray[Any]:
-            arrays: list[NDArray[Any]] = [getattr(p, name) for p in parts]
-            if not any(a.ndim for a in arrays):
-                return np.repeat(np.array(arrays), rows)
-            if name in BY_SHARING:
-                return np.concatenate([np.broadcast_to(a, (rows, a.shape[-1])) for a in arrays])
-            return np.concatenate([np.broadcast_to(a, (rows,)) for a in arrays])
-
-        return Costs(**{f.name: join(f.name) for f in fields(Costs)})
+    def stack(parts: Sequence[Costs]) -> Costs:
+        """Costs of several configurations, none drawn: a row of each."""
+        return Costs(**{f.name: np.stack([getattr(p, f.name) for p in parts]) for f in fields(Costs)})
 
 
 def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:

@@ -11,7 +11,7 @@ import numpy as np
 from pready.model.approach.interfaces import Approach, Interface
 from pready.model.approach.libraries import library
 from pready.model.approach.vcis import waiting_threads
-from pready.model.common.arrays import Array, latest
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
@@ -73,11 +73,6 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         workload.receive_partitions,
         workload.pattern == "bcast",
     )
-
-
-def latest_by_thread(ready: Array, setting: Setting) -> Array:
-    """When each thread's last partition is ready: shape (rows, threads)."""
-    return latest(ready.reshape(len(ready), setting.threads, -1))
 
 
 def holding(costs: Costs, approach: Approach) -> Array:
@@ -209,14 +204,6 @@ def received_in(messages: int, per_message: int, setting: Setting) -> int:
 def work(costs: Costs, received: int, setting: Setting) -> Array:
     """Of a receiver's thread on one of so many partitions of a message: shape (rows,) or ()."""
     return np.zeros(()) if setting.consume is None else setting.consume.of_partition(costs.size / received)
-
-
-def released(costs: Costs, interface: Interface) -> Array:
-    """From the end of an exchange until the threads work that were not told of each message: shape (rows,) or ().
-
-    One thread has waited for all of it and meets the others, unless each has waited for its own.
-    """
-    return np.zeros(()) if interface.tells or interface.completes == "threads" else costs.barrier
 
 
 def epochs(costs: Costs, approach: Approach, setting: Setting) -> Array:

@@ -27,7 +27,5 @@ _FIELDS = {name: field for field, names in OTHER_NAMES.items() for name in names
 
 def called_here(name: object, fields: Container[str]) -> str | None:
     """The field that a user means by `name`, if the table has it (or its first part) among its `fields`."""
-    if not isinstance(name, str):
-        return None
-    field = _FIELDS.get(re.sub(r"[\s-]+", "_", name.strip().lower()))
+    field = _FIELDS.get(re.sub(r"[\s-]+", "_", str(name).strip().lower()))
     return field if field is not None and field.partition(".")[0] in fields else None

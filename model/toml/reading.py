@@ -149,10 +149,6 @@ def validated(model: type[M], data: dict[str, Any], source: str) -> M:
         return model.model_validate(data)
     except ValidationError as error:
         raise one_line(error, model).at(source) from None
-    except PreadyError as error:
-        raise error.at(source) from None
-    except RecursionError:
-        raise PreadyError("is nested too deeply", valid="the documented tables", source=source) from None
 
 
 def one_line(error: ValidationError, model: type[BaseModel]) -> PreadyError:

@@ -123,9 +123,7 @@ def truncated_normal(mean: float, sd: float, u: Array) -> Array:
 
 def _kde(times: Array, pick: Array, within: Array) -> Array:
     """Draws from a Gaussian kernel density estimate (Scott's rule), cut off at 0 like the normal."""
-    if len(times) < 2:
-        raise PreadyError(f"a density needs at least 2 thread times, the file has {len(times)}")
-    width = float(np.std(times, ddof=1)) * len(times) ** (-1 / 5)  # Scott's factor in one dimension
+    width = scott(times)
     centre = times[(pick * len(times)).astype(np.intp)]
     if width == 0:
         return np.asarray(centre, dtype=np.float64)
@@ -134,6 +132,13 @@ def _kde(times: Array, pick: Array, within: Array) -> Array:
 
     cut = ndtr(-centre / width)
     return np.asarray(centre + width * normals((cut + within * (1 - cut)).ravel()).reshape(cut.shape), dtype=np.float64)
+
+
+def scott(times: Array) -> float:
+    """The kernels' standard deviation by Scott's rule, in one dimension."""
+    if len(times) < 2:
+        raise PreadyError(f"a density needs at least 2 thread times, the file has {len(times)}")
+    return float(np.std(times, ddof=1) * len(times) ** (-1 / 5))
 
 
 def _replay(times: Array, workload: Workload, model: Measured, iterations: NDArray[np.int64], rank: int) -> Array:

@@ -235,24 +235,6 @@ class Fields(Strict):
         return (self.buffer,) * self.peers if sized is None else max(sized, key=len)
 
     @property
-    def received(self) -> float:
-        """Bytes that a rank receives in an exchange: as many as it sends, away from open boundaries.
-
-        Of a list, the rank that receives most.
-        """
-        lists = self.neighbour_lists
-        if self.pattern == "bcast":
-            return self.buffer
-        if lists is None:
-            return sum(self.sends)
-        sizes = self.neighbour_sizes or tuple((self.buffer,) * len(to) for to in lists)
-        into: dict[int, float] = {}
-        for to, row in zip(lists, sizes, strict=True):
-            for rank, size in zip(to, row, strict=True):
-                into[rank] = into.get(rank, 0.0) + size
-        return max(into.values())
-
-    @property
     def in_step(self) -> bool:
         """Do ranks that start together stay together? With a list, only if all ranks send the same sizes in the same
         order, and every rank receives each of them once."""

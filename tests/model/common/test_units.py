@@ -35,6 +35,7 @@ from pready.model.common.units import (
         ("1.5 B", Unit.SIZE, 1.5),
         ("3.5 GHz", Unit.FREQUENCY, 3.5e9),
         ("2 min", Unit.TIME, 120.0),
+        ("1".ljust(79) + "B", Unit.SIZE, 1.0),
     ],
 )
 def test_quantities(text: str, unit: Unit, expected: float) -> None:
@@ -48,7 +49,8 @@ def test_units_known_without_the_registry_are_the_registrys(unit: Unit) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["5", 5, 5.0, True, None, "", "MiB", "nan B", "inf B", "1e999 B", "1 s", "1 b", "1 B B"]
+    "text",
+    ["5", 5, 5.0, True, None, "", "MiB", "nan B", "inf B", "1e999 B", "1 s", "1 b", "1 B B", "1".ljust(80) + "B"],
 )
 def test_what_is_refused_names_field_and_example(text: object) -> None:
     with pytest.raises(PreadyError) as caught:

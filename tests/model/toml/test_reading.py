@@ -44,6 +44,10 @@ def test_meluxina_is_what_the_paper_says() -> None:
     assert machine.load("bebop").contexts.value == 160  # zambre2021 5.3
 
 
+ABOUT = 'source = "assumed", why = "test", '
+MIXED = 'candidates = [{ at = "1 KiB", weight = 0.5 }, { at = "2 KiB", weight = 0.4 }] }'
+
+
 def said(read: Any) -> str:
     with pytest.raises(PreadyError) as caught:
         read()
@@ -59,6 +63,11 @@ def said(read: Any) -> str:
         ("buffer = 1048576", "buffer = 1048576 has no unit"),
         ('buffer = "1 MiB/s"', "buffer = '1 MiB/s' has a unit that does not fit"),
         ('buffer = "nan B"', "buffer = 'nan B' is not finite"),
+        ('buffer = "0 B"', "buffer = '0 B' is not greater than 0; valid: greater than 0, such as \"1 MiB\""),
+        ("[compute]\ntime = '-1 us'", "compute.time = '-1 us' is not at least 0; valid: at least 0, such as \"1.2"),
+        ("[arrivals]\nspread = 0.1", "arrivals.model is missing; valid: the kind of model, such as model = 'laggard'"),
+        ("threads = " + 4301 * "1", "is not TOML: Exceeds the limit"),
+        ('folder = "/tmp"', "folder is not a field; valid: format"),
         ('buffer = "1000 B"', "is not divided by 8 × 4 = 32 user partitions; valid: a multiple of 32 B, such as 992 B"),
         ("thread = 8", 'thread is not a field (did you mean "threads"?); valid: format, name, description, threads'),
         ("transport_partitions = [3]", "transport_partitions = 3 does not divide 32 user partitions; valid: 1, 2, 4"),
@@ -85,7 +94,7 @@ def said(read: Any) -> str:
         ("[arrivals]\nmodel = 'laggard'\nlate_by = 0.1", "scales with the compute time, which is 0"),
         ("threads = 999999\npartitions_per_thread = 999999", "buffer"),
     ],
-)
+)  # fmt: skip
 def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
     changed = {line.split(" ")[0] for line in change.splitlines()}
     kept = [line for line in EXAMPLE.splitlines() if line.split(" ")[0] not in changed]
@@ -101,6 +110,16 @@ def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
     [
         ("format = 1", "format = 2", "format = 2; valid: 1"),
         ('protocol = "short"', 'protocol = "eager"', "inter.segments[0].protocol = 'eager'; valid: 'short', 'bcopy'"),
+        ('protocol = "short"', 'protocol = "rendezvous"', "handshake = None; valid: a handshake for rendezvous, non"),
+        ('"1.15 us", interval = ["920 ns"', '"0 us", interval = ["0 us"', "handshake = 0.0; valid: greater than 0"),
+        ('"40 us/MB", interval = ["40', '"0 us/MB", interval = ["0', "G = 0.0; valid: greater than 0"),
+        ("O_s", "G_link", "G_link = 4.2e-10 s/B is slower than one message alone; valid: at most G = 4e-11 s/B"),
+        ("O_s = { v", f'progress = {{ {ABOUT}value = "thread" }}\nO_s = {{ v', "protocol = 'short'; valid: only"),
+        ('from = "2048 B"', f'from = "2048 B"\nbegins = {{ {ABOUT}value = "1 KiB" }}', "begins = 1024 B; valid: the s"),
+        ('from = "2048 B"', f'from = "2048 B"\nbegins = {{ {ABOUT}value = "2 KiB", {MIXED}', "weights of 0.9; valid: "),
+        ("threads = [1, 2,", "threads = [1, 3, 2,", "barrier time has 8 values for 9 thread counts; valid: as many, a"),
+        ("threads = [1, 2,", "threads = [2, 1,", "threads = [2, 1, 4, 8, 16, 32, 64, 128]; valid: increasing, from 1"),
+        ('"100 ns", "200', '"300 ns", "200', "time = 0 ns, 300 ns, 200 ns, 500 ns, 1.1 us, 2 us, 3 us, 4.5 us; va"),
         ('from = "2048 B"', 'from = "0 B"', "inter: segments start at"),
         ('value = "25 GB/s", source', 'value = "25 GB/s", sources', "inter.link_bandwidth.sources is not a field"),
         ('value = "25 GB/s"', 'value = "9 GB/s"', "beats the link bandwidth"),
@@ -111,7 +130,7 @@ def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
         ('why = "UCX matches by hash"', 'why = ""', "matching.base.why = ''"),
         ('copy_hot = { value = "20 GB/s"', "copy_hot = { value = 20.0", "memory.copy_hot.value = 20.0 has no unit"),
     ],
-)
+)  # fmt: skip
 def test_bad_machines(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert old in MELUXINA
     path = tmp_path / "m.toml"

@@ -1,5 +1,6 @@
 """Arrival models: shapes, seeds, distributions with negative controls, files."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,11 @@ def test_kde_follows_the_measured_times(tmp_path: Path) -> None:
     assert times.std() == pytest.approx(np.sqrt(expected.covariance[0, 0] + np.var(measured * 1e-6)), rel=0.05)
 
 
+def npy(what: Any) -> bytes:
+    np.save(file := BytesIO(), what)
+    return file.getvalue()
+
+
 def test_trace_is_replayed(tmp_path: Path) -> None:
     rows = np.arange(24.0).reshape(3, 8)
     np.save(tmp_path / "trace.npy", rows)
@@ -186,6 +192,9 @@ def test_trace_is_replayed(tmp_path: Path) -> None:
         ("latin.csv", "1,µ\n".encode("latin-1"), "byte 2 is not UTF-8"),
         ("negative.csv", b"1 2 3 4 5 6 7 -8\n", "row 1, column 8 is -8"),
         ("broken.npy", b"\x93NUMPYxx", "is not an array"),
+        ("words.npy", npy("words"), "holds <U5; valid: numbers"),
+        ("cube.npy", npy([[[1.0]]]), "has shape (1, 1, 1); valid: (iterations, threads)"),
+        ("ragged.csv", b"1,2\n# of two\n1\n", "line 3 has 1 values, the first has 2; valid: as many in every line"),
     ],
 )
 def test_bad_files_are_one_line(tmp_path: Path, name: str, content: bytes, said: str) -> None:
@@ -206,6 +215,8 @@ def test_missing_file_and_directory(tmp_path: Path) -> None:
 
 
 def test_a_density_needs_two_times(tmp_path: Path) -> None:
-    (tmp_path / "one.csv").write_text("1\n")
+    (tmp_path / "some.csv").write_text("1\n")
     with pytest.raises(PreadyError, match="at least 2"):
-        draw(workload({"model": "kde", "file": "one.csv", "unit": "s"}, str(tmp_path)), 1, seed=0)
+        draw(workload({"model": "kde", "file": "some.csv", "unit": "s"}, str(tmp_path)), 1, seed=0)
+    (tmp_path / "alike.csv").write_text("3\n3\n")
+    assert (draw(workload({"model": "kde", "file": "alike.csv", "unit": "s"}, str(tmp_path)), 5, seed=0) == 3).all()

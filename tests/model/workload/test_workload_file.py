@@ -146,6 +146,8 @@ def test_exchanges(tmp_path: Path) -> None:
     alone = loaded(tmp_path, HALO + FACES)
     assert alone.parts == (alone,)
     assert w.changed(iterations=7).parts[1].iterations == 7
+    with pytest.raises(PreadyError, match=r"compute beside exchanges; valid: compute in each of \[\[exchanges\]\]"):
+        w.changed(**{"compute.time": "1 ms"})
 
 
 def test_nodes(tmp_path: Path) -> None:
@@ -184,6 +186,7 @@ def test_nodes(tmp_path: Path) -> None:
         (PLAIN + WORK + 'pattern = "sweep3d"', "receiver = 'consuming' with pattern = 'sweep3d'"),
         (PLAIN + WORK + 'pattern = "halo3d"\nthread_grid = [2, 2, 1]', "'consuming' with thread_grid = [2, 2, 1]"),
         (PLAIN + WORK + 'compute = { time = "1 ms", device = "gpu", waves = 8 }', "with compute.device = 'gpu'"),
+        (STEP + "blocks = 2", "exchanges[1].blocks = 2 with pattern = 'neighbours'; valid: pattern 'sweep3d'"),
         (PLAIN + "parrived = true", "parrived is not a field (did you mean consume?)"),
     ],
 )
