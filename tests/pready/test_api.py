@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pready.model.advice import predict as predicting
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
+NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "single sends one message"
 
 
 def test_all_that_is_offered_is_there_and_shown() -> None:
@@ -66,6 +68,7 @@ def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
 def test_names_are_as_good_as_objects() -> None:
     by_name = pready.predict(LAGGARD, "meluxina", library="mpipcl", seed=3)
     assert "Pt2Pt single" in by_name._repr_html_()
+    assert re.fullmatch(r"<Prediction laggard on MeluXina: port, Pt2Pt many, one waits 2\.\d\d×>", repr(by_name))
     on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
     assert by_name == predicting.predict(on, what, library="mpipcl", seed=3)
     assert pready.explain(Path(LAGGARD), "meluxina", "many:2") == pready.explain(what, on, _many(2))
@@ -96,6 +99,10 @@ def test_numbers_by_default_are_those_of_the_command(name: str) -> None:
             "work = 'wrong'; valid: 'per-thread' or 'total'",
         ),
         (lambda: pready.compare([LAGGARD, LAGGARD], "hpc3"), "two workloads are called 'laggard'"),
+        *(
+            (partial(pready.explain, LAGGARD, "hpc3", asked), f"approach = '{asked}'; valid: {valid}")
+            for asked, valid in (("many:x", NUMBERS), ("many:0", NUMBERS), ("many:1:1:1", NUMBERS), ("single:2", ONE))
+        ),
         (lambda: pready.gain(4, "25 GB/s"), "no gamma; valid: gamma, or"),
         (lambda: pready.gain(4, 0.0, gamma=1e-12), "bandwidth = 0.0; valid: positive"),
     ],

@@ -69,3 +69,6 @@ def test_a_prediction_that_the_run_contradicts_has_no_verdict() -> None:
         assert (advice.verdict, advice.certainty) == ("undecided", "")
         assert says in advice.doubt
     assert predict(machine, w.changed(captured=agrees), draws=0).advice.verdict == "port"
+    one = held_against(replace(plain, workload={**plain.workload, "threads": 1}), agrees).advice
+    assert (one.verdict, one.certainty) == ("do not port", "")
+    assert one.doubt.startswith("nothing to partition with one thread; as 8 threads of an eighth of the computing")

@@ -9,12 +9,13 @@ import pytest
 from machines import ideal
 
 import pready
-from pready.model.advice.predict import as_sent_by, predict
-from pready.model.approach.interfaces import MANY, PART, TODAY, Approach
+from pready.model.advice.predict import as_sent_by, effective_library, evaluator, predict
+from pready.model.approach.interfaces import MANY, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
 from pready.model.result.prediction import Prediction
+from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
 from pready.model.workload import merging
 from pready.model.workload.workload import Workload
@@ -129,6 +130,16 @@ def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
     assert whole.bulk.time_s > early.bulk.time_s
 
 
+@pytest.mark.parametrize(("name", "early"), [("openmpi-persist", False), ("mpich-release", True), ("emulated", True)])
+def test_a_library_does_what_was_measured_on_its_machine(name: str, early: bool) -> None:
+    sends = validated(Value[bool], {"value": early, "source": "measured", "why": "a run"}, "test")
+    own = MELUXINA.library.model_copy(update={"name": name, "early_send": sends})
+    profile = effective_library(MELUXINA.model_copy(update={"library": own}))
+    assert (profile.name, profile.early) == (name, early)
+    assert profile.transports([1, 8], threads=8, n_partitions=8) == ([8] if early else [1])
+    assert profile.why == f"measured on MeluXina: MPI_Pready {'sends' if early else 'does not send'} early (a run)"
+
+
 def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> None:
     part = {"buffer": "4 MiB", "arrivals": {"model": "laggard", "delay": "200 us"}, "compute": {"time": "300 us"}}
     w = validated(Workload, {"threads": 4, "partitions_per_thread": 1, "exchanges": [part, part]}, "test")
@@ -157,6 +168,16 @@ def test_exchanges_that_follow_each_other_may_be_one() -> None:
     assert merged.speedup_percent == pytest.approx(exact, rel=0.05)
     for other in (first, {"boundaries": "open"}, {"receiver": "waiting"}):  # computed between, or of other neighbours
         assert merging.merged(step(first, other)) is None
+
+    def rings(*sizes: str, to: int = 1) -> Workload:
+        peers = (1, to)
+        lists = [[[{"to": t, "size": s}, 7], [0], *[[]] * 6] for t, s in zip(peers, sizes, strict=True)]
+        return step(*({"pattern": "neighbours", "buffer": "8 B", "neighbour_list": each} for each in lists))
+
+    of_lists = merging.merged(rings("1 KiB", "3 KiB"))
+    assert of_lists is not None
+    assert of_lists[0].parts[0].neighbour_sizes == ((4096, 16), (16,), *[()] * 6)
+    assert merging.merged(rings("1 KiB", "3 KiB", to=2)) is None
 
 
 def test_metrics_of_a_known_exchange() -> None:
@@ -188,7 +209,6 @@ def test_advice_to_port() -> None:
     assert advice.break_even_bytes is not None
     assert 100e3 / 1.15 < advice.break_even_bytes < 4 * 100e3
     assert advice.settings[0] == "4 persistent sends per neighbour"
-    assert library("mpich-6314").settings(Approach(PART, 4), w.buffer, 4, 4) == ["MPIR_CVAR_PART_AGGR_SIZE=0"]
 
 
 def test_advice_not_to_port_names_the_term() -> None:
@@ -313,7 +333,10 @@ def test_faces_of_threads_limit_the_transport_partitions() -> None:
     # 2 x 2 x 2 threads of 4 partitions: four threads, 16 partitions, share a face; a corner has 4.
     face = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2]}), draws=0)
     assert {r.transport_partitions for r in face.approaches if r.key == "many"} == {1, 2, 4, 8, 16}
-    corner = predict(MELUXINA, made(**HALO | {"thread_grid": [2, 2, 2], "pattern": "halo3d26"}), draws=0)
+    corners = made(**HALO | {"thread_grid": [2, 2, 2], "pattern": "halo3d26"})
+    corner = predict(MELUXINA, corners, draws=0)
+    note = "the timeline ignores thread_grid: all threads fill every neighbour's buffer"
+    assert evaluator(MELUXINA, corners, engine="timeline")[1][-1] == note
     assert {r.transport_partitions for r in corner.approaches if r.key == "many"} == {1, 2, 4}
 
 

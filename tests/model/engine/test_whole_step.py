@@ -74,8 +74,21 @@ def test_simulating_a_step_says_what_predicting_it_says() -> None:
 
 def test_exchanges_of_other_ranks_are_refused() -> None:
     ring = {"pattern": "neighbours", "buffer": "8 B", "neighbour_list": [[1], [2], [0]]}
-    with pytest.raises(PreadyError, match="neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"):
-        predict(MELUXINA, step(one(), ring))
+    two, counted = {**ring, "neighbour_list": [[1], [0]]}, {**ring, "neighbour_list": None, "neighbours": 2}
+    engine: Any
+    for w, engine, said in (
+        (step(one(), ring), None, "neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"),
+        (step(one(), ring), "timeline", "neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"),
+        (step(ring, two, grid=None), None, r"exchanges\[1\] has 2 ranks, others 3; valid: a grid, and lists of as"),
+        (
+            step(ring, one(pattern="pt2pt"), grid=None),
+            None,
+            r"exchanges\[1\] has pairs, others 3 ranks; valid: an e",
+        ),
+        (step(counted, grid=None), None, "several exchanges per step: pattern 'neighbours' has no neighbour_list"),
+    ):
+        with pytest.raises(PreadyError, match=said):
+            predict(MELUXINA, w, engine=engine, draws=0)
     with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
         predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]))
 

@@ -10,8 +10,12 @@ from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.machine.rma_by_library import with_rma
 from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, transport, with_puts
+from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import setting_of
+from pready.model.timeline.sampling import Sampler
+from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
 
 BEBOP, HPC3 = machines.load("bebop"), machines.load("hpc3")
@@ -51,6 +55,22 @@ def test_how_puts_move_is_known_of_library_and_fabric(machine: Machine, library:
 def test_nothing_is_said_where_nothing_is_known() -> None:
     assert with_puts(on(BEBOP, None), LIBRARIES["mpich-release"]) == on(BEBOP, None)
     assert with_puts(on(BEBOP, "aries"), LIBRARIES["mpich-release"]) == on(BEBOP, "aries")
+
+
+def test_a_put_over_tcp_takes_what_google_cloud_measured() -> None:
+    """88 us with its flush where a send takes 31; at least as long as a send, at most twice that."""
+    o_s = HPC3.inter.segments[0].o_s.value
+    put = with_rma(on(HPC3, "tcp", put=None), LIBRARIES["mpich-release"]).one_sided.put
+    assert isinstance(put, Value)
+    assert [put.value, *(put.interval or ())] == pytest.approx([88 / 31 * o_s, o_s, 2 * 88 / 31 * o_s], rel=0.02)
+
+
+def test_who_answers_all_sizes_takes_the_place_of_who_answers_some() -> None:
+    *others, last = BEBOP.inter.segments
+    segments = (*others, last.model_copy(update={"progress": measured("thread")}))
+    there = BEBOP.model_copy(update={"inter": BEBOP.inter.model_copy(update={"segments": segments})})
+    each = there, there.progressing("on-call"), there.progressing("thread")
+    assert [bool(costs(Sampler(m), W, 2.0**20).on_call) for m in each] == [False, True, False]
 
 
 def test_every_row_has_a_source_and_words() -> None:

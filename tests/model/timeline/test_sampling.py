@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.machine.path import Begins
+from pready.model.timeline.alternatives import with_order
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import DRAWS, FIRST, LEVELS, Alternative, Sampler
 from pready.model.toml.reading import validated
@@ -63,6 +64,13 @@ def test_alternatives_have_their_weights() -> None:
     chosen = Sampler(MELUXINA, DRAWS, 3, alternatives=[of]).chosen(of.name)
     assert np.bincount(chosen) / DRAWS == pytest.approx([0.75, 0.2, 0.05], abs=1 / LEVELS)
     assert not Sampler(MELUXINA, DRAWS).chosen(of.name).any()  # what is no alternative is as it is said
+
+
+def test_an_order_that_a_workload_states_stays() -> None:
+    for partitions, order in (({}, "in turn"), ({"partitions": "together"}, "together")):
+        arrivals = {"model": "normal by thread", "sd": "1 us", **partitions}
+        told = {"threads": 2, "partitions_per_thread": 2, "buffer": "4 KiB", "arrivals": arrivals}
+        assert dict(with_order(Workload.model_validate(told), "in turn").arrivals)["partitions"] == order
 
 
 def test_the_border_of_the_rendezvous_is_a_mixture() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import layout, unable
 from pready.model.toml.reading import validated
 from pready.model.workload import supported_by, workload
 from pready.model.workload.sizes import Sizes
@@ -232,6 +232,20 @@ def test_ranks_where_a_workload_says_none() -> None:
         w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "pattern": pattern})
         assert layout(w).grid == grid
     assert w.sends == (4096,) * 4  # of the root of a binomial tree of 16
+    counted = w.changed(pattern="neighbours", neighbours=3)
+    with pytest.raises(PreadyError, match="without a neighbour list; valid: a neighbour_list"):
+        layout(counted)
+    lists = ([[n - 1], *([i] for i in range(n - 1))] for n in (1024, 1025))
+    rings = (counted.changed(neighbours=None, neighbour_list=some) for some in lists)
+    assert [*map(unable, rings)] == [None, "the neighbour list has more than 1024 ranks"]
+
+
+def test_a_pipeline_is_not_predicted() -> None:
+    captured = {"step": "1 ms", "exchanges": "1 us", "blocks": 8}
+    w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "today": "pipeline", "captured": captured})
+    for of, blocks in ((w, " of 8 blocks"), (w.changed(captured=None), "")):
+        with pytest.raises(PreadyError, match=f"this is a pipeline{blocks}: not predicted; valid: a workload in which"):
+            supported_by.check(of, "engine")
 
 
 def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
