@@ -21,14 +21,14 @@ from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.missing import lacking, most_threads
 from pready.calibrate.measure.raw_file import Content, Point
-from pready.calibrate.measure.schedule import ping, plan
+from pready.calibrate.measure.schedule import ping, plan, trains
 from pready.calibrate.measure.session import POINT_BUDGET_S, Outcome, Progress, measure
 from pready.model.version import VERSION
 
 REFINEMENTS = 20
 """Most rounds of measuring the sizes that a fit asks for; two are made even if the first fit asks for none."""
 CONTENT_AFTER = 2  # rounds of measuring, from which on a fit that asks for nothing ends them
-TRAIN, TRAIN_SIZES, LARGEST_TRAIN = 16, 8, 256 << 10
+TRAIN_SIZES, LARGEST_TRAIN = 8, 256 << 10
 BRACKET, COARSE_BRACKET = 1.02, 1.1
 """Ratio of the sizes between which a rendezvous begins, below which no closer look is taken; and before all else."""
 
@@ -117,16 +117,12 @@ def _asked_for(content: Content, key: str, seed: int) -> tuple[list[Point], bool
     except ThinDataError as thin:
         enough, sizes = False, list(thin.measure_next)
     pings = [ping(int(size)) for size in sizes]
-    # A train costs TRAIN times as much as a ping-pong: a few sizes, and none of the largest.
+    # A train costs 16 times as much as a ping-pong: a few sizes, and none of the largest.
     affordable = [int(size) for size in sizes if size <= LARGEST_TRAIN]
     some = affordable[:: max(len(affordable) // TRAIN_SIZES, 1)]
-    trains = [
-        Point.of("prtt", bytes=size, n=n, delay_s=delay)
-        for size in some
-        for n, delay in ((1, 0.0), (TRAIN, 0.0), (TRAIN, -1.0))
-    ]
+    of_trains = [point for size in some for point in trains(size)]
     stalls = _stalls(content, key, BRACKET)
-    return pings + trains + stalls, enough and not stalls
+    return pings + of_trains + stalls, enough and not stalls
 
 
 def _stalls(content: Content, key: str, ratio: float) -> list[Point]:

@@ -57,11 +57,11 @@ def time_of(point: Point) -> float | None:
 
 @cache
 def records(threads: int = 8, noise: float = 0.01, seed: int = 0) -> tuple[tuple[Point, dict[str, Any]], ...]:
-    return tuple(_records(threads, noise, seed))
+    return tuple(measured(plan(threads=threads), noise, seed))
 
 
-def _records(threads: int, noise: float, seed: int) -> Iterator[tuple[Point, dict[str, Any]]]:
-    for point in plan(threads=threads):
+def measured(points: Iterable[Point], noise: float = 0.01, seed: int = 0) -> Iterator[tuple[Point, dict[str, Any]]]:
+    for point in points:
         rng = np.random.default_rng([seed, zlib.crc32(str(point).encode())])  # each point's own, whatever the order
         time = time_of(point)
         if time is None:

@@ -1,18 +1,38 @@
 """From raw records to a machine: a machine of known parameters, measured on paper, comes back."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from on_paper import O_R, O_S, RATE, TAKEN, THRESHOLD, WIRE, contention_records, gap, one_way, records, written_to
+from on_paper import (
+    O_R,
+    O_S,
+    RATE,
+    TAKEN,
+    THRESHOLD,
+    WIRE,
+    contention_records,
+    gap,
+    measured,
+    one_way,
+    records,
+    written_to,
+)
 
 from pready.calibrate.fit import ThinDataError
+from pready.calibrate.machine import calibration
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.machine.values import observations_of
+from pready.calibrate.measure.compile import Built
+from pready.calibrate.measure.launcher import Launcher
+from pready.calibrate.measure.raw_file import Point
+from pready.calibrate.measure.schedule import ping, trains
+from pready.calibrate.measure.session import Outcome
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
@@ -171,6 +191,37 @@ def test_any_subset_of_the_records_gives_a_machine_file(
     known = load(file)
     what = validated(Workload, {"threads": known.threads.barrier.threads[-1], "buffer": "1 MiB"}, "w")
     assert 0 < Evaluation(known, what, draws=0).mean_time(Approach(MANY, what.threads)) < 10.0
+
+
+@pytest.mark.parametrize(("left", "only", "rounds"), [(0, None, 10), (1, None, 2), (0, ("rate",), 2)])
+def test_a_calibration_closes_in_on_where_the_protocol_changes(
+    left: int, only: tuple[str, ...] | None, rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First where messages wait for progress, between 8 KiB and 1 MiB, then the plan, then what two fits ask for."""
+    asked: list[dict[Point, None]] = []
+
+    def measure(points: Iterable[Point], _: Launcher, raw: Path, *__: object, **___: object) -> Outcome:
+        asked.append(dict.fromkeys(p for p in points if not any(p in each for each in asked)))
+        written_to(raw, measured(asked[-1]))
+        return Outcome("e", len(asked[-1]), len(asked), left, {f"{len(asked)}": "failed"})
+
+    monkeypatch.setattr(calibration, "measure", measure)
+    launcher, built, raw = Launcher(()), Built(tmp_path, (), "", ""), tmp_path / "r.jsonl"
+    done = calibration.run_measurements(launcher, built, raw, threads=2, budget_s=9.0, only=only)
+    assert len(asked) == rounds
+    assert (done.measured, done.failed) == (sum(map(len, asked)), rounds)
+    if rounds == 2:
+        return
+    low, high = 8192, 1 << 20
+    for number in range(1, 7):
+        middle = round((low * high) ** 0.5)
+        assert asked[number] == {Point.of("overlap", bytes=middle): None}
+        low, high = (low, middle) if middle >= THRESHOLD else (middle, high)
+    assert high <= 1.1 * low
+    for more in asked[-2:]:
+        sizes = {int(str(p.get("bytes"))) for p in more}
+        assert set(more) == {ping(size) for size in sizes} | {p for size in sizes for p in trains(size)}
+        assert all(8192 < size < 32768 for size in sizes)
 
 
 def test_environments_are_told_apart(raw: Path) -> None:

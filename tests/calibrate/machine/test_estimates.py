@@ -1,12 +1,17 @@
 """Estimates as values of a machine file: their ends, and what is said where one is not above 0."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from on_paper import written_to
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.description import _library
+from pready.calibrate.machine.description import _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
-from pready.calibrate.machine.values.observations_of import Probes
+from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, probes
+from pready.calibrate.measure.raw_file import Point
 
 
 def test_ends() -> None:
@@ -52,3 +57,41 @@ def test_half_an_interval_and_no_cost_below_zero() -> None:
 def test_what_a_library_sent_early(early: bool | None, first: bool | None, said: str | None) -> None:
     found = _library(Probes(early_send=early, early_first=first), {}).early_send
     assert found is None if said is None else found is not None and found.why.endswith(said)
+
+
+def record(name: str, times: tuple[float, float, float], **parameters: Any) -> tuple[Point, dict[str, Any]]:
+    """A point, and a record of a median with its interval."""
+    low, median, high = times
+    read = {"median_s": median, "low_s": low, "high_s": high, "min_s": 0.5 * low, "max_s": 2 * high}
+    about = {"measurement": name, "parameters": parameters, "samples_ns": [1e9 * t for t in times], "also": {}}
+    return Point.of(name, **parameters), {**about, **read}
+
+
+def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
+    """A window's bytes cost what a large one takes longer than a small one: 60 (58, 64) less 20 (19, 21) us.
+
+    Persistent sends save 1, 2 and 3 us up to 1 KiB: 2 us, give or take 4.303 (Student's t of 2) · 1 us / √3.
+    """
+    saved = {1: 1e-6, 64: 2e-6, 1024: 3e-6, 2048: 9e-6}
+    pings = [record("pingpong", (t - 1e-8, t, t + 1e-8), bytes=size, mode=mode)
+             for size, less in saved.items() for mode, t in (("isend", 2e-5), ("persistent", 2e-5 - less))]  # fmt: skip
+    small, large = record("begin", (19e-6, 20e-6, 21e-6), what="window", bytes=1024), 1 << 22
+    point, exchange = record(
+        "approach", (0, 0, 0), approach="single", bytes=64, threads=2, theta=1, delay_s=0.5, round=1
+    )
+    timed = {name: {**exchange, "low_s": None, "min_s": a, "median_s": b, "high_s": c}
+             for name, a, b, c in (("total", 7.0, 8.0, 9.0), ("after", 1.0, 2.0, 4.0))}  # fmt: skip
+    exchange |= {"also": timed, "lists": {"ready_s": [[0.25, 0.5]]}}
+    points = [*pings, small, record("begin", (58e-6, 60e-6, 64e-6), what="window", bytes=large), (point, exchange)]
+    found = probes(load(written_to(tmp_path / "r.jsonl", points)), "e")
+    assert found.begin["window"] == Estimate(20e-6, 19e-6, 21e-6)
+    per = found.begin["registration"]
+    assert [x * (large - 1024) for x in (per.value, per.low, per.high)] == pytest.approx([40e-6, 37e-6, 45e-6])
+    setup = found.setup
+    assert setup is not None
+    half = 4.303e-6 / 3**0.5
+    assert setup.value == pytest.approx(2e-6)
+    assert (2e-6 - setup.low, setup.high - 2e-6) == pytest.approx((half, half), rel=0.04)
+    assert _setup(found).interval == (0, setup.high)  # saved, so at least 0
+    total, after = Estimate(8.0, 7.0, 9.0), Estimate(2.0, 1.0, 4.0)
+    assert found.exchanges == (TimedExchange("single", 64, 2, 1, 0.5, total, after, ((0.25, 0.5),), 1),)

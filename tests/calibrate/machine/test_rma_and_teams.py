@@ -112,6 +112,15 @@ def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
     assert refined(plain(m), slow).one_sided.puts is None
 
 
+def test_puts_that_move_in_part_are_not_told() -> None:
+    """Half of what could, of the smallest size that tells: the larger ones, none of which moves, do not count."""
+    m = known("deferred")
+    found = measured(m)
+    (together,) = (e for e in found if (e.bytes, e.theta, e.delay_s) == (4 << 20, 4, 0.0))
+    half = [taking(e, (1 - 0.75 / 2) * together.total.value, e.total.value) if e.bytes == 4 << 20 else e for e in found]
+    assert refined(plain(m), half).one_sided.puts is None
+
+
 def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[TimedExchange]) -> None:
     data = plain(known())
     for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):

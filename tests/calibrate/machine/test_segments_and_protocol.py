@@ -91,6 +91,18 @@ def test_a_line_that_begins_below_zero_is_raised(fitted: Fit) -> None:
     assert any("begins below 0" in note for note in notes)
 
 
+def test_overheads_of_the_smallest_messages_fit_into_their_time(fitted: Fit) -> None:
+    """o_s 20 and o_r 10 us of messages that take 20: both are scaled to 18 us, a tenth is left to the wire."""
+    low, high = fitted.segments
+    o_s, o_r = Estimate(20 * US, 10 * US, 30 * US), Estimate(10 * US, 10 * US, 10 * US)
+    notes: list[str] = []
+    slow = with_intercept(replace(low, o_s=o_s, o_r=o_r), 20 * US)
+    made = segment(replace(fitted, segments=(slow, high)), 0, notes, "here")
+    assert [v.value for v in (made.o_s, made.o_r, made.L)] == pytest.approx([12 * US, 6 * US, 2 * US], rel=1e-6)
+    assert made.o_s.interval == pytest.approx((6 * US, 18 * US), rel=1e-6)
+    assert notes == ["o_s and o_r of the smallest messages exceed their one-way time: sending overlaps the wire"]
+
+
 MOVES, WAITS = 0.05, 0.95
 
 
