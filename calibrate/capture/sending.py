@@ -57,7 +57,7 @@ def thread_shares(of_ranks: Sequence[Sequence[Group]], threads: int) -> tuple[tu
             rows.append([total[peer, thread] for thread in range(threads)])
             if min(rows[-1]) == 0 or sum(rows[-1]) < sum(b for (to, _), b in total.items() if to == peer):
                 return None, False
-    if threads < 2 or not rows:
+    if not rows:
         return None, False
     each = np.array(rows, dtype=np.float64)
     each *= threads / each.sum(axis=1, keepdims=True)

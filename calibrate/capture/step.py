@@ -327,14 +327,12 @@ def _sent_between(instances: Instances, step: Aligned) -> list[Sent]:
 
 def _calls(timelines: Sequence[Timeline], instances: Instances) -> Calls:
     """The calls that lead to the messages of an exchange and to their completion, of the first rank that has one."""
-    for rank, of in enumerate(instances):
-        for g in of:
-            places = timelines[rank].process.places
-            chains = [chain_of(places, site) for site in g.sites]
-            waits = [c for site in g.waits if (c := chain_of(places, site))]
-            common = shared_by([*chains, *waits])
-            return common if len(common) > 1 else shared_by(chains)
-    return ()
+    rank, g = next((r, g) for r, of in enumerate(instances) for g in of)
+    places = timelines[rank].process.places
+    chains = [chain_of(places, site) for site in g.sites]
+    waits = [c for site in g.waits if (c := chain_of(places, site))]
+    common = shared_by([*chains, *waits])
+    return common if len(common) > 1 else shared_by(chains)
 
 
 def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[str]:
@@ -352,8 +350,8 @@ def _exchange(
     timelines: Sequence[Timeline], used: Instances, pattern: Recognised, name: str, routine: str, steps: int
 ) -> Exchange:
     every = [g for of in used for g in of]
-    teams = [g.threads for g in every if g.producer is not None]
-    threads = most_common(teams) if teams else 1
+    regions = [(r, g.threads, g.producer[0]) for r, of in enumerate(used) for g in of if g.producer is not None]
+    threads = most_common([n for _, n, _ in regions]) if regions else 1
     in_turn = (g for step in zip_longest(*used) for g in step if g is not None)
     rows = [g.times for g in in_turn if g.threads == threads]
     rank, lead = next((r, g) for r, of in enumerate(used) for g in of)
@@ -370,7 +368,7 @@ def _exchange(
         messages=messages,
         overlapped=sum(g.overlapped for g in every) > len(every) / 2,
         collectives=float(np.mean([g.collectives for g in every])) * per_step,
-        region="" if lead.producer is None else stretch_name(timelines[rank].process, lead.producer[0]),
+        region=next((stretch_name(timelines[r].process, of) for r, n, of in regions if n == threads), ""),
         after_s=np.array(after),
         partitions=_partitions(lead),
         early=sum(g.team for g in every) > len(every) / 2,
@@ -395,8 +393,6 @@ def _notes(step: Step, found: Aligned) -> list[str]:
         said.append("sizes differ from step to step: means are used")
     if step.threads == 1:
         said.append(f"{ONE_THREAD}; --set threads=8: 8 threads of an eighth of the computing each")
-    elif not any(e.region for e in kept):
-        said.append("no parallel region before any exchange: partitions are ready at once")
     for what, some in (
         ("threads' parts differ from neighbour to neighbour, and are taken as alike", [e.unlike_shares for e in kept]),
         ("threads send as soon as they are ready, as a port would", [e.early for e in kept]),

@@ -54,8 +54,8 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
     Raises
     ------
     PreadyError
-        Something is given that the trace says itself, or not given that it does not; else as `found.find` and
-        `from_totals.step_of_totals`.
+        Something is given that the trace says itself, or not given that it does not; else as `find` and
+        `step_of_totals`.
     """
     source = str(run.folder)
     if any(p.of("share").any() for p in run.processes):

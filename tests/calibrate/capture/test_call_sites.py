@@ -1,11 +1,13 @@
 """Exchanges are named by the routines of the application, whatever lies between these and MPI."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
 
 from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Place
+from pready.calibrate.capture.symbols import _demangled, name_of
 
 
 def call(function: str, offset: int, line: str = "", known: bool = True) -> Frame:
@@ -76,3 +78,11 @@ def test_bindings_and_runtimes_do_not_count() -> None:
     assert chain_of(places, 0) == ()
     loop = [None, replace(places[2], caller=1)]  # type: ignore[type-var]
     assert len(chain_of(loop, 1)) == 1
+
+
+def test_names_of_places() -> None:
+    """Of none, of an object that is no program, and as C++'s compilers write it."""
+    assert name_of(None) == "unknown"
+    assert name_of(Place(16, True, "", __file__)) == "test_call_sites.py+0x10"
+    if shutil.which("c++filt"):
+        assert _demangled("_ZN4halo8exchangeEiPd") == "halo::exchange"

@@ -20,7 +20,7 @@ TWO_THREADS: list[tuple[int, list[Row]]] = [
         (1000, 1400, "share", 1, 7, share(0)), (1500, 1800, "share", 1, 7, share(0, 1)),
         (900, 2100, "region", 1, 7, 2), (2200, 2300, "isend", 0, 0, 64),
     ]),
-    (1, [(1100, 1500, "share", 1, 7, share(1)), (1505, 2000, "share", 1, 7, share(1, 1))]),
+    (1, [(1100, 1500, "share", 1, 7, share(1)), (1500, 2000, "share", 1, 7, share(1, 1))]),
 ]  # fmt: skip
 
 
@@ -100,6 +100,11 @@ def test_the_run_and_its_time_in_mpi_are_of_one_window(ends: dict[str, int]) -> 
         (capture_file([(0, [(5, 4, "isend", 0, 0, 0)])]), "from 5 to 4 ns"),
         (capture_file([(0, [(5, 6, "isend", 2000, 0, 0)])]), "place 2000"),
         (capture_file([(0, [(5, 6, "irecv", 0, 2, 0)])], ranks=2), "message with rank 2; valid: 0 to 1"),
+        (capture_file([])[:6912] + b"0-x" + capture_file([])[6915:], "cpus = '0-x'; valid: spans, such as '0-3,8-8'"),
+        (
+            capture_file([(3, [(1, 9, "share", 1, 7, 0), (5, 12, "share", 1, 8, 0)])]),
+            "thread 3 computes until 9 ns, and ag",
+        ),
         (capture_file([]) + b"\1".ljust(65536, b"\0"), "has no chunk"),
         (capture_file([], started_ns=10, ended_ns=5), "ends -5 ns"),
         (capture_file([], mpi_started_ns=9, mpi_ended_ns=5), "runs from MPI_Init's return at 0.000000009 s"),

@@ -121,6 +121,8 @@ def test_halos_are_no_sweeps() -> None:
     by_axis = halo(7, (2, 2, 1), False, sizes)
     one_after_the_other = [[{to: s[to]} for to in sorted(s)] * 8 for s in by_axis]
     assert recognise_sweep(one_after_the_other) is None
+    twice = [[dict.fromkeys(sent, (64, 2)) for sent in rank] for rank in sweep(2, 2, 1, 1)]  # a sweep sends once
+    assert recognise_sweep(twice) is None
 
 
 def test_a_halo_in_phases_is_said_to_be_one() -> None:
@@ -215,6 +217,8 @@ def test_distributions_that_they_do_not_come_from_are_rejected() -> None:
     humps = rng.choice([1e-3, 2e-3], (60, 4)) + rng.normal(0, 3e-5, (60, 4))
     assert named(humps, seed=0) is None
     assert named(rng.exponential(1e-3, (60, 4)), seed=0) is None
+    few = rng.normal(1e-3, 1e-4, (20, 1))  # of one thread
+    assert [named(few[:n], seed=0) is None for n in (19, 20)] == [True, False]  # so few times reject nothing
 
 
 def test_a_test_keeps_what_is_true_about_as_often_as_it_says() -> None:

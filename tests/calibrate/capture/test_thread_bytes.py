@@ -37,6 +37,7 @@ def test_parts_come_back_in_their_unit(parts: list[int], unit: int, peers: int, 
     [
         ({1: [3, 1], 2: [1, 3]}, True),  # a thread owns most of one side and least of the other
         ({1: [4, 0], 2: [0, 3]}, False),  # a thread for each neighbour
+        ({}, False),
         ({1: [4096, 0]}, False),  # one thread sends everything
         ({1: [3, 1, 4]}, False),  # more threads than the region has
     ],
