@@ -51,12 +51,12 @@ def idle_waves(title: str, simulation: Simulation) -> Figure:
     in_a_row = sum(n > 1 for n in simulation.grid) < 2 or math.prod(simulation.grid) != ends.shape[1]
     if in_a_row:
         figure, (waves, times) = subplots(1, 2, size=(10, 4.2), width_ratios=(3, 2))
-        step = max(1, ends.shape[1] // MOST_COLUMNS)
+        step = math.ceil(ends.shape[1] / MOST_COLUMNS)
         shown = late[:, ::step] / scale
-        from_one = (-0.5, shown.shape[1] - 0.5, 0.5, len(shown) + 0.5)
-        image = waves.imshow(shown, aspect="auto", extent=from_one, **shades)
+        ends_of_axes = (-step / 2, (shown.shape[1] - 0.5) * step, 0.5, len(shown) + 0.5)
+        image = waves.imshow(shown, aspect="auto", extent=ends_of_axes, **shades)
         waves.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-        waves.set(xlabel="rank" if step == 1 else f"rank (every {step}th)", ylabel="iteration")
+        waves.set(xlabel="rank" if step == 1 else f"rank (one of {step} is drawn)", ylabel="iteration")
         drawn = [waves]
     else:
         count = min(4, len(ends))

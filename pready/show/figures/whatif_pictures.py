@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from pready.model.approach.interfaces import BULK
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, format_time, parse
+from pready.model.result.verdict import verdict_of
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
 from pready.show.figures.style import styled, subplots
 from pready.show.tables.whatif import title
@@ -40,15 +41,16 @@ def figure(table: Table, min_gain: float) -> Figure:
     """
     best = [row for row in table if row["best"]]
     every = len(best) < len(table)
-    axis = max(table.varied, key=lambda n: (_is_axis(best, n), len({str(r[n]) for r in best})))
-    if not every and not _is_axis(best, axis):
+    numerical = [n for n in table.varied if _is_axis(best, n)]
+    axis = max(numerical, key=lambda n: len({str(r[n]) for r in best}), default="")
+    if not every and not axis:
         return _bars(table, min_gain)
     others = [n for n in table.varied if n != axis]
     lines: dict[str, list[dict[str, Any]]] = {}
     for row in _of_each_interface(table) if every else best:
         label = [f"{n} {row[n]}" for n in others] + ([row["name"]] if every else [])
         lines.setdefault(", ".join(label), []).append(row)
-    if every and (not _is_axis(best, axis) or len(lines) > MOST_OF_ALL):
+    if every and (not axis or len(lines) > MOST_OF_ALL):
         raise PreadyError(
             f"a picture of {len(lines)} lines, one for each approach, does not fit a page",
             valid="one field of three or more numbers with --all, or no --all",
@@ -110,10 +112,11 @@ def _lines(said: str, axis: str, lines: dict[str, list[dict[str, Any]]], min_gai
 
 
 def _verdict(row: dict[str, Any], min_gain: float) -> str:
-    """Does the whole interval of a row lie above what a port is worth, below it, or neither?"""
-    if row["speedup_low_percent"] >= 100 * min_gain:
-        return "port"
-    return "do not port" if row["speedup_high_percent"] < 100 * min_gain else "undecided"
+    """A point's verdict, as in the table; of another way, on the probability that it saves enough."""
+    if row["best"]:
+        return str(row["verdict"])
+    enough = float(row["speedup_percent"] >= 100 * min_gain)  # where nothing was drawn
+    return verdict_of(enough if row["probability"] is None else row["probability"])
 
 
 def _scale(axes: Axes, name: str, values: Sequence[object]) -> None:
