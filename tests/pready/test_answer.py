@@ -1,13 +1,12 @@
 """The answer in words: the verdict first, how sure, why, and short enough for a screen."""
 
-import tomllib
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import out, refused
+from command_line import cases, out, refused
 from given import Capsys, Patch
 
 import pready
@@ -57,10 +56,7 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
     return replace(made, approaches=[bulk, best, *rows], advice=replace(made.advice, **advised), workload=what, **own)
 
 
-SENTENCES = tomllib.loads(Path("tests/data/pready/answer.toml").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(("name", "given", "said"), [(n, *case) for n, cases in SENTENCES.items() for case in cases])
+@pytest.mark.parametrize(("name", "given", "said"), [(n, *case) for n, of in cases("answer").items() for case in of])
 def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str) -> None:
     what, _, explained = name.partition(", ")
     of = known(made, **given)

@@ -1,20 +1,19 @@
 """The command line through `main`, on the real file system."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import data, out, refused
+from command_line import REFUSED, data, out, refused
 from given import Capsys
 
 from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import load, profiles
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
-NODE = ("calibrate", "--ranks-per-node", "2", "-o", "none.toml")
-REPORT = "tests/data/importers/mpip_3.5.mpiP"
 
 
 @pytest.mark.parametrize("arguments", [["libraries"], ["predict", "--help"], ["predict", LAGGARD, "--json"]])
@@ -38,50 +37,9 @@ def test_gain(capsys: Capsys) -> None:
     assert "\neta = 2.666667 " in out(capsys, "gain", "threads=4", "bandwidth=25 GB/s", "gamma=100 us/MB")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("predict", "absent.toml"), "absent.toml: no such file"),
-        (("predict", "examples"), "error: examples: is a directory; valid: a file\n"),
-        (("predict", HALO, "--machine", "nowhere"), "machine = 'nowhere' is unknown"),
-        (("predict", HALO, "--plot", "size", "absent/eta.svg"), "folder 'absent' does not exist"),
-        (("predict", HALO, "--set", "buffer=1"), "--set buffer=1: buffer = 1 has no unit; valid: a number with a unit"),
-        (("predict", HALO, "--set", "machine.contxts=1"), 'contxts is not a field (did you mean "contexts"?)'),
-        (
-            ("predict", HALO, "--set", "machine.inter.segments[0].L=-400us"),
-            "L = -0.0004 s from 0 B, so messages arrive",
-        ),
-        (("predict", HALO, "--set", "buffer=1KiB,2KiB"), "buffer has 2 values; valid: one, or 'pready sweep'"),
-        (("predict", HALO, "--set", "machine=hpc3"), "valid: --machine"),
-        (("prove", HALO, "--set", "machine.contexts=1", "-o", "p"), "machine.contexts without a machine"),
-        (("sweep", HALO), "--set is missing"),
-        (("sweep", HALO, "--set", "threads=1", "--set", "threads=2"), "valid: each field once"),
-        (("sweep", HALO, "--set", "threads=1", "-o", "x.txt"), "suffix = '.txt'; valid: .csv, .parquet, .jsonl"),
-        (("compare", HALO, "--json", "-o", "-"), "both go to standard output"),
-        (("simulate", HALO, "--approach", "mny"), "KEY one of single, persistent"),
-        (("explain", "--machine", "niagara"), "error: --machine without a workload; valid: a workload file\n"),
-        (("compare", LAGGARD, LAGGARD), "two workloads are called 'laggard'; valid: a name of its own for each"),
-        (("prove", HALO, "-o", "proof", "--launcher", "true", "--approach", "most"), "--approach = 'most'"),
-        (("prove", HALO, "-o", "proof", "--launcher", "true", "--rounds", "3"), "--rounds 3; valid: at least"),
-        (("calibrate", "-o", "new.toml", "--raw", "absent.jsonl"), "--launcher is missing"),
-        (("calibrate", "-o", "new.toml", "--launcher", "true", "--mpicc", "no-mpicc"), "'no-mpicc' (asked for) is not"),
-        ((*NODE, "--intra"), "--intra with --ranks-per-node"),
-        ((*NODE, "--measure", "pingpong"), "--measure with --ranks-per-node"),
-        ((*NODE, "--job", "slurm", "job.sh"), "--job with --ranks-per-node"),
-        (NODE, "--ranks-per-node adds to a machine file, and there is none"),
-        (("calibrate", "import", "README.md", "-o", "new.toml"), "is no benchmark output that can be read"),
-        (("workload", REPORT, "-o", "app.toml", "--set", "thread=4"), '--set thread (did you mean "threads"?)'),
-        (("validate", "everything"), "everything"),
-        (
-            ("predict", HALO, "--topology", "torus"),
-            "option '--topology' here; it is one of pready sst config, pready s",
-        ),
-        (("predict", HALO, "--seed", "x"), "Invalid value for '--seed': 'x' is no integer."),
-        (("prove", HALO, "--source"), "Option '--source' requires 2 arguments, as in: pready prove "),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(capsys: Capsys, arguments: tuple[str, ...], said: str) -> None:
-    assert said in refused(capsys, *arguments)
+@pytest.mark.parametrize(("line", "said"), REFUSED["commands"])
+def test_bad_input_is_one_line_and_status_2(capsys: Capsys, line: str, said: str) -> None:
+    assert said in refused(capsys, *shlex.split(line))
 
 
 def test_machines(capsys: Capsys) -> None:
@@ -134,16 +92,10 @@ def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str 
     assert own or threads == "1"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('threads = 2\nbuffer = "1 KiB"\nthreads = 4\n', "'threads' is there twice, again in line 3"),
-        ('threads = 2\nbuffer = "1 KiB"\n[compute]\n[compute]\n', "'compute' is there twice, again in line 4"),
-        ("threads = 2\ncompute = { time = '1 ms', time = '2 ms' }\n", "'time' is there twice, again in line 2"),
-        ("a.b.c = 1\na.b.c = 2", "'a.b.c' is there twice, again in line 2"),
-        (f'threads = 2\nbuffer = "1 KiB"\nname = "{"n" * 1000}"\n', "valid: a text of at most 255 characters"),
-    ],
-)
+LONG = [f'threads = 2\nbuffer = "1 KiB"\nname = "{"n" * 1000}"\n', "valid: a text of at most 255 characters"]
+
+
+@pytest.mark.parametrize(("text", "said"), [*REFUSED["files"], LONG])
 def test_what_is_wrong_in_a_file_is_named(text: str, said: str, tmp_path: Path, capsys: Capsys) -> None:
     file = tmp_path / "w.toml"
     file.write_text(text)

@@ -1,9 +1,10 @@
 """Misspelt words get suggestions; control characters do not reach the terminal."""
 
+import shlex
 from pathlib import Path
 
 import pytest
-from command_line import refused
+from command_line import REFUSED, refused
 from given import Capsys
 
 from pready.model.common.errors import PreadyError
@@ -12,39 +13,14 @@ from pready.model.toml.reading import field_names
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
-HALO = "examples/halo3d.toml"
 
-
-@pytest.mark.parametrize(
-    ("arguments", "meant"),
-    [
-        (("predikt", HALO), "predict"),
-        ((HALO,), f"predict {HALO}"),
-        (("help",), "--help"),
-        (("predict", HALO, "--machin", "meluxina"), "--machine"),
-        (("predict", HALO, "--machine", "meluxin"), "meluxina"),
-        (("predict", HALO, "--library", "mpich"), "mpich-release"),  # the first that begins so
-        (("predict", HALO, "--library", "Open MPI"), "openmpi-persist"),
-        (("explain", HALO, "--approach", "mamy:8"), "many"),
-    ],
-    ids=" ".join,
-)
-def test_the_command_line_says_what_was_meant(arguments: tuple[str, ...], meant: str, capsys: Capsys) -> None:
-    said = refused(capsys, *arguments)
+@pytest.mark.parametrize(("line", "meant"), REFUSED["meant"])
+def test_the_command_line_says_what_was_meant(line: str, meant: str, capsys: Capsys) -> None:
+    said = refused(capsys, *shlex.split(line))
     assert f'id you mean "{meant}"?' in said.replace("'", '"')  # click's own has single quotes
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('compute = "8 ms"', 'valid: a table [compute] with the line time = "8 ms"'),
-        ("compute = 8", "compute = 8 is not a table; valid: a table [compute]\n"),
-        ('spread = "5 %"', "spread is not a field (did you mean arrivals.spread?)"),
-        ('edge = "1 mib"', """edge = '1 mib' has a unit that does not fit (did you mean "1 MiB"?)"""),
-        ("receiver = computing", 'valid: receiver = "computing": texts and quantities stand in quotes'),
-        ("iterations = 1.5", "iterations = 1.5; valid: an integer"),
-    ],
-)
+@pytest.mark.parametrize(("line", "said"), REFUSED["lines"])
 def test_a_bare_value_is_met_with_the_table_to_write(line: str, said: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "w.toml"
     path.write_text(f'threads = 8\nbuffer = "1 MiB"\n{line}\n', encoding="utf-8")

@@ -157,25 +157,20 @@ def test_ranks_in_a_block_are_drawn_in_a_plane() -> None:
     assert planes.sum() == 5.0
 
 
-def waves(ends: Any, grid: tuple[int, int, int]) -> Any:
-    causes = {
-        "compute": [9.0] * len(ends),
-        "late_neighbours": [1e-3 * (n + 1) for n in range(len(ends))],
-        "nic": [2e-3] * len(ends),
-    }
-    return SimpleNamespace(
-        pattern="halo3d",
-        ends_s=np.asarray(ends),
-        grid=grid,
-        iterations=len(ends),
-        causes_s={n: np.array(c) for n, c in causes.items()},
-    )
+def said(labels: Any) -> list[str]:
+    return [label.get_text() for label in labels]
+
+
+def waves(ends: Any, *grid: int) -> Any:
+    number = np.arange(len(ends))
+    causes = {"compute": 9.0 + number, "late_neighbours": 1e-3 * (number + 1), "nic": 2e-3 + 0 * number}
+    return SimpleNamespace(ends_s=np.asarray(ends), grid=grid, iterations=len(ends), causes_s=causes)
 
 
 def test_ranks_in_a_row_are_drawn_as_far_as_they_are_behind_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two iterations of five ranks; one is 20 us late, then another 10 us: 16 us behind the mean, then 8 us."""
     ends, late = [[1, 1, 1, 1, 1 + 20e-6], [2, 2, 2, 2 + 10e-6, 2]], [[-4, -4, -4, -4, 16], [-2, -2, -2, 8, -2]]
-    figure = idle_waves("title", waves(ends, (5, 1, 1)))
+    figure = idle_waves("title", waves(ends, 5, 1, 1))
     check_readable(figure)
     rows, times, bar = figure.axes
     (image,) = rows.images
@@ -186,9 +181,9 @@ def test_ranks_in_a_row_are_drawn_as_far_as_they_are_behind_the_mean(monkeypatch
     stacked = [band.get_paths()[0].get_extents().get_points().T.tolist() for band in times.collections]
     assert stacked == [[[1, 2], [0, 2]], [[1, 2], [1, 4]]]  # ms, one on the other; computing is left out
     assert times.get_ylabel() == "mean over ranks (ms)"
-    assert [t.get_text() for t in times.legend_.get_texts()] == ["NIC", "late neighbours"]
+    assert said(times.legend_.get_texts()) == ["NIC", "late neighbours"]  # type: ignore[union-attr]
     monkeypatch.setattr("pready.show.figures.idle_waves.MOST_COLUMNS", 4)
-    thinned = idle_waves("title", waves(ends, (5, 1, 1))).axes[0]
+    thinned = idle_waves("title", waves(ends, 5, 1, 1)).axes[0]
     assert np.asarray(thinned.images[0].get_array()) == pytest.approx(np.array(late)[:, ::2], abs=1e-6)
     assert [*thinned.images[0].get_extent()] == [-1, 5, 0.5, 2.5]  # ranks 0, 2 and 4
     assert thinned.get_xlabel() == "rank (one of 2 is drawn)"
@@ -197,20 +192,17 @@ def test_ranks_in_a_row_are_drawn_as_far_as_they_are_behind_the_mean(monkeypatch
 def test_of_a_block_four_iterations_are_drawn() -> None:
     ends = np.ones((6, 24))
     ends[:, 5] += 24e-6 * np.arange(1, 7)  # rank (1, 1, 0)
-    figure = idle_waves("title", waves(ends, (4, 3, 2)))
+    figure = idle_waves("title", waves(ends, 4, 3, 2))
     *planes, _, bar = figure.axes
     assert [p.get_title() for p in planes] == [f"iteration {n}" for n in (1, 3, 4, 6)]
     assert [np.argwhere(np.asarray(p.images[0].get_array()) > 0).tolist() for p in planes] == [[[1, 1]]] * 4
     assert [float(np.asarray(p.images[0].get_array())[1, 1]) for p in planes] == pytest.approx([23, 69, 92, 138])
     assert planes[0].images[0].get_clim() == planes[3].images[0].get_clim() == pytest.approx((-138, 138))
-    assert (planes[0].get_xlabel(), planes[0].get_ylabel(), bar.get_xlabel()) == (
-        "rank along x",
-        "rank along y",
-        "behind the mean (us)",
-    )
+    assert (planes[0].get_xlabel(), planes[0].get_ylabel()) == ("rank along x", "rank along y")
+    assert bar.get_xlabel() == "behind the mean (us)"
     assert figure.get_suptitle() == "title; ranks with z = 0"
-    with pytest.raises(PreadyError, match="halo3d has no times by rank"):
-        idle_waves("title", SimpleNamespace(pattern="halo3d", ends_s=None))  # type: ignore[arg-type]
+    with pytest.raises(PreadyError, match="sweep3d has no times by rank"):
+        idle_waves("title", SimpleNamespace(pattern="sweep3d", ends_s=None))  # type: ignore[arg-type]
 
 
 def test_ranks_in_step_are_said_to_be() -> None:
@@ -233,23 +225,14 @@ def run(what: workloads.Workload) -> Simulation:
 def point(buffer: str, library: str, key: str, saves: float, chance: float | None, **more: Any) -> dict[str, Any]:
     """A row of a what-if: an interval of 2 points, the verdict that its probability gives."""
     verdict = "port" if (chance or 0) >= 0.8 else "undecided" if (chance or 0) > 0.2 else "do not port"
-    row: dict[str, Any] = {
-        "buffer": buffer,
-        "library": library,
-        "workload": "w",
-        "machine": "m",
-        "key": key,
-        "name": f"by {key}",
-    }
+    row: dict[str, Any] = {"workload": "w", "machine": "m", "buffer": buffer, "library": library, "name": f"by {key}"}
     for text, value, half in (("speedup{}_percent", saves, 1.0), ("eta{}", 1 + saves / 100, 0.01)):
         row |= {text.format(end): value + sign * half for end, sign in (("_low", -1), ("", 0), ("_high", 1))}
-    return row | {"probability": chance, "verdict": verdict, "best": True, "needs": ""} | more
+    return row | {"key": key, "probability": chance, "verdict": verdict, "best": True, "needs": ""} | more
 
 
 SWEPT = [  # not in order; of 3 %, the interval lies above what is worth a port, and the probability is too small
-    point("1 MiB", "a", "many", 1.5, 0.9),
-    point("4 KiB", "a", "many", -2.0, 0.0),
-    point("64KiB", "a", "many", 3.0, 0.7),
+    *(point(size, "a", "many", *of) for size, *of in (("1 MiB", 1.5, 0.9), ("4 KiB", -2.0, 0.0), ("64KiB", 3.0, 0.7))),
     *(point(size, "b", "many", saves, 0.9) for size, saves in (("4 KiB", 1.5), ("64KiB", 2.5), ("1 MiB", 3.5))),
 ]
 
@@ -263,26 +246,20 @@ def drawn_lines(axes: Any) -> list[tuple[list[float], list[float], str]]:
 def test_a_sweep_is_a_line_over_its_numbers_for_each_of_the_others() -> None:
     figure = whatif_figure(Table(("library", "buffer"), SWEPT), 0.01)
     check_readable(figure)
-    above, below = figure.axes
-    x = [4096.0, 65536.0, 1048576.0]
+    (above, below), x = figure.axes, [4096.0, 65536.0, 1048576.0]
     assert drawn_lines(below) == [
         (x, [-2.0, 3.0, 1.5], "None"), (x[2:], [1.5], "o"), (x[1:2], [3.0], "o"), (x[:1], [-2.0], "x"),
         (x, [1.5, 2.5, 3.5], "None"), (x, [1.5, 2.5, 3.5], "o"),
     ]  # fmt: skip
     assert drawn_lines(above)[0][1] == pytest.approx([0.98, 1.03, 1.015])
     assert [line.get_fillstyle() for line in below.lines[1:4]] == ["full", "none", "full"]
-    ends = [
-        band.get_paths()[0].get_extents().get_points().T.tolist() for axes in figure.axes for band in axes.collections
-    ]
-    assert ends[2] == [[4096, 1048576], [-3, 4]]
-    assert ends[0][1] == pytest.approx([0.97, 1.04])
+    (eta, *_), (saved, *_) = ([b.get_paths()[0].get_extents() for b in axes.collections] for axes in figure.axes)
+    assert (saved.x0, saved.x1, saved.y0, saved.y1) == (4096, 1048576, -3, 4)
+    assert (eta.y0, eta.y1) == pytest.approx((0.97, 1.04))
     assert [np.asarray(line.get_ydata())[0] for line in below.lines[8:]] == [0, 1]  # nothing, and what is worth a port
-    assert (below.get_xscale(), [t.get_text() for t in below.get_xticklabels()]) == (
-        "log",
-        ["4 KiB", "64 KiB", "1 MiB"],
-    )
-    labels = ["library a", "library b", "bulk", "port", "undecided", "do not port", "worth a port: 1 %"]
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == labels
+    assert (below.get_xscale(), said(below.get_xticklabels())) == ("log", ["4 KiB", "64 KiB", "1 MiB"])
+    marks = ["bulk", "port", "undecided", "do not port", "worth a port: 1 %"]
+    assert said(figure.legends[0].get_texts()) == ["library a", "library b", *marks]
     assert figure.get_suptitle() == "w on m"
 
 
@@ -294,20 +271,12 @@ def test_of_every_way_the_best_of_each_interface_is_a_line_and_losses_are_cut_of
                                    ("persistent", -80, None), ("several", 2, None))
     ]  # fmt: skip
     above, below = (figure := whatif_figure(Table(("buffer",), rows), 0.01)).axes
-    assert [t.get_text() for t in figure.legends[0].get_texts()][:4] == [
-        "by many",
-        "by persistent",
-        "by several",
-        "bulk",
-    ]
-    assert [y[0] for _, y, mark in drawn_lines(below) if mark == "None"] == [5, -80, 2]
-    filled = [(y[0], mark) for _, y, mark in drawn_lines(below) if mark != "None"]
-    assert filled == [(5, "o"), (-80, "x"), (2, "o")]
-    assert not above.collections
+    assert said(figure.legends[0].get_texts())[:4] == ["by many", "by persistent", "by several", "bulk"]
+    assert [(y[0], mark) for _, y, mark in drawn_lines(below)[::2]] == [(5, "None"), (-80, "None"), (2, "None")]
+    assert [(y[0], mark) for _, y, mark in drawn_lines(below)[1::2]] == [(5, "o"), (-80, "x"), (2, "o")]
     low, high = below.get_ylim()
-    assert (low, high > 5) == (-high, True)
+    assert (low, high > 5, len(above.collections)) == (-high, True, 0)
     assert below.get_ylabel().endswith(f"(cut at {low:.3g} %)")
-    assert [t.get_text() for t in below.get_xticklabels()] == ["4 KiB", "8 KiB", "16 KiB"]
     with pytest.raises(PreadyError, match="a picture of 3 lines, one for each approach, does not fit a page"):
         whatif_figure(Table(("library",), rows), 0.01)
 
@@ -318,12 +287,11 @@ def test_without_an_axis_of_numbers_each_point_is_a_bar(varied: tuple[str, ...],
     figure = whatif_figure(Table(varied, rows), 0.01)
     check_readable(figure)
     (axes,) = figure.axes
-    bars = {p.get_y() + p.get_height() / 2: (p.get_width(), to_hex(p.get_facecolor())) for p in axes.patches}  # type: ignore[attr-defined]
-    said = [(3.0, COLOURS[4].lower()), (-2.0, NEUTRAL)][: len(labels)]
-    assert [bars[y] for y in sorted(bars, reverse=True)] == said  # the first on top
-    assert dict(zip(axes.get_yticks(), [t.get_text() for t in axes.get_yticklabels()], strict=True)) == dict(
-        zip(sorted(bars, reverse=True), labels, strict=True)
-    )
+    assert said(axes.get_yticklabels()) == labels
+    bars: Any = sorted(axes.patches, key=lambda bar: -bar.get_y())  # the first on top
+    assert [bar.get_y() + bar.get_height() / 2 for bar in bars] == axes.get_yticks().tolist()
+    colours = [(bar.get_width(), to_hex(bar.get_facecolor())) for bar in bars]
+    assert colours == [(3.0, COLOURS[4].lower()), (-2.0, NEUTRAL)][: len(labels)]
     with pytest.raises(PreadyError, match="a picture of 61 points does not fit a page"):
         whatif_figure(Table(("library",), [point("4 KiB", str(n), "many", 1.0, 0.9) for n in range(61)]), 0.01)
 
