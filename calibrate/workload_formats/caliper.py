@@ -18,10 +18,10 @@ from pready.calibrate.importers.text import ImportFormatError
 from pready.calibrate.workload_formats import FORMATS, WorkloadFormat
 from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.reading import read_bytes
+from pready.model.workload.fields import MOST_EXCHANGES
 
 LARGEST_FILE = 256 << 20
 """Bytes of one file at most."""
-MOST_REGIONS = 1000  # of a file
 LONGEST = 1000
 """Characters of a region's path at most."""
 PLACES = ("comm.region", "path", "region")
@@ -77,18 +77,19 @@ def read_caliper(path: Path) -> list[Region]:
             "CALI_CONFIG=runtime-profile,comm.stats,output.format=json",
             source=source,
         )
-    if len(found) > MOST_REGIONS:
-        raise ImportFormatError(f"has {len(found)} regions", valid=f"at most {MOST_REGIONS}", source=source)
+    if len(found) > MOST_EXCHANGES:
+        said = f"has {len(found)} regions that send messages"
+        raise ImportFormatError(said, valid=f"at most {MOST_EXCHANGES}, as a step", source=source)
     return found
 
 
 def _of_split(data: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The records of ``json-split``; None: it is not as Caliper writes it."""
-    columns, rows, nodes = data["columns"], data["data"], data["nodes"]
-    values = data.get("column_metadata") or [{}] * len(columns)
-    if not all(isinstance(each, list) for each in (columns, rows, nodes, values)) or len(values) != len(columns):
+    columns, rows, nodes, values = (data.get(name) for name in ("columns", "data", "nodes", "column_metadata"))
+    if not (isinstance(columns, list) and isinstance(rows, list) and isinstance(nodes, list)):
         return None
-    if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
+    values = values or [{}] * len(columns)
+    if not all(isinstance(each, list) and len(each) == len(columns) for each in (values, *rows)):
         return None
     paths: list[str] = []
     for node in nodes:  # a parent stands before its children

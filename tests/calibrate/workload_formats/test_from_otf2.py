@@ -13,7 +13,7 @@ pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is n
 import otf2_trace
 from made import Row, capture_file
 from otf2 import CollectiveOp, RegionRole
-from otf2_trace import START, Trace, write
+from otf2_trace import START, Trace, noting, write
 
 from pready.calibrate.capture.files import Run, kinds, parse_process
 from pready.calibrate.capture.regions import stretches
@@ -134,6 +134,39 @@ def test_one_rank_with_regions_is_enough_to_say_the_threads() -> None:
         step_of_trace(run, 4, 12, "8 %")
 
 
+@pytest.mark.parametrize(
+    ("steps", "size", "said"),
+    [(2, 1500, "2 collectives per step count as waiting, not as computing"),
+     (7, 429, "bytes to a rank are no multiple of 7 steps: the mean is used and may contain set-up")],
+)  # fmt: skip
+def test_totals_of_a_run_without_regions(steps: int, size: int, said: str) -> None:
+    """Of 8000 ns 30 are in 3 sends of 1000 B, 1000 in their wait and 1200 in 3 barriers; 5770 are computing."""
+    calls: list[Row] = [(200 + 10 * n, 210 + 10 * n, "isend", 0, 1, 1000) for n in range(3)]
+    calls += [(300, 1300, "wait", 0, -4, 3), *((2000 + 400 * n, 2400 + 400 * n, "barrier", 0, -4, 0) for n in range(3))]
+
+    def run(rows: list[Row]) -> Run:
+        """Two ranks, each the other's peer."""
+        both = [[(*row[:4], 1 - n if row[4] == 1 else row[4], row[5]) for row in rows] for n in (0, 1)]
+        times = {"mpi_started_ns": 100, "mpi_ended_ns": 8100, "ended_ns": 9000}
+        data = [capture_file([(0, mine)], rank=n, ranks=2, **times) for n, mine in enumerate(both)]
+        return Run(Path("t"), tuple(parse_process(each, Path(f"rank-{n}")) for n, each in enumerate(data)))
+
+    step = step_of_trace(run(calls), 4, steps, "8 %")
+    (exchange,) = step.exchanges
+    assert (exchange.pattern.name, exchange.pattern.faces[0], step.threads) == ("pt2pt", size, 4)
+    assert (exchange.compute_s, exchange.exchange_s) == pytest.approx((5770e-9 / steps, 2230e-9 / steps))
+    assert step.notes[1:] == (said,)
+    for rows, problem in (
+        (calls[3:], "no rank sends messages to another one"),
+        (
+            [(100, 101, "isend", 0, 1, 8), (101, 8100, "wait", 0, -4, 1)],
+            "computes nothing: all of its time is in MPI",
+        ),
+    ):
+        with pytest.raises(PreadyError, match=problem):
+            step_of_trace(run(rows), 4, steps, "8 %")
+
+
 def test_every_kind_of_message(tmp_path: Path) -> None:
     """Blocking and persistent sends, puts, collectives, barriers within a region: each at its time, to its peer."""
 
@@ -156,12 +189,21 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
         trace.call(rank, "MPI_Put", 90, 95, lambda w: w.rma_put(START + 90, trace.win, other, 300, 1))
         trace.reduced(rank, 100, 110)
         trace.reduced(rank, 110, 120, CollectiveOp.BARRIER)
-        # Calls that were filtered out leave the message alone.
-        trace.writers[rank][0].mpi_send(START + 130, other, comm, 0, 400)
+        at_once = noting("mpi_isend", START + 121, other, comm, 0, 50, 3), noting("mpi_isend_complete", START + 122, 3)
+        trace.call(rank, "MPI_Isend", 121, 123, *at_once)
+        trace.call(rank, "MPI_Isend", 123, 125, noting("mpi_isend", START + 124, other, comm, 0, 60, 4))
+        trace.call(rank, "MPIX_Wait", 125, 127, noting("mpi_isend_complete", START + 126, 4))
+        # Calls that were filtered out leave the message alone; the communicator has no rank 7.
+        writer = trace.writers[rank][0]
+        writer.mpi_send(START + 130, other, comm, 0, 400)
+        writer.mpi_isend(START + 131, 7, comm, 0, 70, 5)
+        writer.mpi_isend_complete(START + 133, 5)
+        writer.leave(START + 134, trace.region("before the measurement", RegionRole.FUNCTION))
+        writer.buffer_flush(START + 135, START + 136)
         trace.call(rank, "MPI_Finalize", 140, 150)
 
     run, said = read_otf2(write(tmp_path / "scorep", 2, 1, each))
-    assert said == []
+    assert said == ["2 buffer flushes during the run delayed it: raise SCOREP_TOTAL_MEMORY"]
     assert [(p.rank, p.ranks, p.host) for p in run.ranks] == [(0, 2, "node0"), (1, 2, "node0")]
     for process in run.ranks:
         np.testing.assert_allclose(np.array(process.mpi_s, np.float64), [10e-9, 140e-9], rtol=1e-12)
@@ -180,9 +222,15 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
             (90, 95, "put", peer, 300),
             (100, 110, "collective", -4, 8),
             (110, 120, "barrier", -4, 0),
+            (121, 123, "isend", peer, 50),
+            (123, 125, "isend", peer, 60),
+            (125, 127, "wait", -4, 1),
             (130, 130, "send", peer, 400),
+            (131, 131, "isend", -3, 70),
+            (133, 133, "wait", -4, 1),
             (140, 150, "finalize", -4, 0),
         ]
+        assert process.records["done"][process.of("isend")].tolist() == [123, 127, 133]
 
 
 def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:

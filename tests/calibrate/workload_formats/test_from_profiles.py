@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pready.calibrate.workload_formats.caliper import read_caliper
+from pready.calibrate.workload_formats.from_profiles import text_from_mpip
 from pready.calibrate.workload_formats.mpip import parse_mpip
 from pready.cli import main
 from pready.model.common.errors import PreadyError
@@ -16,11 +17,12 @@ from pready.model.workload.arrivals import Normal
 
 # 8 ranks, 50 steps, of which each sends 3 neighbours 65536 B in region `halo`, two messages each; a region without
 # messages, and the record of time outside all regions.
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {"path": "main/halo", "Sends (max)": 300, "Sends (total)": 2400, "Bytes sent (total)": 2400 * 32768.0,
      "Dst ranks (max)": 3, "time (inc)": 1.5},
     {"path": "main", "time (inc)": 9.5},
     {"path": "main/sum", "Sends (max)": 0, "Sends (total)": 0, "Coll (max)": 50},
+    {"time (inc)": 0.5},
 ]  # fmt: skip
 GIVEN = {"threads": "4", "pattern": "halo3d", "iterations": "50", "arrivals.spread": "4 %", "compute.time": "2 ms"}
 
@@ -145,6 +147,24 @@ def test_a_header_that_is_not_understood_is_named_where_nothing_else_says_it() -
         parse_mpip(text.encode())
 
 
+@pytest.mark.parametrize(
+    ("times", "change", "said"),
+    [
+        (BY_TASK, ("Isend  ", "Bcast  "), "f: has no point-to-point sends; valid: Send, Isend"),
+        ("", ("", ""), "f: has no times; valid: the section 'MPI Time (seconds)'"),
+        (BY_TASK, ("12.1", " 2.9"), "f: leaves -0.00025 s of computing in a step"),
+        (BY_TASK, ("92.13\n\nTotal send/collective operation calls >= 1024 bytes : 2400 of 2800 operations\n\n", "92"),
+         "f:15: row 'Isend 9 2400 7.864e7 3.28e+04 92' is cut off"),
+    ],
+)  # fmt: skip
+def test_what_a_report_leaves_open(times: str, change: tuple[str, str], said: str) -> None:
+    text = MPIP.format(times=times, more="").replace(*change).encode()
+    with pytest.raises(PreadyError, match=re.escape(said)):
+        text_from_mpip(
+            parse_mpip(text, "f"), "w", threads=4, pattern="halo3d", iterations=400, spread="4 %", source="f"
+        )
+
+
 def split(**fields: Any) -> dict[str, Any]:
     """RECORDS as Caliper's json-split has them."""
     names = ["path", "Sends (max)", "Sends (total)", "Bytes sent (total)", "Dst ranks (max)"]
@@ -168,7 +188,12 @@ def test_columns_and_rows_of_caliper(tmp_path: Path) -> None:
         ([{"path": "a", "Sends (max)": "many"}], "Sends (max) of region 'a' = 'many'"),
         ([{"path": "a", "Sends (max)": 2**63}], "Sends (max) of region 'a' = 9223372036854775808"),
         ('[{"path": "a", "Sends (max)": NaN}]', "Sends (max) of region 'a' = nan"),
+        ([{**RECORDS[0], "path": f"{n}"} for n in range(65)], "has 65 regions that send messages; valid: at most 64"),
         (split(data=[[1, 1]]), "is no list of records"),
+        (split(columns=5), "is no list of records"),
+        (split(columns=[]), "is no list of records"),
+        *((split(nodes=[{"label": "main"}, {"label": "halo", "parent": above}]), "is no list") for above in (-1, 1)),
+        (split(nodes=[{"label": "x" * 600}, {"label": "x" * 600, "parent": 0}]), "is no list of records"),
         (split(columns=["path", "Sends (max)", "Sends (total)", "x", "y"]), "no column Bytes sent (total), Dst ranks"),
         ("__rec=node,id=1", "valid: cali-query -q 'select * format json'"),
     ],
