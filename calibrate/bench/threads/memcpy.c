@@ -13,7 +13,7 @@ typedef struct {
 static const Parameter parameters[] = {
     {"bytes", INTEGER, "65536", "1 to 268435456"},
     {"cache", WORD, "hot", "hot|cold"},
-    {"pool_bytes", INTEGER, "134217728", "1 to 1073741824"}, /* of source and destination together; several times the cache */
+    {"pool_bytes", INTEGER, "67108864", "1 to 536870912"}, /* of source, and of destination; several times the cache */
     END_OF_PARAMETERS,
 };
 
@@ -22,7 +22,7 @@ static void setup(Run *run)
     State *s = run->state;
     s->bytes = (size_t)run_integer(run, "bytes");
     s->cold = run_is(run, "cache", "cold");
-    s->pool = s->cold ? (size_t)run_integer(run, "pool_bytes") / 2 : s->bytes;
+    s->pool = s->cold ? (size_t)run_integer(run, "pool_bytes") : s->bytes;
     s->pool = s->pool < s->bytes ? s->bytes : s->pool;
     s->from = memory_of(run, s->pool);
     s->to = memory_of(run, s->pool);

@@ -50,7 +50,7 @@ LINES = [
     "overlap bytes=100000",
     *(f"begin what={what} count=2" for what in ("persistent", "partitioned", "window", "communicator")),
     "memcpy bytes=10000 cache=hot",
-    "memcpy bytes=10000 cache=cold pool_bytes=1000000",
+    "memcpy bytes=10000 cache=cold pool_bytes=500000",
     "pairs bytes=1000 window=4",
 ]
 

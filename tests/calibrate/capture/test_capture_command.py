@@ -61,12 +61,14 @@ def test_nothing_captured_is_said(tmp_path: Path, request: Request) -> None:
         (["-o", "run", "--", "no-such-command"], "no command 'no-such-command' here"),
         (["-o", "run", "--limit", "64", "--", "true"], "--limit"),
         (["-o", "run", "--mpicc", "no-such-compiler", "--", "true"], "no-such-compiler"),
+        (["-o", "file", "--", "true"], "file: cannot be used: Not a directory; valid: a new folder\n"),
         (["-o", "used", "--", "true"], "used: is not empty; valid: a new folder for each run\n"),
     ],
 )
 def test_refused(tmp_path: Path, words: list[str], said: str, monkeypatch: Patch, capsys: Capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "used" / "file").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
     assert main(["capture", *words]) == 2
     out, error = capsys.readouterr()
     assert out == ""

@@ -10,7 +10,7 @@ import pytest
 from made import capture_file
 from test_capture_steps import STEPS, run
 
-from pready.calibrate.capture.files import Run
+from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
@@ -66,6 +66,12 @@ def test_the_trace_has_every_share_and_call(made: Run) -> None:
         assert np.allclose([e["dur"] for e in sends], (rows["end"] - rows["start"]) / 1e3)
         assert {e["tid"] for e in mine} == {0, 1}
     assert {e["args"]["name"] for e in events if e["name"] == "process_name"} >= {"rank 0 ()", "rank 3 ()"}
+
+
+def test_a_nested_region_is_a_time_in_the_trace() -> None:
+    process = parse_process(capture_file([(0, [(2000, 9500, "nested", 0, 0, 0)])], ranks=1), Path("x"))
+    (event,) = (e for e in json.loads(trace(Run(Path("x"), (process,)))[0])["traceEvents"] if e["ph"] == "X")
+    assert (event["name"], event["cat"], event["ts"], event["dur"]) == ("nested region", "compute", 2.0, 7.5)
 
 
 @pytest.mark.thorough

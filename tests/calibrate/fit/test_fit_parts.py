@@ -1,10 +1,14 @@
 """The fit's parts, each against an answer derived by hand."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from synthetic import TRAIN_SIZES, observe, random_machine
 
-from pready.calibrate.fit import Curve, Fit, Observations, ThinDataError, Train, fit
+from pready.calibrate.fit import Curve, Estimate, Fit, Observations, ThinDataError, Train, fit, refine_sizes
 from pready.calibrate.fit.location import centre
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.fit.series import derive
@@ -137,6 +141,22 @@ def test_too_noisy_times_are_thin(rng: np.random.Generator) -> None:
 
 def test_enough_data_are_not_thin(rng: np.random.Generator) -> None:
     assert fit(observe(random_machine(rng, 2), rng, delay_over_gap=1.5), rng).thin is None
+
+
+def test_sizes_that_would_tell_most() -> None:
+    """Three within a threshold's 100 to 1600 B; from 4 to 8 KiB for o_s, up to 1 MiB for G, where they are not known
+    to 10 %; none that was measured."""
+    sure, wide = (Estimate(1.0, 1 - half, 1 + half) for half in (0.09, 0.11))
+
+    def asked(**values: Estimate) -> list[int]:
+        segment = SimpleNamespace(from_bytes=4096.0, **{**dict.fromkeys(("L", "g", "o_s", "o_r", "G"), sure), **values})
+        border = SimpleNamespace(low=100.0, high=1600.0)
+        found: Any = SimpleNamespace(thresholds=[border], segments=[segment], sizes=np.array([8.0, 262144, 1 << 20]))
+        return refine_sizes(found)
+
+    assert asked() == asked(G=replace(wide, assumed=True)) == [200, 400, 800]
+    assert asked(o_s=wide)[3:] == [round(4096 * 2 ** (i / 6)) for i in range(1, 6)]
+    assert asked(G=wide)[3:] == [131072, 524288]
 
 
 @pytest.mark.parametrize(

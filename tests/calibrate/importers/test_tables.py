@@ -240,7 +240,9 @@ def test_what_a_table_without_a_title_is_of() -> None:
 def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "job.log", tmp_path / "m.toml"
     runs = (("ob1", rows(SIZES, "{s}  {t:.3f}")), ("ucx", rows(SIZES, "{s}  1{t:.3f}")))
-    path.write_text("".join(f"$ mpirun --mca pml {m} -np 2 --map-by node osu_latency\n{OSU}{r}\n" for m, r in runs))
+    path.write_text(
+        "".join(f"$ mpirun --mca btl self --mca pml {m} -np 2 --map-by node osu_latency\n{OSU}{r}\n" for m, r in runs)
+    )
     assert main(["calibrate", "import", str(path), "-o", str(out)]) == 2
     said = capsys.readouterr().err
     assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in said

@@ -9,6 +9,7 @@ from synthetic import TrueMachine, TrueSegment, observe
 from pready.calibrate.fit import Estimate, Fit, fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
+from pready.calibrate.machine.description import _link_bandwidth
 from pready.calibrate.machine.values.observations_of import Probes
 from pready.calibrate.machine.values.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.values.segments import UNSEEN, segment, without_dips
@@ -101,6 +102,15 @@ def test_overheads_of_the_smallest_messages_fit_into_their_time(fitted: Fit) -> 
     assert [v.value for v in (made.o_s, made.o_r, made.L)] == pytest.approx([12 * US, 6 * US, 2 * US], rel=1e-6)
     assert made.o_s.interval == pytest.approx((6 * US, 18 * US), rel=1e-6)
     assert notes == ["o_s and o_r of the smallest messages exceed their one-way time: sending overlaps the wire"]
+
+
+def test_a_stream_that_shows_no_time_per_byte_has_one_messages(fitted: Fit) -> None:
+    low, high = fitted.segments
+    for per_byte, bandwidth, why in ((1e-9, 1e9, "streams of messages"), (0.0, 5e8, "one message alone")):
+        streamed = replace(high, G_stream=Estimate(per_byte, 0.8 * per_byte, 2 * per_byte))
+        found = _link_bandwidth(replace(fitted, segments=(low, streamed)), 2e-9)
+        assert found.value == pytest.approx(bandwidth)
+        assert found.why == why
 
 
 MOVES, WAITS = 0.05, 0.95
