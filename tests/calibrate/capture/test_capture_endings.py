@@ -38,21 +38,13 @@ def outermost(process: Process) -> int:
 @pytest.mark.parametrize(
     ("way", "ended", "says"),
     [
-        ("plain", "exit", None),
-        ("nine", "exit", None),
-        ("exit", "exit", "ended without MPI_Finalize"),
-        ("_exit", "unknown", "ended without MPI_Finalize"),
-        ("kill", "unknown", "ended without MPI_Finalize"),
-        ("segfault", "unknown", "ended without MPI_Finalize"),
-        ("MPI_Abort", "abort", "called MPI_Abort"),
-        ("fork", "exit", "children are not captured"),
-        ("nested", "exit", "nested regions"),
-        ("teams", "exit", None),
-        ("threads", "exit", None),
-        ("many", "exit", None),
-        ("exec", "exit", None),
+        ("plain", "exit", None), ("nine", "exit", None), ("exit", "exit", "ended without MPI_Finalize"),
+        ("_exit", "unknown", "ended without MPI_Finalize"), ("kill", "unknown", "ended without MPI_Finalize"),
+        ("segfault", "unknown", "ended without MPI_Finalize"), ("MPI_Abort", "abort", "called MPI_Abort"),
+        ("fork", "exit", "children are not captured"), ("nested", "exit", "nested regions"), ("teams", "exit", None),
+        ("threads", "exit", None), ("many", "exit", None), ("exec", "exit", None),
     ],
-)
+)  # fmt: skip
 def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str, ended: str, says: str | None) -> None:
     done, run = mpi.captured(1, [mpi.endings(), way], tmp_path / "run")
     assert done.returncode == alone(mpi, way).returncode

@@ -149,6 +149,23 @@ def test_a_thread_that_does_not_run_for_a_while_begins_no_exchange() -> None:
     assert step.exchanges[0].pattern.name == "halo3d"
 
 
+def test_what_goes_both_ways_at_once_is_no_sweep() -> None:
+    """2 x 2 ranks send to both neighbours, then along x, then along y, as often as a sweep does."""
+    processes = []
+    for rank in range(4):
+        rows: dict[int, list[Row]] = {0: [], 1: []}
+        at = 100
+        for number, axes in enumerate(((1, 2), (1,), (2,)) * STEPS):
+            at = region(at, number, 1 + number % 3, (100 * US, 110 * US), rows)
+            rows[0] += [(at, at + 9, kind, 4, rank ^ axis, 64) for kind in ("irecv", "isend") for axis in axes]
+            rows[0].append((at + 10, at + 9 * US, "wait", 0, -4, 2 * len(axes)))
+            at += 10 * US
+        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=4), Path(f"rank-{rank}")))
+    step = find(Run(Path("made"), tuple(processes)))
+    assert (step.steps, step.sweeps) == (STEPS, False)
+    assert step.exchanges[0].pattern.said == "7-point halo on 2 × 2 × 1 ranks, open"
+
+
 @pytest.mark.parametrize(("team", "barrier"), [(False, True), (True, True), (False, False)])
 def test_a_pipeline_computes_between_its_messages(team: bool, barrier: bool) -> None:
     """Four ranks in a row: of each of 6 blocks, 10 us in a message of the rank before, 50 of computing, 10 in one to

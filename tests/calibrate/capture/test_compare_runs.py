@@ -157,14 +157,10 @@ def test_too_few_steps_have_no_interval() -> None:
 @pytest.mark.parametrize(
     ("promise", "low", "high", "said"),
     [
-        (0.10, 0.05, 0.12, "kept"),
-        (0.10, 0.049, 0.12, "cannot be told"),
-        (0.10, 0.01, 0.049, "not kept"),
-        (0.10, -0.2, -0.1, "not kept"),
-        (0.0, 0.05, 0.12, "nothing promised"),
-        (-0.01, 0.05, 0.12, "nothing promised"),
+        (0.10, 0.05, 0.12, "kept"), (0.10, 0.049, 0.12, "cannot be told"), (0.10, 0.01, 0.049, "not kept"),
+        (0.10, -0.2, -0.1, "not kept"), (0.0, 0.05, 0.12, "nothing promised"), (-0.01, 0.05, 0.12, "nothing promised"),
     ],
-)
+)  # fmt: skip
 def test_kept_is_half_of_it(promise: float, low: float, high: float, said: str) -> None:
     assert finding(promise, Saving((low + high) / 2, low, high, 10, 0.01)) == said
 

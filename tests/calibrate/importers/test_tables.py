@@ -163,39 +163,25 @@ def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> 
 @pytest.mark.parametrize(
     ("command", "one_node"),
     [
-        ("$ srun -N 2 -n 2 ./osu_latency", False),
-        ("srun -N1 -n2 ./osu_latency", True),
-        ("flux run -N 1 -n 2 osu_latency", True),
-        ("mpirun -np 2 -N 1 ./osu_latency", False),
-        ("mpirun -np 2 -N 2 ./osu_latency", True),
-        ("aprun -n 2 -N 1 osu_latency", False),
-        ("aprun -n 2 -N 2 osu_latency", True),
-        ("mpirun -npernode 1 osu_latency", False),
-        ("mpirun -npernode 2 -np 2 osu_latency", True),
-        ("mpirun --map-by ppr:2:node -np 2 osu_latency", True),
-        ("mpirun --map-by ppr:1:node osu_latency", False),
-        ("mpirun --map-by node -np 2 osu_latency", False),
-        ("mpirun --map-by ppr:1:socket -np 2 osu_latency", True),
-        ("mpiexec -n 2 -hosts n[1-2] osu_latency", False),
-        ("mpirun -H n1,n1 osu_latency", True),
-        ("mpirun --host n1,n2 -np 2 osu_latency", False),
-        ("mpirun -host n1:2 -np 2 osu_latency", True),
-        ("mpiexec -n 2 -ppn 1 -hosts n1,n2 osu_latency", False),
-        ("mpiexec -n 2 -ppn 2 osu_latency", True),
-        ("jsrun -n 2 -r 1 osu_latency", False),
-        ("jsrun -n 2 -r 2 -a 1 osu_latency", True),
-        ("jsrun -n 1 -a 2 osu_latency", True),
-        ("mpirun -np 2 ./osu_latency", None),
-        ("srun -n 2 --ntasks-per-node=1 osu_latency", False),
-        ("srun -w n1,n2 -n 2 osu_latency", False),
-        ("salloc -N 2 mpirun -np 2 --map-by node:PE=4 osu_latency", False),
+        ("$ srun -N 2 -n 2 ./osu_latency", False), ("srun -N1 -n2 ./osu_latency", True),
+        ("flux run -N 1 -n 2 osu_latency", True), ("mpirun -np 2 -N 1 ./osu_latency", False),
+        ("mpirun -np 2 -N 2 ./osu_latency", True), ("aprun -n 2 -N 1 osu_latency", False),
+        ("aprun -n 2 -N 2 osu_latency", True), ("mpirun -npernode 1 osu_latency", False),
+        ("mpirun -npernode 2 -np 2 osu_latency", True), ("mpirun --map-by ppr:2:node -np 2 osu_latency", True),
+        ("mpirun --map-by ppr:1:node osu_latency", False), ("mpirun --map-by node -np 2 osu_latency", False),
+        ("mpirun --map-by ppr:1:socket -np 2 osu_latency", True), ("mpiexec -n 2 -hosts n[1-2] osu_latency", False),
+        ("mpirun -H n1,n1 osu_latency", True), ("mpirun --host n1,n2 -np 2 osu_latency", False),
+        ("mpirun -host n1:2 -np 2 osu_latency", True), ("mpiexec -n 2 -ppn 1 -hosts n1,n2 osu_latency", False),
+        ("mpiexec -n 2 -ppn 2 osu_latency", True), ("jsrun -n 2 -r 1 osu_latency", False),
+        ("jsrun -n 2 -r 2 -a 1 osu_latency", True), ("jsrun -n 1 -a 2 osu_latency", True),
+        ("mpirun -np 2 ./osu_latency", None), ("srun -n 2 --ntasks-per-node=1 osu_latency", False),
+        ("srun -w n1,n2 -n 2 osu_latency", False), ("salloc -N 2 mpirun -np 2 --map-by node:PE=4 osu_latency", False),
         ("mpiexec -n 1 -host n1 osu_latency : -n 1 -host n2 osu_latency", False),
         ("mpiexec -n 1 -host n1 osu_latency : -n 1 -host n1 osu_latency", True),
-        ("mpirun_rsh -np 2 n1 n2 MV2_IBA_HCA=a osu_latency", False),
-        ("mpirun_rsh -np 2 n1 n1 osu_latency", True),
+        ("mpirun_rsh -np 2 n1 n2 MV2_IBA_HCA=a osu_latency", False), ("mpirun_rsh -np 2 n1 n1 osu_latency", True),
         ("mpiexec -ppn 4 osu_mbw_mr", None),
     ],
-)
+)  # fmt: skip
 def test_nodes_by_the_launcher(command: str, one_node: bool | None) -> None:
     found = parsed(command, None)
     assert found is not None
@@ -232,6 +218,8 @@ def test_what_a_table_without_a_title_is_of() -> None:
     found = read(f"{head}osu_mbw_mr,4,32,1,8,2e6,messages/s\nosu_latency_mt,1,1,4,8,2,us\n".encode()).beside
     assert found.pair_rates[4].medians == pytest.approx({8: 2e6})
     assert found.threaded[1, 4].medians == pytest.approx({8: 2e-6})
+    threads = read(osu("Multi-threaded Latency", "Latency (us)", "8  2.0\n").encode()).beside.threaded
+    assert threads.keys() == {(1, 2)}  # as OSU runs it unless it is told otherwise
     valid = read(f"{OSU.replace('us)', 'us)  Validation')}8 1.5 Pass\n16 1.6 Fail\n".encode())
     assert times(valid) == pytest.approx({8: 1.5})
     assert "1 rows of osu_latency whose validation failed were left out" in valid.notes
@@ -302,16 +290,9 @@ PUT = osu("_Put Latency", "Latency (us)", "8  0.20\n16  0.20\n", "# Synchronizat
         (osu("Latency", "Latency (us)", rows(SIZES, "{s}  1200{t:.3f}")), "a small message takes 12 ms"),
     ],
     ids=[
-        "bits as bytes",
-        "many nodes",
-        "by its command",
-        "more than their number",
-        "windows",
-        "a put",
-        "falls",
-        "slow",
+        "bits as bytes", "many nodes", "by its command", "more than their number", "windows", "a put", "falls", "slow",
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_is_refused(other: str, says: str, tmp_path: Path) -> None:
     """By name; in a folder it is left out, and named."""
     (tmp_path / "a.txt").write_text(LATENCY)

@@ -37,18 +37,15 @@ def test_what_a_version_stands_for(version: str, profile: str) -> None:
 @pytest.mark.parametrize(
     ("text", "calls"),
     [
-        ("MPICH Version:\t3.4.3", False),
-        ("MPICH Version:      4.0", True),
+        ("MPICH Version:\t3.4.3", False), ("MPICH Version:      4.0", True),
         ("Open MPI v4.1.4, package: Debian OpenMPI", False),
         ("Open MPI v5.0.11, package: Open MPI root@x Distribution", True),
         ("MPI VERSION    : CRAY MPICH version 8.1.29.16 (ANL base 3.4a2)", False),
         ("MPI VERSION    : CRAY MPICH version 9.0.0.35 (ANL base 4.1.2)", True),
-        ("Intel(R) MPI Library 2021.10 for Linux* OS", False),
-        ("Intel(R) MPI Library 2021.14 for Linux* OS", True),
-        ("=== ParaStation MPI 5.7.1-1 ===", False),
-        ("=== ParaStation MPI 5.8.0-1 ===", True),
+        ("Intel(R) MPI Library 2021.10 for Linux* OS", False), ("Intel(R) MPI Library 2021.14 for Linux* OS", True),
+        ("=== ParaStation MPI 5.7.1-1 ===", False), ("=== ParaStation MPI 5.8.0-1 ===", True),
     ],
-)
+)  # fmt: skip
 def test_a_version_without_partitioned_calls_is_predicted_without(text: str, calls: bool) -> None:
     library = ideal().library.model_copy(update={"name": profile_of(text), "version": text, "early_send": None})
     machine = ideal().model_copy(update={"library": library})
