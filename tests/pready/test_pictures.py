@@ -16,6 +16,7 @@ from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from readable import check_readable
+from whatif_row import point
 
 import pready
 from pready.cli import main
@@ -220,15 +221,6 @@ def run(what: workloads.Workload) -> Simulation:
     approach = approach_named("single", what, "--approach")
     grid = (2, 1, 1) if what.pattern == "pt2pt" else (4, 4, 1)
     return simulate(MELUXINA, what, approach, grid=grid, iterations=5, record=True)
-
-
-def point(buffer: str, library: str, key: str, saves: float, chance: float | None, **more: Any) -> dict[str, Any]:
-    """A row of a what-if: an interval of 2 points, the verdict that its probability gives."""
-    verdict = "port" if (chance or 0) >= 0.8 else "undecided" if (chance or 0) > 0.2 else "do not port"
-    row: dict[str, Any] = {"workload": "w", "machine": "m", "buffer": buffer, "library": library, "name": f"by {key}"}
-    for text, value, half in (("speedup{}_percent", saves, 1.0), ("eta{}", 1 + saves / 100, 0.01)):
-        row |= {text.format(end): value + sign * half for end, sign in (("_low", -1), ("", 0), ("_high", 1))}
-    return row | {"key": key, "probability": chance, "verdict": verdict, "best": True, "needs": ""} | more
 
 
 SWEPT = [  # not in order; of 3 %, the interval lies above what is worth a port, and the probability is too small

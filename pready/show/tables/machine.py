@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from pready.model.common.units import Unit, format_bandwidth, format_quantity, format_size, format_time
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
-from pready.model.machine.threads import Barrier, Contention, TeamTimes
+from pready.model.machine.threads import TeamTimes
 from pready.show.terminal.table import Readable
 
 
@@ -91,7 +91,7 @@ def value_rows(machine: Machine) -> list[tuple[str, str, str, str, str]]:
     for name, item in machine.values():
         if isinstance(item, TeamTimes):
             shown = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))
-            interval = f"±{100 * item.interval:.0f} %" if isinstance(item, (Barrier, Contention)) else ""
+            interval = f"±{100 * item.interval:.0f} %"
         elif isinstance(item, SizeCurve):
             shown = ", ".join(f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True))
             interval = f"±{100 * item.interval:.0f} %"

@@ -1,0 +1,132 @@
+"""What a command prints of figures made by hand: each in its place, with its unit and in words."""
+
+import io
+from types import SimpleNamespace as Of
+from typing import Any
+
+import numpy as np
+import pytest
+from command_line import cases
+from rich.console import Console, RenderableType
+from rich.text import Text
+from whatif_row import point
+
+from pready.calibrate.capture.run_summary import RegionSummary, RunSummary
+from pready.calibrate.capture.step import Exchange, Step
+from pready.calibrate.doctor.findings import Finding
+from pready.model.approach.interfaces import BULK, BY_KEY, EACH, Approach
+from pready.model.common.units import SI, Time
+from pready.model.machine.path import SizeCurve
+from pready.model.machine.threads import Barrier
+from pready.model.toml.provenance import Value
+from pready.show.tables.capture import summary_view
+from pready.show.tables.doctor import diagnosis_view
+from pready.show.tables.machine import value_rows
+from pready.show.tables.ported import ported_view
+from pready.show.tables.simulation import simulation_view
+from pready.show.tables.sst import congestion_view, residuals_view
+from pready.show.tables.whatif import table_view
+from pready.show.tables.workload import step_view
+from pready.sst.calibrate import Fit, Residual
+from pready.sst.congestion import Beside
+from pready.validate.ported import Compared, ComparedExchange, Promise
+from pready.validate.prove.judgement import Saving
+from pready.whatif.table import Table
+
+MANY: Any = Approach(BY_KEY["many"], 4, 2)
+ANY: Any = None
+
+
+def what_if(rows: Any, varied: list[str], notes: Any = ()) -> RenderableType:
+    """Rows of: buffer, way, saving, its probability; what is saved by MPI_Psend, and if it were early; more."""
+    made = []
+    for size, key, saves, chance, psend, early, more in rows:
+        row: dict[str, Any] = {"available": True, "transport_partitions": 4, "vcis": 2}
+        row |= {"partitioned_speedup_percent": psend or None, "if_early_speedup_percent": early or None}
+        row["partitioned_verdict"] = "port" if psend > 1 else "do not port"
+        pays = [[low, None if high == np.inf else high] for low, high in more.pop("pays", ())]
+        row["pays_bytes"] = None if key == "each" else pays
+        made.append(point(size, "mpipcl", key, saves, chance) | row | more)
+    return table_view(Table(tuple(varied), made, tuple(notes)))
+
+
+def simulation(saves: float, begin_s: float = 0.0, key: str = "many", interrupted: bool = False) -> RenderableType:
+    """Two iterations of 6 ranks, the second three times as long; the way's mean is 0.8 ms, bulk's 1 ms."""
+
+    def run(approach: Approach, *times: float) -> Any:
+        mean, late, nic = (np.array([t, 3 * t]) for t in times)
+        ends = {"first_end_s": 0 * mean + 1e-3, "last_end_s": 0 * mean + 1.5e-3, "seed": 3, "cores": 2, "wall_s": 90.0}
+        causes = {"nic": nic, "late_neighbours": late}
+        return Of(approach=approach, mean_s=mean, causes_s=causes, grid=(2, 1, 3), iterations=2, messages=1200, **ends)
+
+    ends = {f"speedup{end}_percent": saves for end in ("", "_low", "_high")}
+    row = Of(approach=MANY, vcis=2, eta=1.25, begin_s=begin_s, **ends)
+    of, bulk = MANY if key == "many" else Approach(EACH), Of(iteration_s=1e-3, begin_per_iteration_s=1e-4)
+    rows: Any = [(bulk, run(BULK, 5e-4, 2e-4, 1e-6)), (row, run(of, 4e-4, 1e-4, 2e-6))]
+    what: Any = Of(name="w", pattern="halo3d")
+    return simulation_view(what, Of(name="m"), rows, interrupted=interrupted)  # type: ignore[arg-type]
+
+
+def ported(saving: Any, promise: Any = None, computing_s: float = 0.0, exchanges: Any = ()) -> RenderableType:
+    def promised(x: Any) -> Promise | None:
+        return None if x is None else Promise(MANY, x, x - 0.02, x + 0.02, 3e-4, 1e-4)
+
+    def saved(value: float, low: float, high: float) -> Saving:
+        return Saving(value, low, high, 9, 0.0)
+
+    each = (
+        ComparedExchange(3e-4, 2.9e-4, saved(*of), promised(p[0] if p else None), name, says)
+        for name, says, of, *p in exchanges
+    )
+    whole, left = promised(promise), ("u (before)",)
+    return ported_view(Compared(2e-3, 1.9e-3, saved(*saving), whole, computing_s, tuple(each), left, ("odd",)), 0.01)
+
+
+def diagnosis(findings: Any) -> RenderableType:
+    of: Any = Of(profile="mpich-release@4.3", seconds=12.4, findings=[Finding(*f) for f in findings])
+    return diagnosis_view(of)
+
+
+def ping_pong(residuals: Any) -> RenderableType:
+    return residuals_view(Fit(ANY, tuple(Residual(*r) for r in residuals), len(residuals)), "m")
+
+
+def congestion(rows: Any) -> RenderableType:
+    return congestion_view([Beside(*row) for row in rows], "a torus")
+
+
+def step(exchanges: Any, notes: Any = (), everything: bool = False, chain: bool = False) -> RenderableType:
+    """Of 8 ms; in each exchange threads compute 1 ms, and the last one 1.2 ms."""
+    made = []
+    for name, takes_s, messages, more in exchanges:
+        pattern = more.pop("pattern", "pt2pt")
+        own = {"faces": (2048, 1024), "edges": (), "corner": 0, "lists": (), "said_whole": f"{pattern} on 2 ranks"}
+        at: Any = Of(name=pattern, **own)
+        times = np.array([[1e-3, 1.2e-3]] * 2)
+        made.append(Exchange(name, at, times, takes_s, messages=messages, routine=name.partition(":")[0], **more))
+    of = Step(tuple(made), 16, 4, 2, 100, 8e-3, 0.5, tuple(notes), chain=ANY if not chain else MANY)
+    return step_view(of, everything=everything)
+
+
+def captured(regions: int, notes: int, everything: bool = False) -> RenderableType:
+    some = tuple(RegionSummary(f"r{n}", 4, 8, 4e-2, 2e-2, 0.05 * n, tasks=n == 1) for n in range(regions))
+    said = tuple(f"note {n}" for n in range(notes))
+    return summary_view(RunSummary(2, 1, "", 0.2, 0.05, 12, 2.0**20, 1, some, said), everything=everything)
+
+
+def values() -> RenderableType:
+    one, two = SI(1e-6), SI(2e-6)
+    of: Any = [
+        ("barrier", Barrier(threads=(1, 8), time=(one, two), interval=0.1, source="measured", why="w")),
+        ("put", SizeCurve(sizes=(SI(8), SI(1024)), time=(one, two), interval=0.25, source="assumed", why="v")),
+        ("L", Value[Time](value=one, interval=(SI(9e-7), SI(1.1e-6)), source="literature", why="u")),
+    ]
+    machine: Any = Of(values=lambda: of)
+    return Text("\n".join(map(" | ".join, value_rows(machine))))
+
+
+@pytest.mark.parametrize(("name", "given"), [(name, of) for name, each in cases("screens").items() for of in each])
+def test_screens(name: str, given: dict[str, Any]) -> None:
+    said, stream = given.pop("said"), io.StringIO()
+    Console(file=stream, width=100, color_system=None, highlight=False).print(globals()[name](**given))
+    assert "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) == said.strip("\n")
