@@ -1,11 +1,16 @@
 """The form of the claims' files: what is refused, and how a value is held against what is expected."""
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from pready.model.approach.interfaces import MANY
 from pready.model.common.errors import PreadyError
 from pready.validate.claims import checks, judge
+from pready.validate.claims.answers.two_ranks import break_even
 from pready.validate.claims.checks import CHECKS, answer
 from pready.validate.claims.computed_once import Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
@@ -37,6 +42,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tolerance": None}, "claim gain expects 2.67 without a tolerance"),
     ({"tolerance": {"why": "no"}}, "tolerance: tolerance has no width; valid: one of absolute"),
     ({"expected": {"at_least": 2.0, "at_most": 1.0}}, "at_least ≤ at_most"),
+    ({"expected": {}}, "expected has no bound; valid: at_least, at_most or both"),
     ({"out_of_scope": "no"}, "claim gain is out of scope and has"),
     ({"arguments": GAIN | {"bandwidth": 25}}, r"x.toml: claim gain: bandwidth = 25 has no unit"),
     ({"over": {"threads": [1, "two"]}}, "claim gain: threads = 'two'"),
@@ -114,8 +120,30 @@ def test_sweeps_comparisons_and_reductions() -> None:
     assert swept(than={"threads": 4}, relation="difference")[0] == pytest.approx(8 / 5.5 - 4 / 1.5)
     # the last point that keeps 90 % of the highest, 2.67
     assert swept(reduce="last high") == [4]
+    claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4]}})
+    assert judge.interval(claim, SimpleNamespace(drawn=lambda: [Lab()])) is None  # type: ignore[arg-type]
     rising = {"over": {"delay_rate": ["1 us/MB", "2 us/MB"]}}
     assert swept(**rising, reduce="increases", expected=True, tolerance=None) == [True]
+
+
+def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "answer", lambda name, given, lab: str(given["threads"]))
+    assert judge.shown_values(swept()) == "8, 4, 16"
+    with pytest.raises(PreadyError, match="claim gain: '8' and '4' are not numbers; valid: no `than`"):
+        swept(than={"threads": 4})
+    with pytest.raises(PreadyError, match=r"claim gain: reduce = 'max' of \['8', '4', '16'\]; valid: numbers"):
+        swept(reduce="max")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "at"), [(1e5, 1e7, 1e5), (1.0, 1e7, 0.0), (3e6, 4e7, 3e6), (1e3, 1e5, math.inf)]
+)
+def test_break_even_is_where_the_range_of_the_buffer_or_the_next_begins(low: float, high: float, at: float) -> None:
+    def gains(_: Any, sizes: list[float]) -> Any:
+        return np.where((low <= np.array(sizes)) & (np.array(sizes) <= high), 1.1, 0.9)
+
+    of: Any = SimpleNamespace(workload=SimpleNamespace(buffer=1e6, n_partitions=4), gain_over_sizes=gains)
+    assert break_even(of, MANY.into(4)) == pytest.approx(at, rel=2e-3)
 
 
 @pytest.mark.parametrize(("source", "said"), [(None, "gain: no"), ("file", "file: no")])

@@ -35,7 +35,7 @@ from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.judgement import Saving
 from pready.validate.prove.performed import Performed
 from pready.validate.prove.session import Proof, prove
-from pready.validate.prove.site import Site
+from pready.validate.prove.site import Site, Told
 
 LINK = 25e6  # bytes per second
 
@@ -135,6 +135,8 @@ def test_part_is_what_the_library_makes_of_it() -> None:
     assert design.as_done_by(early, Approach(PART, 4, 2)) == Approach(PART, 4, 2)
     assert design.as_done_by(late, Approach(PART, 4, 2)) == Approach(PART_AM, 1, 2)
     assert design.as_done_by(late, Approach(MANY, 4)) == Approach(MANY, 4)
+    whole = design.as_done_by(LIBRARY_PROFILES["parastation"], Approach(PART, 4, 2))
+    assert (whole.interface.told_whole, str(design.way_of([whole], workload()))) == (True, "part-4-2")
 
 
 @pytest.mark.thorough
@@ -288,6 +290,9 @@ def test_sizes_become_whole_partitions() -> None:
     assert len(notes) == 2
     step_plan(as_performed(odd)[0], 1, 0)
     assert as_performed(step()) == (step(), [])
+    unequal, (note,) = as_performed(workload(threads=2, thread_shares=[3, 1], buffer="10 B"))
+    assert unequal.buffer == 12
+    assert note == "sizes were rounded up to whole bytes of 2 user partitions"
 
 
 def test_hosts_are_the_workload_s_nodes() -> None:
@@ -307,6 +312,46 @@ def test_ranks_of_a_node_need_the_path_within_it(tmp_path: Path) -> None:
     what, site = workload(ranks_per_node=2), Site("here", Launcher(("x",), ranks=4), BUILT)
     with pytest.raises(PreadyError, match="ranks_per_node without --machine"):
         prove(what, None, site, tmp_path, budget_s=1.0)
+
+
+def test_a_machine_is_calibrated_once(tmp_path: Path, monkeypatch: Patch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def measured(*_: Any, **given: Any) -> None:
+        asked.append(given)
+        given["on_point"](SimpleNamespace(done=1, total=2, left_s=3.0))
+
+    monkeypatch.setattr(session, "run_measurements", measured)
+    done = SimpleNamespace(described=SimpleNamespace(machine=machine()))
+    monkeypatch.setattr(session, "calibrate", lambda *_, **__: done)
+    monkeypatch.setattr(session, "provenance", lambda *_: "made by a test")
+    told: list[Told] = []
+    site = Site("here", Launcher(("x",), ranks=4), BUILT)
+    for what, folder, inside in ((workload(ranks_per_node=4), "one", True), (workload(threads=1), "own", False)):
+        on, again = (session._calibrated(what, site, tmp_path / folder, 60.0, 5, told.append) for _ in range(2))
+        assert (on.intra == on.inter, on.intra is None) == (inside, not inside)
+        assert again.bandwidth == pytest.approx(on.bandwidth)
+    assert [(a["threads"], a["budget_s"], a["seed"]) for a in asked] == [(4, 30.0, 5), (2, 30.0, 5)]
+    assert told == [Told("calibrating", 1, 2, 3.0)] * 2
+
+
+def test_ways_that_need_more_vcis_are_measured_apart(tmp_path: Path, monkeypatch: Patch) -> None:
+    asked: list[tuple[dict[str, str], float]] = []
+
+    def measured(points: Any, launcher: Launcher, *_: Any, **given: Any) -> Any:
+        asked.append((dict(launcher.environment), given["point_budget_s"]))
+        _[-1](SimpleNamespace(done=len(points), left_s=1.0))
+        failures = {str(p): "no route\nto host" for p in points if len(asked) > 1}
+        return SimpleNamespace(environment=f"key {len(asked)}", failures=failures)
+
+    monkeypatch.setattr(session, "measure", measured)
+    ways = [design.way_of([a], workload()) for a in (BULK, Approach(MANY, 4, 4), Approach(MANY, 4))]
+    told: list[Told] = []
+    site = Site("here", Launcher(("x",), ranks=4, environment={"A": "b"}), BUILT)
+    found = session._measure(ways, "p", site, tmp_path, 60.0, 5, 2.0, 4, told.append)
+    assert found == ({1: "key 1", 4: "key 2"}, {"many-4-4": "no route"})
+    assert asked == [({"A": "b"}, 0.6), ({"A": "b", session.VCIS: "4"}, 0.6)]
+    assert told == [Told("measuring", 8, 12, 1.0), Told("measuring", 12, 12, 1.0)]
 
 
 def launched(name: str, request: Request) -> list[str]:

@@ -291,9 +291,16 @@ def test_what_no_program_is_written_for(kind: str, key: str, language: str, said
 
 def test_a_program_has_one_interface() -> None:
     what = workload("faces, then a list")
-    ways = [BY_KEY["many"].into(2), BY_KEY["part"].into(2), BY_KEY["many"].into(2)]
+    ways = [BY_KEY["many"].into(4), BY_KEY["part"].into(2), BY_KEY["many"].into(2)]
     with pytest.raises(PreadyError, match="one interface, not many, part"):
         program(what, ways, LIBRARY_PROFILES["emulated"], 1)
+    for fields, said in (
+        ({"thread_grid": [2, 1, 1]}, "thread_grid has no program: its threads own a part of every buffer"),
+        ({"receive_partitions": 3, "consume": {"time": "1 us"}}, "4 messages do not divide 3 receive_partitions"),
+    ):
+        other = workload("halo").changed(faces=None, buffer="12 KiB", **fields)
+        with pytest.raises(PreadyError, match=said):
+            program(other, ways[:1], LIBRARY_PROFILES["emulated"], 1)
 
 
 def test_of_exchanges_that_are_advised_different_interfaces_the_best_for_all_is_written() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from pready.model.common.units import format_time
 from pready.validate.prove.judgement import Judgement, Saving
 
@@ -22,9 +20,8 @@ def between(low: float, high: float) -> str:
 
 
 def _saved(saving: Saving) -> str:
-    by, rounds = percent(abs(saving.value)), f"{saving.rounds} round{'s' * (saving.rounds != 1)}"
-    told = f" ({between(*saving.ends)} over {rounds})" if math.isfinite(saving.half) else ""
-    return f"saved {by} of an iteration{told}" if saving.value >= 0 else f"made an iteration {by} longer{told}"
+    by, told = percent(abs(saving.value)), f"({between(*saving.ends)} over {saving.rounds} rounds)"
+    return f"saved {by} of an iteration {told}" if saving.value >= 0 else f"made an iteration {by} longer {told}"
 
 
 def _more(rounds: int) -> str:
@@ -53,7 +50,7 @@ def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
         tells = (
             f"{_more(judged.rounds - judged.saving.rounds)} would tell: {more}"
             if judged.rounds is not None
-            else "more rounds would not tell: the saving is too close to that for this machine's noise"
+            else "More rounds would not tell: the saving is too close to that for this machine's noise"
         )
         less = " It is clearly less than predicted." if judged.saving.high < low else ""
         return f"Too noisy to judge: {measured}, {asked}.{less} {tells}."

@@ -49,16 +49,16 @@ def saving_of(iterations: Array, today: Array) -> Saving:
     Parameters
     ----------
     iterations, today
-        Shape (rounds,): seconds of an iteration. Round i of both ran next to each other, so slow drift cancels.
+        Shape (rounds,), at least 2: seconds of an iteration. Round i of both ran next to each other, so slow drift
+        cancels.
 
     Returns
     -------
-    The interval is that of Student's t over the rounds; one round alone tells nothing.
+    The interval is that of Student's t over the rounds.
     """
     each = np.asarray(1 - iterations / today)
-    n, value = len(each), float(each.mean())
-    deviation = float(each.std(ddof=1)) if n > 1 else float("inf")
-    half = _factor(n) * deviation if n > 1 else float("inf")
+    n, value, deviation = len(each), float(each.mean()), float(each.std(ddof=1))
+    half = _factor(n) * deviation
     return Saving(value, value - half, value + half, n, deviation)
 
 

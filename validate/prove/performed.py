@@ -29,9 +29,6 @@ class Performed:
         Of a step with several, each by itself.
     ranks_here, cores
         Of the first rank's host.
-    ready
-        Shape (rounds, iterations, ranks, steps, user partitions): when each was ready, seconds after its step began, of
-        bulk; threads that share cores are ready later than planned. None: not known.
     """
 
     times: Array
@@ -40,7 +37,6 @@ class Performed:
     exchanges: tuple[Performed, ...] = ()
     ranks_here: int = 1
     cores: int = 1
-    ready: Array | None = None
 
     @cached_property
     def _counted(self) -> Array:
@@ -64,16 +60,6 @@ class Performed:
         return float(np.median(self._counted[..., 1].mean(axis=2))) / self.steps
 
     @property
-    def trace(self) -> Array | None:
-        """Shape (rows, user partitions): `ready` of what counts, a row per step, from one rank after the other."""
-        if self.ready is None:
-            return None
-        rows = np.moveaxis(self.ready[:, self.first :], 2, 3)  # rounds, iterations, steps, ranks, partitions
-        rows = rows.reshape(-1, *rows.shape[3:])
-        each = np.arange(len(rows))
-        return np.asarray(rows[each, each % rows.shape[1]])
-
-    @property
     def spread(self) -> float:
         """Half the range of the rounds over their median."""
         centres = self.communication_s
@@ -83,28 +69,18 @@ class Performed:
 def of_records(records: list[dict[str, Any]], first: int, steps: int, exchanges: int = 1) -> Performed:
     """The rounds of one way, of so many exchanges in an iteration."""
     rows = np.stack([np.array(r["lists"]["ranks_s"]) for r in records])
-    moments = int(records[0].get("derived", {}).get("moments", 0))
-    ranks = rows.shape[2] // (3 + (2 * exchanges if exchanges > 1 else moments))
+    ranks = rows.shape[2] // (3 + 2 * exchanges * (exchanges > 1))
     times = rows[:, :, : 3 * ranks].reshape(*rows.shape[:2], ranks, 3)
-    here = _cores(records)
+    derived = records[0].get("derived", {})
+    ranks_here, cores = (int(derived.get(name, 1)) for name in ("ranks_here", "cores"))
     if exchanges == 1:
-        ready = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, steps, -1) if moments else None
-        return Performed(times, first, steps, ready=ready, **here)
+        return Performed(times, first, steps, (), ranks_here, cores)
     each = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, exchanges, 2)
     ends = each[..., 1]
     begins = np.concatenate([times[..., :1], ends[..., :-1]], axis=-1)
     parts = np.stack([begins, each[..., 0], ends], axis=-1)
     each_by_itself = tuple(Performed(parts[..., e, :], first, 1) for e in range(exchanges))
-    return Performed(times, first, steps, each_by_itself, **here)
-
-
-def _cores(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """Do ranks and threads share cores, and how long did they wait for one?"""
-    every = [r.get("derived", {}) for r in records]
-    return {
-        "ranks_here": int(every[0].get("ranks_here", 1)),
-        "cores": int(every[0].get("cores", 1)),
-    }
+    return Performed(times, first, steps, each_by_itself, ranks_here, cores)
 
 
 def performed_in(

@@ -6,8 +6,7 @@
  *
  * lists.ranks_s, a row per iteration: for each rank when it began, how long it computed, and when it ended; in seconds
  * on that rank's clock since all ranks began together. Then, where there are several exchanges, for each rank how long
- * it computed in each of them, and when it ended it; of bulk alone, for each rank when each user partition was ready in
- * each phase, in seconds after that began (`moments` of them).
+ * it computed in each of them, and when it ended it.
  *
  * Before the timed iterations and after them one is checked: every byte of every buffer, and where threads work
  * on what comes, of each user partition as soon as it is said to be there.
@@ -155,17 +154,10 @@ static Wrong check(const Exchanges *step)
 
 /* ---- all iterations --------------------------------------------------------------------------------------------- */
 
-/* Of one rank and iteration of bulk, which is what an application knows before it is ported; 0 of other ways. */
-static size_t moments(const Exchanges *step)
-{
-    const Exchange *e = step->each;
-    return step->count == 1 && e->way->ready == NULL ? (size_t)e->phases * (size_t)e->partitions : 0;
-}
-
-/* Of one rank and iteration, FIELDS for the whole, then as many as these for each of several exchanges, or moments. */
+/* Of one rank and iteration, FIELDS for the whole, then as many as these for each of several exchanges. */
 static size_t fields(const Exchanges *step)
 {
-    return FIELDS + (step->count > 1 ? (size_t)step->count * FIELDS_OF_EACH : moments(step));
+    return FIELDS + (step->count > 1 ? (size_t)step->count * FIELDS_OF_EACH : 0);
 }
 
 /* `all` is [rank][iteration][field]. */
@@ -187,7 +179,6 @@ static void record(Run *run, const Exchanges *step, const double *all)
     Samples samples = {.count = (long)n, .quantities = 2, .inner = 1};
     samples.values[0] = iteration;
     samples.values[1] = communication;
-    run_derive(run, "moments", (double)moments(step));
     run_list(run, "ranks_s", rows, (long)n, (long)(ranks * width));
     record_samples(run, &samples);
 }
@@ -206,7 +197,6 @@ static void time_one(const Exchanges *step, long i, double zero, double *into)
             *each++ = into[2];
         }
     }
-    memcpy(each, step->each->moments, moments(step) * sizeof *each);
 }
 
 /* Rank 0 gets every rank's times, [rank][iteration][field]; the others NULL. */

@@ -252,13 +252,7 @@ def test_every_way_performs_it_and_every_byte_is_right(
         assert record["derived"]["naps"] in (0, 1)
         assert record["derived"]["naps"] or record["derived"]["cores"] >= RANKS  # ranks that share cores nap
         rows = np.array(record["lists"]["ranks_s"])
-        begun, computed, ended = np.moveaxis(rows[:, : 3 * RANKS].reshape(iterations, RANKS, 3), 2, 0)
-        bulk = record["parameters"]["approach"] in AS_TODAY
-        assert (record["derived"]["moments"] > 0) == bulk
-        if bulk:  # when each partition was ready
-            ready = rows[:, 3 * RANKS :].reshape(iterations, RANKS, len(plan.phases), -1)
-            np.testing.assert_allclose(ready.max(axis=3).sum(axis=2), computed, rtol=1e-6)
-            assert ready.shape[3] == plan.ready.shape[3]
+        begun, computed, ended = np.moveaxis(rows.reshape(iterations, RANKS, 3), 2, 0)
         late = 1e-3 * len(plan.phases)  # one partition of every exchange is late by 1 ms
         assert (computed >= late).all()
         assert (ended - begun >= computed).all()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from pready.model.common import units
-from pready.model.common.errors import PreadyError
 from pready.model.equations import gain_numpy, metrics
 from pready.model.equations.closed_form import closed_form
 from pready.model.toml.provenance import Strict
@@ -63,8 +62,6 @@ def delay_rate(a: Rate, lab: Lab) -> float:
 
 def gain(a: Gain, lab: Lab) -> float:
     """η of Eq. 4."""
-    if (a.delay_rate is None) == (a.compute is None):
-        raise PreadyError("gain needs one of delay_rate and compute", valid="exactly one")
     rate = a.delay_rate
     if a.compute is not None:
         rate = float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.epsilon, a.delta))

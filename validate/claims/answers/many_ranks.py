@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from pready.model.approach.interfaces import SINGLE, Approach
-from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import layout
 from pready.model.engine.messages import mapped
 from pready.model.engine.pattern import pattern
@@ -82,16 +81,13 @@ def _run(a: Run, lab: Lab, approach: Approach | None = None) -> Simulation:
     """With an approach of all exchanges; absent: the claim's."""
     given: dict[str, Any] = {n: getattr(a, n) for n in ("grid", "blocks", "thread_grid") if getattr(a, n) is not None}
     if a.workload.exchanges is not None:
-        if given or a.ring is not None:
-            raise PreadyError(f"{', '.join(given) or 'ring'} of several exchanges", valid="their own")
         ways = [approach or a.approach.of(w) for w in a.workload.parts]
         return lab.step(a.machine, a.workload, ways, a.iterations)
     options: dict[str, Any] = {"blocks": 1}
     if a.ring is None:
         options |= layout(a.workload).options | given
     else:
-        if a.grid is None:
-            raise PreadyError(f"ring = {a.ring} without a grid", valid="the number of ranks, as grid")
+        assert a.grid is not None
         options |= given | {"neighbours": _ring(a.grid[0], a.ring)}
     return lab.simulation(a.machine, a.workload, approach or a.approach.of(a.workload), a.iterations, **options)
 

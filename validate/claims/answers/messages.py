@@ -12,7 +12,7 @@ from pydantic import Field
 
 from pready.model.approach.interfaces import BY_KEY, SINGLE, Approach
 from pready.model.common import units
-from pready.model.common.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import polled
 from pready.model.toml.provenance import Strict
@@ -178,8 +178,6 @@ def _shape(threads: int, per_thread: int, buffer: float) -> dict[str, Any]:
 
 
 def _approach(interface: str, messages: int) -> Approach:
-    if interface not in BY_KEY:
-        raise PreadyError(f"interface = {shown(interface)} is unknown", valid=", ".join(BY_KEY))
     return BY_KEY[interface].into(messages)
 
 

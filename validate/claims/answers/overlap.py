@@ -60,7 +60,5 @@ def operations_until_the_handshake_pays(a: Handshake, lab: Lab) -> float:
     saved = _left_over(exchange, Approach(SINGLE), a.compute) - _left_over(
         exchange, Approach(PERSISTENT_MATCHED), a.compute
     )
-    if saved <= 0:
-        return float("inf")
     extra = 2 * float(exchange.costs(Approach(SINGLE)).control)
     return 1.0 + math.ceil(extra / saved)
