@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tables import table_of
 
 from pready.validate.prove.decision import decision, why
 from pready.validate.prove.judgement import Finding, Judgement, judge, rounds_to_tell, saving_of
@@ -41,23 +42,7 @@ def test_findings(savings: tuple[float, ...], finding: Finding) -> None:
     assert judged.contradicted == (finding == "not kept")
 
 
-@pytest.mark.parametrize(
-    ("savings", "said"),
-    [
-        ((0.017, 0.097, 0.037, 0.077), "Too noisy to judge: many saved 5.7 % of an iteration (-0.1 to 11.5 % over 4 rounds)"
-         "; 10.0 % predicted (8.0 to 12.0 %), 1 % is asked for. 1 more round would tell: --rounds N."),
-        ((-0.01, 0.05, 0.01, 0.03), "Too noisy to judge: many saved 2.0 % of an iteration (-2.1 to 6.1 % over 4 rounds)"
-         "; 10.0 % predicted (8.0 to 12.0 %), 1 % is asked for. It is clearly less than predicted. "
-         "25 more rounds would tell: --rounds N."),
-        ((0.11, -0.09, 0.03, -0.01), "Too noisy to judge: many saved 1.0 % of an iteration (-12.2 to 14.2 % over 4 "
-         "rounds); 10.0 % predicted (8.0 to 12.0 %), 1 % is asked for. More rounds would not tell: the saving is too "
-         "close to that for this machine's noise."),
-        ((0.0099, 0.0101, 0.01, 0.01), "Undecided: many saved 1.0 % of an iteration (1.0 to 1.0 % over 4 rounds); "
-         "10.0 % predicted (8.0 to 12.0 %); as much as is asked for, 1 %."),
-        ((-0.02, -0.03, -0.04, -0.03), "Do not port: many made an iteration 3.0 % longer (1.7 to 4.3 % over 4 rounds); "
-         "10.0 % predicted (8.0 to 12.0 %); 1 % is asked for. The prediction said port: it is wrong here."),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("savings", "said"), table_of("validate/decisions")["decisions"])
 def test_a_decision_says_what_was_measured_predicted_and_asked_for(savings: tuple[float, ...], said: str) -> None:
     assert decision("many", rounds(*savings), None, "--rounds N") == said
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from claimed import claimed
 from refresh import TRUST, trust_numbers, with_numbers
+from tables import table_of
 
 from pready.model.common.arrays import Array
 from pready.model.equations import gain_numpy
@@ -63,34 +64,9 @@ def test_a_claim_is_weak_if_no_wrong_machine_turns_it(claim: str, weak: bool) ->
     assert results()[claim].weak == weak
 
 
-# Where the papers contradict themselves: shared notes on the papers, and zambre2021's corner term.
-CONTRADICTIONS = {
-    # Eq. 4 as printed: 64 / max(64 - 1000e-12 * 8 * 25e9, 1) = 64
-    "gillis2023/eta-theta8-gamma1000": ("ok", ["off"]),
-    # 25 GB/s gives 1.05035, 1.07912, 1.09787
-    "gillis2023/stencil-eta1": ("ok", ["off"]),
-    "gillis2023/stencil-eta2": ("ok", ["off"]),
-    "gillis2023/stencil-eta8": ("ok", ["off"]),
-    # 4^3 - 3^3 = 37 threads per corner, not 47: 808 - 8 * 10 = 728
-    "zambre2021/communicators-27": ("ok", ["off"]),
-    "zambre2021/communicators-per-endpoint": ("ok", ["off"]),
-    "zambre2021/contexts-exceeded": ("ok", ["off"]),
-    # 2^22 ns is 4.19 ms, 2^26 ns 67.1 ms
-    "marts2024/compute-time": ("off", ["ok"]),
-    # and the slowdowns that the paper measured need 4.19 ms
-    "marts2024/manzano-p2p-7-lag-32-worst": ("ok", ["off"]),
-    "marts2024/manzano-p2p-7-nor-32-worst": ("ok", ["off"]),
-    "marts2024/mutrino-p2p-27-nor-worst": ("ok", ["off"]),
-    # the abstract's 52.97 and the 59.509 of IV.D: neither without Manzano's cache
-    "marts2024/best-of-all": ("off", ["off"]),
-    # nothing progresses by itself, or a thread does
-    "jammer2022/reduction-95": ("off", ["off"]),
-}
-
-
 def test_contradictions_show_both_readings() -> None:
-    found = {i: (r.status, [x.status for x in r.readings]) for i, r in results().items() if r.readings}
-    assert found == CONTRADICTIONS
+    found = {i: [r.status, [x.status for x in r.readings]] for i, r in results().items() if r.readings}
+    assert found == table_of("validate/contradictions")
     counted = results()["zambre2021/communicators-27"].readings[0]
     assert counted.got == 728
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from mpi_home import home_of
 from real_mpi import LIBRARIES
+from tables import table_of
 
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.cli import main
@@ -27,95 +28,21 @@ from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
 from pready.validate.prove.source import program
 
-KINDS: dict[str, dict[str, Any]] = {
-    "halo": {"pattern": "halo3d", "grid": [2, 2], "buffer": None, "faces": ["8 KiB", "4 KiB", "1 KiB"]},
-    "open halo of edges": {
-        "pattern": "halo3d26", "grid": [2, 2], "boundaries": "open", "edge": "1 KiB", "corner": "512 B"
-    },
-    "sweep": {"pattern": "sweep3d", "grid": [2, 2], "blocks": 2},
-    "list": {"pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0, 2]]},
-    "pairs": {"pattern": "pt2pt", "grid": [4], "both_ways": True},
-    "unequal": {"pattern": "halo3d", "grid": [2, 2], "thread_shares": [3, 1]},
-    "worked on": {"pattern": "halo3d", "grid": [2, 2], "consume": {"time": "100 us"}},
-    "unequal, worked on by three": {
-        "pattern": "pt2pt", "grid": [4], "both_ways": True, "thread_shares": [1, 3],
-        "consume": {"per_byte": "50 ns/B", "threads": 3},
-    },
-    "received in eight": {"pattern": "halo3d", "grid": [2, 2], "receive_partitions": 8},
-    "received in eight, worked on": {
-        "pattern": "pt2pt", "grid": [4], "both_ways": True, "receive_partitions": 8, "consume": {"time": "50 us"}
-    },
-    "as many sent as received": {
-        "pattern": "halo3d", "grid": [2, 2], "partitions_per_thread": 4, "receive_partitions": 4,
-        "consume": {"time": "50 us"},
-    },
-    "all of these in a step": {
-        "buffer": None, "pattern": "halo3d", "grid": [2, 2], "arrivals": {"model": "none"}, "exchanges": [
-            {"buffer": "6 KiB", "consume": {"time": "50 us"}, "receive_partitions": 12},
-            {"buffer": "4 KiB", "partitions_per_thread": 4},
-        ],
-    },
-    "unequal in a step": {
-        "buffer": None, "pattern": "halo3d", "grid": [2, 2], "arrivals": {"model": "none"}, "exchanges": [
-            {"buffer": "6 KiB", "thread_shares": [2, 1], "consume": {"time": "50 us"}},
-            {"buffer": "4 KiB", "partitions_per_thread": 4},
-        ],
-    },
-    "faces, then a list": {
-        "buffer": None, "pattern": "halo3d", "grid": [2, 2], "arrivals": {"model": "none"}, "exchanges": [
-            {"faces": ["8 KiB", "4 KiB", "1 KiB"], "arrivals": {"model": "laggard", "delay": "1 ms"}},
-            {"pattern": "neighbours", "neighbour_list": [[1], [2], [3], [0, 2]], "buffer": "2 KiB",
-             "partitions_per_thread": 4},
-            {"boundaries": "open", "buffer": "1 KiB"},
-        ],
-    },
-}  # fmt: skip
+PROGRAMS = table_of("validate/programs")
+KINDS: dict[str, dict[str, Any]] = PROGRAMS["kinds"]
 BEYOND = [k for k, f in KINDS.items() if any(n in str(f) for n in ("thread_shares", "consume", "receive_partitions"))]
 """Unequal parts, other partitions at the receiver, and work on what comes."""
 ALONE = [kind for kind in BEYOND if "step" not in kind]
 UNEQUAL = [kind for kind, fields in KINDS.items() if "thread_shares" in str(fields)]
 """Partitioned calls know one size of a partition."""
-WAYS = {
-    **{"persistent": 1, "part": 4, "many": 2},
-    **{f"rma-{how}-{sync}": 4 for how in ("single", "many") for sync in ("active", "passive")},
-    "many-joined": 2,
-}
-"""Messages of a buffer, by interface."""
-BOTH, MPICH, OPENMPI = ("mpich", "openmpi"), ("mpich",), ("openmpi",)
-CASES = [
-    # Every interface with each library. The rest of a program asks nothing new of a library, but of partitioned calls,
-    # which fail in ways of their own: with other partitions at the receiver, and where some ranks have no neighbour.
-    *(("halo", key, messages, BOTH) for key, messages in WAYS.items() if key != "many"),
-    ("halo", "many", 2, OPENMPI),
-    ("faces, then a list", "many-joined", 2, OPENMPI),
-    ("faces, then a list", "rma-single-active", 2, MPICH),
-    ("faces, then a list", "rma-single-passive", 2, OPENMPI),
-    ("faces, then a list", "rma-many-active", 2, OPENMPI),
-    ("faces, then a list", "rma-many-passive", 2, MPICH),
-    ("sweep", "part", 4, BOTH),
-    ("sweep", "rma-single-passive", 4, OPENMPI),
-    ("sweep", "rma-many-active", 4, MPICH),
-    ("unequal", "persistent", 1, OPENMPI),
-    ("unequal", "many-joined", 2, MPICH),
-    ("unequal", "rma-single-passive", 4, MPICH),
-    ("worked on", "persistent", 1, MPICH),
-    ("worked on", "part", 4, BOTH),
-    ("worked on", "many-joined", 2, OPENMPI),
-    ("worked on", "rma-many-active", 4, MPICH),
-    ("worked on", "rma-single-passive", 4, OPENMPI),
-    ("unequal, worked on by three", "rma-many-active", 4, OPENMPI),
-    ("received in eight", "part", 4, MPICH),
-    ("received in eight", "part", 2, OPENMPI),
-    ("received in eight, worked on", "part", 4, MPICH),
-    ("as many sent as received", "part", 4, OPENMPI),
-    ("all of these in a step", "part", 2, MPICH),
-    ("unequal in a step", "rma-single-active", 4, MPICH),
-]
+BOTH = ("mpich", "openmpi")
 STRICT = "-O2 -Wall -Wextra -Wpedantic -Werror"
 
 
 def workload(kind: str) -> Workload:
-    told = {"name": kind, "threads": 2, "partitions_per_thread": 2, "buffer": "4 KiB"}
+    told: dict[str, Any] = {"name": kind, "threads": 2, "partitions_per_thread": 2}
+    if not {"faces", "exchanges"} & {*KINDS[kind]}:
+        told["buffer"] = "4 KiB"
     return validated(Workload, {"arrivals": {"model": "laggard", "delay": "1 ms"}, **told, **KINDS[kind]}, kind)
 
 
@@ -153,7 +80,8 @@ def is_right(done: subprocess.CompletedProcess[str]) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("kind", "key", "messages", "library"), [(*case, library) for *case, libraries in CASES for library in libraries]
+    ("kind", "key", "messages", "library"),
+    [(*case, library) for *case, libraries in PROGRAMS["cases"] for library in libraries],
 )
 def test_it_runs_and_every_byte_is_right(kind: str, key: str, messages: int, library: str, tmp_path: Path) -> None:
     is_right(compiled(written(tmp_path, kind, key, messages), library, 3))
@@ -272,18 +200,7 @@ def test_python_runs_and_every_byte_is_right(kind: str, key: str, messages: int,
     is_right(ran(command, folder, MPI4PY_MPIABI=library, LD_LIBRARY_PATH=str(home / "lib")))
 
 
-@pytest.mark.parametrize(
-    ("kind", "key", "language", "said"),
-    [
-        ("halo", "single", "c", "'single' has no program in C.*rma-many-passive"),
-        ("halo", "persistent-matched", "c", "'persistent-matched' has no program in C"),
-        ("halo", "rma-single-active", "fortran", "no program in Fortran.*persistent, many, many-joined, part"),
-        ("halo", "many", "python", "'many' has no program in Python.*persistent, part"),
-        ("unequal", "part", "c", "'part' with thread_shares: MPI_Psend_init has partitions of one size"),
-        ("sweep", "many", "fortran", "sweep3d.*has no program in Fortran.*--source c"),
-        ("faces, then a list", "part", "python", "several exchanges has no program in Python"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "key", "language", "said"), PROGRAMS["refused"])
 def test_what_no_program_is_written_for(kind: str, key: str, language: str, said: str) -> None:
     with pytest.raises(PreadyError, match=said):
         written_for(kind, key, 4, language)

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from tables import table_of
 
-from pready.model.approach.interfaces import BY_KEY, MANY, PART_AM, SYNCHRONISATION, Approach
+from pready.model.approach.interfaces import BY_KEY, MANY, PART_AM, Approach
 from pready.model.approach.libraries import LIBRARIES, Fact, library, mpich_6314_messages
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
@@ -45,24 +46,7 @@ def test_communicators_are_for_whom_the_model_gives_them_to(
     assert ("mod" in whose) == (lanes > vcis)  # somebody shares
 
 
-@pytest.mark.parametrize(
-    ("name", "sent", "said"),
-    [
-        ("mpich-6314", ("part", 4), "MPIR_CVAR_PART_AGGR_SIZE=16384"),
-        ("mpich-6314", ("part", 16), "MPIR_CVAR_PART_AGGR_SIZE=0"),
-        ("openmpi-13039", ("part", 4), "--mca part_persist_min_message_size 16384"),
-        ("mpipcl", ("part", 4), "Info PMODE=HARD and SET=4, at sender and receiver"),
-        ("openmpi-persist", ("part", 8), "MPI_Psend_init with 8 partitions (the library sends one message for each)"),
-        ("mpich-release", ("part-am",), "MPI_Psend_init with 16 partitions (how it sends them is the library's)"),
-        ("emulated", ("rma-many-passive", 4, 4), f"4 MPI_Put per buffer; {SYNCHRONISATION['passive']}\n"
-         "MPIR_CVAR_CH4_NUM_VCIS=4\n4 windows, one per message"),
-        ("emulated", ("single",), "each neighbour's data packed into one message"),
-        ("emulated", ("persistent",), "MPI_Send_init and MPI_Recv_init before the loop, MPI_Start in it"),
-        ("emulated", ("many",), "1 persistent send per neighbour"),
-        ("emulated", ("many-joined", 4), "4 persistent sends per neighbour (one thread waits)"),
-        ("emulated", ("several", 4), "4 messages per neighbour (one thread waits)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "sent", "said"), table_of("model/settings")["settings"])
 def test_a_library_is_told_in_its_own_words(name: str, sent: Any, said: str) -> None:
     """64 KiB of 8 threads with 2 partitions each."""
     key, *counts = sent

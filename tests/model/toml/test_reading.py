@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
@@ -17,7 +18,6 @@ from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 
 MELUXINA = machine.profiles()["meluxina"].read_text(encoding="utf-8")
-NORMAL, IN_PARTS = "[arrivals]\nmodel = 'normal by thread'\n", "[arrivals]\nmodel = 'normal by partition'\n"
 EXAMPLE = 'threads = 8\npartitions_per_thread = 4\nbuffer = "1 MiB"\n'
 
 
@@ -44,10 +44,6 @@ def test_meluxina_is_what_the_paper_says() -> None:
     assert machine.load("bebop").contexts.value == 160  # zambre2021 5.3
 
 
-ABOUT = 'source = "assumed", why = "test", '
-MIXED = 'candidates = [{ at = "1 KiB", weight = 0.5 }, { at = "2 KiB", weight = 0.4 }] }'
-
-
 def said(read: Any) -> str:
     with pytest.raises(PreadyError) as caught:
         read()
@@ -56,45 +52,11 @@ def said(read: Any) -> str:
     return text
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ("threads = 8.5", "threads = 8.5; valid: an integer"),
-        ("buffer = 1048576", "buffer = 1048576 has no unit"),
-        ('buffer = "1 MiB/s"', "buffer = '1 MiB/s' has a unit that does not fit"),
-        ('buffer = "nan B"', "buffer = 'nan B' is not finite"),
-        ('buffer = "0 B"', "buffer = '0 B' is not greater than 0; valid: greater than 0, such as \"1 MiB\""),
-        ("[compute]\ntime = '-1 us'", "compute.time = '-1 us' is not at least 0; valid: at least 0, such as \"1.2"),
-        ("[arrivals]\nspread = 0.1", "arrivals.model is missing; valid: the kind of model, such as model = 'laggard'"),
-        ("threads = " + 4301 * "1", "is not TOML: Exceeds the limit"),
-        ('folder = "/tmp"', "folder is not a field; valid: format"),
-        ('buffer = "1000 B"', "is not divided by 8 × 4 = 32 user partitions; valid: a multiple of 32 B, such as 992 B"),
-        ("thread = 8", 'thread is not a field (did you mean "threads"?); valid: format, name, description, threads'),
-        ("transport_partitions = [3]", "transport_partitions = 3 does not divide 32 user partitions; valid: 1, 2, 4"),
-        ('pattern = "halo3"', "pattern = 'halo3' (did you mean \"halo3d\"?); valid: 'pt2pt', 'halo3d'"),
-        ("[arrivals]\nmodel = 'lagard'", "arrivals.model = 'lagard' (did you mean \"laggard\"?); valid: 'none'"),
-        ('pattern = "ring"', "pattern = 'ring'; valid: 'pt2pt', 'halo3d'"),
-        ("neighbours = 3", "neighbours = 3 with pattern = 'pt2pt'"),
-        ('pattern = "neighbours"', "neighbours = None with pattern = 'neighbours'; valid: either neighbours, a count"),
-        ("neighbour_list = [[1], [0]]", "neighbour_list = ((1,), (0,)) with pattern = 'pt2pt'"),
-        ('pattern = "neighbours"\nneighbour_list = [[], []]', "neighbour_list is empty"),
-        ('pattern = "neighbours"\nneighbour_list = "absent.txt"', "neighbour_list = 'absent.txt': no such file"),
-        ('boundaries = "open"', "boundaries = 'open' with pattern = 'pt2pt'; valid: pattern 'halo3d' or 'halo3d26'"),
-        ('pattern = "halo3d26"\ncorner = "0.5 B"', "corner = 0.5 B; valid: whole bytes"),
-        ('pattern = "halo3d"\nthread_grid = [2, 2, 3]', "thread_grid = [2, 2, 3] has 12 threads; valid: 8"),
-        ("thread_grid = [2, 2, 2]", "thread_grid = (2, 2, 2) with pattern = 'pt2pt'"),
-        ("[compute]\narithmetic_intensity = 5.0", "compute.communication_intensity is missing"),
-        ("[arrivals]\nmodel = 'laggard'", "'laggard' has no spread; valid: one of spread, late_by, delay, delay_rate"),
-        ("[arrivals]\nmodel = 'laggard'\nlate_by = -0.1", "arrivals.late_by = -0.1 is no share; valid: 0 % to 1000 %"),
-        (NORMAL + "spread = 5", 'arrivals.spread = 5 is 500 %; valid: "5 %" or 0.05'),
-        (NORMAL + "spread = '5'", "arrivals.spread = '5' is 500 %; valid: \"5 %\" or 0.05"),
-        (NORMAL + "spread = '1 %'\nsd = '1 us'", "has spread and sd; valid: one of spread, sd"),
-        (IN_PARTS + "delta = '1 %'", "'normal by partition' has no spread; valid: one of spread, epsilon"),
-        (IN_PARTS + "spread = '1 %'\ndelta = '1 %'", "delta = 0.01 without epsilon"),
-        ("[arrivals]\nmodel = 'laggard'\nlate_by = 0.1", "scales with the compute time, which is 0"),
-        ("threads = 999999\npartitions_per_thread = 999999", "buffer"),
-    ],
-)  # fmt: skip
+REFUSED = table_of("model/refused")
+ENDLESS = ["threads = " + 4301 * "1", "is not TOML: Exceeds the limit"]
+
+
+@pytest.mark.parametrize(("change", "expected"), [*REFUSED["workloads"], ENDLESS])
 def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
     changed = {line.split(" ")[0] for line in change.splitlines()}
     kept = [line for line in EXAMPLE.splitlines() if line.split(" ")[0] not in changed]
@@ -105,32 +67,7 @@ def test_bad_workloads(tmp_path: Path, change: str, expected: str) -> None:
     assert text.startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"),
-    [
-        ("format = 1", "format = 2", "format = 2; valid: 1"),
-        ('protocol = "short"', 'protocol = "eager"', "inter.segments[0].protocol = 'eager'; valid: 'short', 'bcopy'"),
-        ('protocol = "short"', 'protocol = "rendezvous"', "handshake = None; valid: a handshake for rendezvous, non"),
-        ('"1.15 us", interval = ["920 ns"', '"0 us", interval = ["0 us"', "handshake = 0.0; valid: greater than 0"),
-        ('"40 us/MB", interval = ["40', '"0 us/MB", interval = ["0', "G = 0.0; valid: greater than 0"),
-        ("O_s", "G_link", "G_link = 4.2e-10 s/B is slower than one message alone; valid: at most G = 4e-11 s/B"),
-        ("O_s = { v", f'progress = {{ {ABOUT}value = "thread" }}\nO_s = {{ v', "protocol = 'short'; valid: only"),
-        ('from = "2048 B"', f'from = "2048 B"\nbegins = {{ {ABOUT}value = "1 KiB" }}', "begins = 1024 B; valid: the s"),
-        ('from = "2048 B"', f'from = "2048 B"\nbegins = {{ {ABOUT}value = "2 KiB", {MIXED}', "weights of 0.9; valid: "),
-        ("threads = [1, 2,", "threads = [1, 3, 2,", "barrier time has 8 values for 9 thread counts; valid: as many, a"),
-        ("threads = [1, 2,", "threads = [2, 1,", "threads = [2, 1, 4, 8, 16, 32, 64, 128]; valid: increasing, from 1"),
-        ('"100 ns", "200', '"300 ns", "200', "time = 0 ns, 300 ns, 200 ns, 500 ns, 1.1 us, 2 us, 3 us, 4.5 us; va"),
-        ('from = "2048 B"', 'from = "0 B"', "inter: segments start at"),
-        ('value = "25 GB/s", source', 'value = "25 GB/s", sources', "inter.link_bandwidth.sources is not a field"),
-        ('value = "25 GB/s"', 'value = "9 GB/s"', "beats the link bandwidth"),
-        ('"0 ns", "84 ns"', '"1 ns", "84 ns"', "threads.contention: time = 1e-09 s for one thread; valid: 0 s: no"),
-        ("[matching]", "[matchings]", 'matchings is not a field (did you mean "matching"?); valid: format'),
-        ("[threads.barrier]", "[threads]\npready = 1\n[threads.barrier]", "threads.pready is not a field; valid: bar"),
-        ('interval = ["1.06 us", "1.17 us"]', 'interval = ["1.15 us", "1.17 us"]', "does not hold the value"),
-        ('why = "UCX matches by hash"', 'why = ""', "matching.base.why = ''"),
-        ('copy_hot = { value = "20 GB/s"', "copy_hot = { value = 20.0", "memory.copy_hot.value = 20.0 has no unit"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "expected"), REFUSED["machines"])
 def test_bad_machines(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert old in MELUXINA
     path = tmp_path / "m.toml"

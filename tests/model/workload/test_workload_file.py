@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tables import table_of
 
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import layout, unable
@@ -157,41 +158,17 @@ def test_nodes(tmp_path: Path) -> None:
     assert loaded(tmp_path, HALO + one + "ranks_per_node = 1\n").ranks_of_a_node is None
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (HALO + 'faces = ["2 MiB", "512 KiB"]', "faces = ['2 MiB', '512 KiB']; valid: 3 values"),
-        (HALO + 'buffer = "1 MiB"\n' + FACES, "buffer = 1.04858e+06 B beside faces; valid: faces alone"),
-        (LISTED + "neighbours = 2\n" + FACES, "faces = (2097152.0, 524288.0, 8.0) with pattern = 'neighbours'"),
-        (STENCIL + FACES, "say nothing of edges and corners; valid: edges and corner beside them"),
-        (HALO + FACES + 'edges = ["1 B", "1 B", "1 B"]', "edges = (1.0, 1.0, 1.0) with pattern = 'halo3d'; valid"),
-        (STENCIL + 'buffer = "8 B"\nedge = "8 B"\nedges = ["1 B", "1 B", "1 B"]', "edge beside edges; valid: edge, of"),
-        (HALO + FACES + "both_ways = true", "both_ways = True with pattern = 'halo3d'; valid: pattern 'pt2pt'"),
-        (HALO + FACES + "ranks_per_node = 5", "ranks_per_node = 5 does not divide 32 ranks; valid: a divisor of 32"),
-        (HALO + FACES + "node_grid = [2, 3]", "node_grid[1] = 3 does not divide 4 ranks along that axis"),
-        (HALO + FACES + "ranks_per_node = 8\nnode_grid = [2, 2]", "node_grid = [2, 2] has 4 ranks; valid: 8"),
-        (HALO + FACES + 'ranks_per_node = 8\npath = "intra"', "path = 'intra' beside ranks of several nodes"),
-        (LISTED + 'buffer = "8 B"\nneighbour_list = [[1], [0]]\nnode_grid = [2]', "'neighbours' and no grid"),
-        (LISTED + "neighbour_list = [[{ to = 1 }], [0]]", "neighbour_list[0][0].size is missing"),
-        (LISTED + "neighbour_list = [[1], [0]]", "buffer is missing"),
-        (LISTED + 'buffer = "8 B"\nneighbour_list = [[{ to = 1, size = "1 B" }], []]', "buffer = 8 B beside a neigh"),
-        ("format = 3\nthreads = 8", "format = 3; valid: 2"),
-        (STEP.replace('buffer = "8 KiB"', "thread = 3"), 'exchanges[1].thread is not a field (did you mean "'),
-        (STEP.replace("share", 'buffer = "1 KiB"\nshare'), "buffer beside exchanges; valid: buffer in each of"),
-        (STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
-        (PLAIN + 'receiver = "consuming"', "receiver = 'consuming' without consume"),
-        (PLAIN + 'receiver = "waiting"\nconsume = { time = "1 us" }', "receiver = 'waiting' beside consume"),
-        (PLAIN + "consume = { threads = 2 }", "consume: neither time nor per_byte"),
-        (PLAIN + 'consume = { time = "1 us", per_byte = "1 ns/B" }', "consume: time beside per_byte"),
-        (PLAIN + WORK + 'pattern = "sweep3d"', "receiver = 'consuming' with pattern = 'sweep3d'"),
-        (PLAIN + WORK + 'pattern = "halo3d"\nthread_grid = [2, 2, 1]', "'consuming' with thread_grid = [2, 2, 1]"),
-        (PLAIN + WORK + 'compute = { time = "1 ms", device = "gpu", waves = 8 }', "with compute.device = 'gpu'"),
-        (STEP + "blocks = 2", "exchanges[1].blocks = 2 with pattern = 'neighbours'; valid: pattern 'sweep3d'"),
-        (PLAIN + "parrived = true", "parrived is not a field (did you mean consume?)"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, expected: str) -> None:
-    assert expected in refused(tmp_path, text)
+OF_A_STEP = [
+    ("", STEP.replace('buffer = "8 KiB"', "thread = 3"), 'exchanges[1].thread is not a field (did you mean "'),
+    ("", STEP.replace("share", 'buffer = "1 KiB"\nshare'), "buffer beside exchanges; valid: buffer in each of"),
+    ("", STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
+]
+BASES = {"halo": HALO, "stencil": STENCIL, "listed": LISTED, "plain": PLAIN, "step": STEP, "": ""}
+
+
+@pytest.mark.parametrize(("base", "text", "expected"), [*table_of("model/refused")["further"], *OF_A_STEP])
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, base: str, text: str, expected: str) -> None:
+    assert expected in refused(tmp_path, BASES[base] + text)
 
 
 @pytest.mark.parametrize("line", ["1:", "1:0", "1:8:9", "1:-8", "1:8.5", ":8"])
