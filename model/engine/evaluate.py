@@ -346,7 +346,7 @@ class Evaluation:
             made = here.compiled(approach, sent, rows, self.seed, len(some))
             plans, length = self._step(made, iterations)
             # The others of the step are the same on all machines.
-            jobs.append(([p if p is made else p.in_blocks([0] * len(some)) for p in plans], length))
+            jobs.append(([p if p is made else p.repeated(len(some)) for p in plans], length))
         for (approach, _), some, times in zip(alike, alike.values(), self._means(jobs, iterations), strict=True):
             for (size, *_), (exchange, iteration, *_) in zip(some, times.tolist(), strict=True):
                 once = float(begin(sampler, self.workload.model_copy(update={"buffer": size}), approach))

@@ -87,11 +87,10 @@ class Plan:
         """As the kernel takes it."""
         return self.kernel, self.kinds, self.team, self.contention, self.arrivals
 
-    def in_blocks(self, firsts: Sequence[int]) -> Plan:
-        """The first machine with the arrivals of several blocks of iterations."""
-        n = len(firsts)
-        kinds, team, contention = (np.repeat(x[:1], n, axis=0) for x in (self.kinds, self.team, self.contention))
-        return replace(self, kinds=kinds, team=team, contention=contention, firsts=tuple(firsts))
+    def repeated(self, rows: int) -> Plan:
+        """Of one machine, as if of so many."""
+        kinds, team, contention = (np.repeat(x, rows, axis=0) for x in (self.kinds, self.team, self.contention))
+        return replace(self, kinds=kinds, team=team, contention=contention)
 
 
 def costs_of(sampler: Sampler, workload: Workload) -> CostsOf:
