@@ -19,17 +19,7 @@ from pready.sst.firefly import initial
 from pready.sst.library import Installation
 from pready.sst.run import How
 from pready.validate import sst
-from pready.validate.sst import (
-    HALO_WAYS,
-    SMALL,
-    Agreement,
-    Scene,
-    Simulated,
-    halo,
-    predicted,
-    two_rank_scenes,
-    validate,
-)
+from pready.validate.sst import HALO_WAYS, Scene, Simulated, halo, predicted, two_rank_scenes
 
 FEW = [
     *two_rank_scenes(load("meluxina"), 0, 4),
@@ -70,13 +60,13 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: Callable[[Scene], Simulated]) -> Agreement:
+    def run(folder: Path, stand_in: Callable[[Scene], Simulated]) -> sst.Agreement:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
             return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
 
         monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
         monkeypatch.setattr(sst, "seconds", lambda workload, record: record.said)
-        return validate(load("meluxina"), folder, scenes=FEW)
+        return sst.validate(load("meluxina"), folder, scenes=FEW)
 
     return run
 
@@ -191,4 +181,4 @@ def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
     assert scenes != two_rank_scenes(m, 2)
     sizes = sorted({s.workload.buffer for s in scenes})
     assert len(sizes) == 16
-    assert sizes[0] < 2**12 < SMALL < 2**22 < sizes[-1]
+    assert sizes[0] < 2**12 < sst.SMALL < 2**22 < sizes[-1]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from tables import table_of
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, PART, SINGLE, Approach
@@ -116,43 +117,14 @@ def test_causes_add_up_and_messages_are_counted() -> None:
     assert out.first_end_s[-1] <= out.last_end_s[-1] == out.time_s
 
 
-THREE = {"grid": (3,), "pattern": "neighbours"}
+MADE = [
+    ({"grid": (4,), "ranks_per_node": 2, "approach": Approach(BY_KEY["blocking"])}, "blocking sends of ranks that"),
+    ({"grid": (4,), "pattern": "pt2pt", "sizes": Sizes.alike(1.0)}, "valid: 'halo3d' or 'halo3d26'"),
+    ({"grid": (4, 4), "pattern": "halo3d26", "sizes": Sizes.alike(1.0, 0.0)}, "a size of 0 B for a neighbour"),
+]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"grid": (3,), "pattern": "pt2pt"}, "grid = [3] has 3 ranks; valid: an even number: pairs"),
-        ({"grid": (2, 2, 2), "pattern": "sweep3d"}, "grid = [2, 2, 2] for sweep3d"),
-        ({"grid": (1, 1, 1)}, "grid = [1, 1, 1] has 1 ranks; valid: 2 to 2147483647 ranks"),
-        ({"grid": (2**16, 2**15)}, "has 2147483648 ranks"),
-        ({"grid": (2, 2, 2, 2)}, "grid = [2, 2, 2, 2]; valid: one to three integers of at least 1"),
-        ({"grid": (2, 0)}, "grid = [2, 0]; valid: one to three"),
-        ({"grid": (4, 4), "seed": -1}, "seed = -1; valid: 0 to 2^64 - 1"),
-        ({"grid": (4, 4), "seed": 2**64}, "seed = 18446744073709551616"),
-        ({"grid": (4, 4), "blocks": 0}, "blocks = 0; valid: at least 1"),
-        ({"grid": (4, 4), "ranks_per_node": 3}, "ranks_per_node = 3 does not divide 16 ranks; valid: a divisor of 16"),
-        ({"grid": (4, 6), "ranks_per_node": 16, "node_grid": (4, 4)}, "node_grid[1] = 4 does not divide 6 ranks along"),
-        ({"grid": (4,), "ranks_per_node": 2, "approach": Approach(BY_KEY["blocking"])}, "blocking sends of ranks that"),
-        ({"grid": (2000, 2000, 2000)}, "has 8000000000 ranks"),
-        ({"grid": (4, 4), "periodic": (True, False)}, "periodic = [True, False]; valid: one value or one per axis"),
-        ({"grid": (4, 4), "cores": 0}, "cores = 0"),
-        ({"grid": (4,), "pattern": "pt2pt", "sizes": Sizes.alike(1.0)}, "valid: 'halo3d' or 'halo3d26'"),
-        ({"grid": (4, 4), "pattern": "halo3d26", "sizes": Sizes.alike(1.0, 0.0)}, "a size of 0 B for a neighbour"),
-        ({"grid": (4, 4), "neighbours": [[1]]}, "with a neighbour list"),
-        ({**THREE, "neighbours": [[1], [0]]}, "neighbour_list of 2 ranks; valid: one entry for each of 3 ranks"),
-        ({**THREE, "neighbours": [[1], [3], []]}, "neighbour list names rank 3; valid: 0 to 2"),
-        ({**THREE, "neighbours": [[1], [1], []]}, "neighbour list: rank 1 sends to itself"),
-        ({**THREE, "neighbours": [[], [], []]}, "neighbour list is empty"),
-        ({**THREE, "neighbours": [[1], [2], []], "neighbour_sizes": [[8.0], [], [8.0]]}, "a size for each neighbour"),
-        ({**THREE, "neighbours": [[1], [2], []], "neighbour_sizes": [[8.0], [0.0], []]}, "neighbour size = 0 B; valid"),
-        (THREE, "without a neighbour list"),
-        ({"grid": (2, 2), "thread_grid": (2, 2, 2)}, "does not divide the 4 user partitions in direction"),
-        ({"grid": (4,), "thread_grid": (2, 2, 2), "pattern": "pt2pt"}, "thread_grid with pattern = 'pt2pt'"),
-        ({"grid": (4,), "thread_grid": (2, 2, 1)}, "thread_grid = [2, 2, 1] has 4 threads; valid: 8, the workload's"),
-        ({"grid": (1000, 1000, 1000), "iterations": 1000, "record": True}, "GiB are available"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("arguments", "message"), [*table_of("model/refused")["simulate"], *MADE])
 def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> None:
     values: dict[str, Any] = {"iterations": 1, "approach": PART_8} | arguments
     pattern = values.pop("pattern", "halo3d")

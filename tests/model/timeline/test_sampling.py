@@ -1,5 +1,7 @@
 """One sample of machines: balanced, the same for the same seed, and whose values have their intervals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.machine.path import Begins
-from pready.model.timeline.alternatives import with_order
+from pready.model.timeline.alternatives import alternatives, with_order
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import DRAWS, FIRST, LEVELS, Alternative, Sampler
 from pready.model.toml.reading import validated
@@ -64,6 +66,24 @@ def test_alternatives_have_their_weights() -> None:
     chosen = Sampler(MELUXINA, DRAWS, 3, alternatives=[of]).chosen(of.name)
     assert np.bincount(chosen) / DRAWS == pytest.approx([0.75, 0.2, 0.05], abs=1 / LEVELS)
     assert not Sampler(MELUXINA, DRAWS).chosen(of.name).any()  # what is no alternative is as it is said
+
+
+def test_what_nobody_excluded_is_an_alternative() -> None:
+    """MeluXina's progress is from the literature, its puts are nobody's word; of the workload nothing is stated."""
+    halo = {"threads": 2, "partitions_per_thread": 2, "buffer": "4 KiB", "pattern": "halo3d"}
+    order = {"arrivals": {"model": "normal by thread", "sd": "1 us"}}
+    found = {a.name: a for a in alternatives(MELUXINA, [Workload.model_validate(halo | order)])}
+    seen: dict[str, Any] = {name: (a.options, pytest.approx(a.weights), a.source) for name, a in found.items()}
+    assert seen == {
+        "who answers a rendezvous": (("on-call", "thread"), (0.9, 0.1), "literature"),
+        "how puts move": (("adapter", "processor", "deferred"), (0.75, 0.125, 0.125), "assumed"),
+        "ranks per node": (("1", "4"), (0.75, 0.25), "not given"),
+        "receiver": (("computing", "waiting"), (0.75, 0.25), "not given"),
+        "arrivals.partitions": (("together", "in turn"), (0.75, 0.25), "not given"),
+    }
+    assert found["receiver"].said == ("receivers computed meanwhile", "receivers waited in MPI")
+    said = Workload.model_validate(halo | {"receiver": "waiting", "ranks_per_node": 1})
+    assert [a.name for a in alternatives(MELUXINA, [said])] == ["who answers a rendezvous", "how puts move"]
 
 
 def test_an_order_that_a_workload_states_stays() -> None:
