@@ -16,7 +16,7 @@ from pready.model.machine.machine import Fabric
 FALLS = 0.7
 """A time below this share of a smaller message's has fallen with the size."""
 TOO_MANY = 3
-"""Sizes at which it has: a disturbed one or two are noise."""
+"""Sizes at which it has, below as many slower ones: a disturbed one or two are noise."""
 FASTER = 5.0
 """A stream moves at most so many times the bandwidth of one large message: of bits taken for bytes it is 8 times."""
 MORE = 1.3
@@ -70,15 +70,15 @@ def _bandwidth(times: Mapping[float, float]) -> float:
 def _falling(run: Measured) -> Why | None:
     """A time that falls as the size grows, at more than a disturbed size or two."""
     falls: list[tuple[float, float]] = []
-    slowest = (0.0, 0.0)
+    slowest: list[tuple[float, float]] = []
     for size, time in _curve([run]).items():
-        if time < FALLS * slowest[1]:
+        if len(slowest) == TOO_MANY and time < FALLS * slowest[0][1]:
             falls.append((size, time))
-        slowest = max(slowest, (size, time), key=lambda each: each[1])
+        slowest = sorted([*slowest, (size, time)], key=lambda each: each[1])[-TOO_MANY:]
     if len(falls) < TOO_MANY:
         return None
-    size, time = falls[-1]
-    told = f"{format_size(slowest[0])} take {format_time(slowest[1])}, and {format_size(size)} {format_time(time)}"
+    before, (size, time) = slowest[0], falls[-1]
+    told = f"{format_size(before[0])} take {format_time(before[1])}, and {format_size(size)} {format_time(time)}"
     return f"the time falls with the size: {told}", "times that grow with the size; is it a rate, or another column?"
 
 
