@@ -101,7 +101,7 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
     advice, chance = prediction.advice, prediction.advice.best.probability
     assert chance is not None
     clauses = [
-        (step if x.kind == "unknown" else f"{x.name} {'were' if x.name.endswith('s') else 'was'} at its {step}", p)
+        (step if x.kind == "unknown" else f"{x.name} came out at the {step}", p)
         for x in found
         if x.turns
         for step, p in zip(x.steps, x.probability, strict=True)

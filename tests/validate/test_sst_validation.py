@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -17,6 +18,7 @@ from pready.show.tables.validation import agreement_data, agreement_view
 from pready.sst import library
 from pready.sst.firefly import initial
 from pready.sst.library import Installation
+from pready.sst.results import Record
 from pready.sst.run import How
 from pready.validate import sst
 from pready.validate.sst import HALO_WAYS, Scene, Simulated, halo, predicted, two_rank_scenes
@@ -60,13 +62,15 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: Callable[[Scene], Simulated]) -> sst.Agreement:
+    def run(folder: Path, stand_in: Callable[[Scene], Simulated], told: sst.OnRun | None = None) -> sst.Agreement:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
+            if how.on_wait is not None:
+                how.on_wait(3.2)
             return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
 
         monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
         monkeypatch.setattr(sst, "seconds", lambda workload, record: record.said)
-        return sst.validate(load("meluxina"), folder, scenes=FEW)
+        return sst.validate(load("meluxina"), folder, scenes=FEW, on_progress=told)
 
     return run
 
@@ -160,9 +164,11 @@ def test_a_run_that_fails_is_told_with_its_reason(answered: Any, tmp_path: Path)
 
 
 def test_a_second_call_goes_on_from_the_folder(answered: Any, tmp_path: Path) -> None:
-    first = StandIn(0.01)
-    done = answered(tmp_path, first)
+    first, told = StandIn(0.01), list[tuple[int, int, str]]()
+    done = answered(tmp_path, first, lambda *so_far: told.append(so_far))
     assert first.runs == len(FEW)
+    assert told[0] == (0, len(FEW), "builds the element library")
+    assert told[3:6] == [(0, 19, "two-0, single"), (0, 19, "two-0, single, for 3 s"), (1, 19, "two-0, many")]
     again = StandIn(0.5)
     assert answered(tmp_path, again) == done
     assert again.runs == 0
@@ -172,6 +178,27 @@ def test_a_second_call_goes_on_from_the_folder(answered: Any, tmp_path: Path) ->
     cut = StandIn(0.01)
     assert answered(tmp_path, cut) == done
     assert cut.runs == 2
+
+
+def test_a_run_counts_without_its_first_iteration() -> None:
+    """Of two ranks: from the sender's last ready partition to the receiver's completion, 9, 2 and 4 s."""
+    rank, iteration = np.tile([0, 1], 3), np.repeat([0, 1, 2], 2)
+    start, none = 100.0 * iteration, np.zeros(6)
+    given: dict[str, Any] = dict.fromkeys(("join", "issued", "first_arrival", "phase", "messages", "bytes"), none)
+    took = {"completion": start + 1 + np.repeat([9, 2, 4], 2), "end": start + np.repeat([20, 6, 8], 2)}
+    record = Record(rank, iteration, start=start, ready=start + 1, arrivals=((),) * 6, **given, **took)
+    pair = two_rank_scenes(load("meluxina"), 0, 1)[0].workload
+    assert sst.seconds(pair, record) == Simulated(3, 7)
+
+
+def test_halos_out_of_step_run_with_and_without_handshakes() -> None:
+    scenes = sst.halo_scenes()
+    assert [s.approach for s in scenes[:3]] == [*HALO_WAYS]
+    assert {s.name: (s.iterations, s.eager, s.workload.buffer, s.workload.arrivals.model) for s in scenes} == {
+        f"halo {size} KiB {kind}": (*how, size * 1024, "none" if how[0] == 1 else "normal by thread")
+        for size in (48, 192)
+        for kind, how in (("in step", (1, False)), ("out of step", (4, False)), ("out of step, eager", (4, True)))
+    }  # fmt: skip
 
 
 def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from machines import ideal
 
+from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import explained, levers, measure_next, wrong
 from pready.model.advice.own_error import HALF_WIDTH, class_of, factor
 from pready.model.advice.predict import evaluator, predict, with_library
@@ -17,7 +18,7 @@ from pready.model.engine.drawn import DrawnStep
 from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.rma import Puts
-from pready.model.result.prediction import ApproachPrediction, Prediction
+from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.timeline.sampling import DRAWS, Alternative, Sampler
 from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
@@ -93,6 +94,12 @@ def test_value_interval_and_probability_are_of_the_same_draws() -> None:
     assert made_.iteration_s == pytest.approx((now, best.iteration_s + best.begin_per_iteration_s))
     assert made_.room_s == pytest.approx(now - best.iteration_s - best.begin_per_iteration_s)
     assert replace(made_, share=0.25).run_speedup_percent == pytest.approx(best.speedup_percent / 4)
+    ends, options = ("low end", "high end"), ("puts flew", "puts waited")
+    o_s = Lever("message overhead o_s", "machine", "assumed", ends, 9, (1, 3), (0.5, 0.9), 0.3, True, 0.1, "prtt")
+    puts = replace(o_s, name="puts", kind="unknown", steps=options, probability=(0.85, 0.1), share=0.2)
+    told = with_inputs(made_, [o_s, puts, replace(o_s, turns=False)]).advice
+    assert told.turns_if == [("puts waited", 0.1), ("message overhead o_s came out at the low end", 0.5)]
+    assert told.rests_on == {"message overhead o_s": 0.3, "puts": 0.2}
     drawn = [row for row in made_.approaches if row.probability is not None]
     assert len({row.approach.interface for row in drawn}) == len(drawn) <= 10
 

@@ -10,30 +10,15 @@ from pready.model.approach.libraries import LIBRARIES, Fact, library, mpich_6314
 from pready.model.approach.vcis import vci_members
 from pready.model.common.errors import PreadyError
 
+TABLES = table_of("model/settings")
 
-@pytest.mark.parametrize(
-    ("sent", "received", "aggregate", "messages"),
-    [
-        (8, 8, 0, 8),  # aggregation is off
-        (8, 12, 0, 4),
-        (8, 8, 4096, 2),  # four of 1 KiB fit, and divide them
-        (8, 8, 3 * 1024, 4),  # three fit, of which two divide them
-        (8, 8, 1 << 20, 1),
-    ],
-)
+
+@pytest.mark.parametrize(("sent", "received", "aggregate", "messages"), TABLES["aggregated"])
 def test_mpich_6314_puts_as_many_together_as_fit(sent: int, received: int, aggregate: int, messages: int) -> None:
     assert mpich_6314_messages(sent, received, 8192, aggregate) == messages
 
 
-@pytest.mark.parametrize(
-    ("threads", "transports", "vcis", "whose"),
-    [
-        (16, 16, 4, "thread i uses number i mod 4"),
-        (16, 64, 16, "one per thread"),
-        (16, 4, 4, "one per message"),
-        (16, 8, 4, "message i uses number i mod 4"),
-    ],
-)
+@pytest.mark.parametrize(("threads", "transports", "vcis", "whose"), TABLES["communicators"])
 def test_communicators_are_for_whom_the_model_gives_them_to(
     threads: int, transports: int, vcis: int, whose: str
 ) -> None:
@@ -46,24 +31,14 @@ def test_communicators_are_for_whom_the_model_gives_them_to(
     assert ("mod" in whose) == (lanes > vcis)  # somebody shares
 
 
-@pytest.mark.parametrize(("name", "sent", "said"), table_of("model/settings")["settings"])
+@pytest.mark.parametrize(("name", "sent", "said"), TABLES["settings"])
 def test_a_library_is_told_in_its_own_words(name: str, sent: Any, said: str) -> None:
     """64 KiB of 8 threads with 2 partitions each."""
     key, *counts = sent
     assert library(name).settings(Approach(BY_KEY[key], *counts), 65536.0, 8, 16) == said.split("\n")
 
 
-@pytest.mark.parametrize(
-    ("version", "since", "before", "holds"),
-    [
-        ("5.0.10", "", "5.0.11", True),
-        ("5.0.11", "", "5.0.11", False),
-        ("5.0.2", "5.0.10", "", False),  # numbers, not letters
-        ("4.1", "4.1", "", True),
-        ("4.0.3", "4.1", "", False),
-        ("", "4.1", "4.2", True),  # an unknown version may have it
-    ],
-)
+@pytest.mark.parametrize(("version", "since", "before", "holds"), TABLES["facts"])
 def test_a_fact_holds_in_its_versions(version: str, since: str, before: str, holds: bool) -> None:
     assert Fact("it is so", "read", since=since, before=before).holds(version) is holds
 

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
@@ -17,29 +18,12 @@ from pready.model.common.units import (
     unit_of_times,
 )
 
+TABLES = table_of("model/units")
 
-@pytest.mark.parametrize(
-    ("text", "unit", "expected"),
-    [
-        ("1 MiB", Unit.SIZE, 1048576.0),
-        ("1MiB", Unit.SIZE, 1048576.0),
-        ("4 kB", Unit.SIZE, 4000.0),
-        ("25 GB/s", Unit.BANDWIDTH, 25e9),
-        ("200 Gbit/s", Unit.BANDWIDTH, 25e9),
-        ("1.22 us", Unit.TIME, 1.22e-6),
-        ("1.22 µs", Unit.TIME, 1.22e-6),  # micro sign
-        ("1.22 μs", Unit.TIME, 1.22e-6),  # Greek mu
-        ("1e-3s", Unit.TIME, 1e-3),
-        ("100 us/MB", Unit.TIME_PER_BYTE, 1e-10),
-        ("512000.00000000006 B", Unit.SIZE, 512000.0),  # what a product in binary makes
-        ("1.5 B", Unit.SIZE, 1.5),
-        ("3.5 GHz", Unit.FREQUENCY, 3.5e9),
-        ("2 min", Unit.TIME, 120.0),
-        ("1".ljust(79) + "B", Unit.SIZE, 1.0),
-    ],
-)
-def test_quantities(text: str, unit: Unit, expected: float) -> None:
-    assert parse(text, unit) == pytest.approx(expected, rel=1e-15)
+
+@pytest.mark.parametrize(("text", "unit", "expected"), TABLES["read"])
+def test_quantities(text: str, unit: str, expected: float) -> None:
+    assert parse(text, Unit[unit]) == pytest.approx(expected, rel=1e-15)
 
 
 @pytest.mark.parametrize("unit", Unit)
@@ -86,18 +70,9 @@ def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
         assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "said"),
-    [
-        (0.0, Unit.TIME, "0 ns"), (-0.0, Unit.TIME, "0 ns"), (1.0, Unit.TIME, "1 s"), (1e-3, Unit.TIME, "1 ms"),
-        (0.99949e-3, Unit.TIME, "999 us"), (0.99951e-3, Unit.TIME, "1 ms"), (-2.5e-6, Unit.TIME, "-2.5 us"),
-        (-8.05e-20, Unit.TIME, "0 ns"), (6e-13, Unit.TIME, "0.0006 ns"), (1234.5, Unit.TIME, "1234 s"),
-        (4.708e-8, Unit.TIME_PER_BYTE, "47.08 ms/MB"), (999.6, Unit.TIME, "1000 s"),
-        (1.0, Unit.TIME_PER_BYTE, "1000000 s/MB"), (float("inf"), Unit.TIME, "inf ns"),
-    ],
-)  # fmt: skip
-def test_printed(value: float, unit: Unit, said: str) -> None:
-    assert format_quantity(value, unit) == said
+@pytest.mark.parametrize(("value", "unit", "said"), TABLES["printed"])
+def test_printed(value: float, unit: str, said: str) -> None:
+    assert format_quantity(value, Unit[unit]) == said
     for seconds, name in ((40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns")):
         assert unit_of_times(seconds)[1] == name
 
