@@ -7,11 +7,9 @@ import shlex
 import shutil
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 
 import click
 
@@ -22,12 +20,11 @@ from pready.calibrate.capture.run_summary import summarise
 from pready.calibrate.measure.compile import find_mpicc
 from pready.files.writing import make_folder
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import Unit, format_size, parse
+from pready.model.common.units import Unit, parse
 from pready.show.tables.capture import summary_view
-from pready.show.terminal.terminal import console, status
+from pready.show.terminal.terminal import console
 
 DEFAULT_LIMIT = "256 MiB"
-REFRESH_S = 1.0  # seconds between two lines of progress
 NOTHING = (
     "nothing was captured: no process called MPI_Init or opened a parallel region, the program is linked statically, "
     "its MPI is not the compiler's (--mpicc), or the nodes do not share the folder"
@@ -62,7 +59,7 @@ def capture(
     if only_environment:
         click.echo(exports(settings), nl=False)
         return 0
-    code = _run(command, {**os.environ, **settings}, output)
+    code = _run(command, {**os.environ, **settings})
     if not any(output.glob(f"*{SUFFIX}")):
         click.echo(f"pready: {NOTHING}", err=True)
         return code
@@ -76,9 +73,6 @@ def capture(
 @contextmanager
 def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """SIGTERM, which a batch system sends to this process alone, is the command's: what it captured is still said."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     try:
         yield
@@ -86,18 +80,12 @@ def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(command: tuple[str, ...], environment: dict[str, str], folder: Path) -> int:
+def _run(command: tuple[str, ...], environment: dict[str, str]) -> int:
     """Run the command; return its exit status as a shell does."""
-    begun = monotonic()
-    with status("running") as line, subprocess.Popen(command, env=environment) as process, _passed_on(process):
+    with subprocess.Popen(command, env=environment) as process, _passed_on(process):
         while True:
             try:
-                code = process.wait(REFRESH_S)
-                break
-            except subprocess.TimeoutExpired:
-                files = list(folder.glob(f"*{SUFFIX}"))
-                size = sum(f.stat().st_size for f in files)
-                line.update(f"{monotonic() - begun:.0f} s, {len(files)} processes, {format_size(size)} captured")
+                code = process.wait()
+                return code if code >= 0 else 128 - code
             except KeyboardInterrupt:
                 pass  # the command received the same signal
-    return code if code >= 0 else 128 - code

@@ -35,7 +35,7 @@ def eta_over_size(
     sizes: Sequence[float],
     lines: Mapping[str, Array],
     here: float,
-    sure: Sure | None = None,
+    sure: Sure,
 ) -> Figure:
     """η over buffer size; a strip below shows the sizes at which the first line is worth a port.
 
@@ -45,15 +45,12 @@ def eta_over_size(
         η of each approach by its label.
     here
         The workload's buffer size, a dotted line.
-    sure
-        Uncertainty of the first line; absent: no band and no strip.
     """
     figure, (axes, strip) = subplots(2, 1, size=(9, 4.6), sharex=True, height_ratios=(14, 1))
     top = max(float(eta.max()) for eta in lines.values())
     bottom = min(float(eta.min()) for eta in lines.values())
-    if sure is not None:
-        axes.fill_between(sizes, sure.low, sure.high, color=COLOURS[0], alpha=0.2, lw=0, label="95 % of the draws")
-        top, bottom = max(top, float(sure.high.max())), min(bottom, float(sure.low.min()))
+    axes.fill_between(sizes, sure.low, sure.high, color=COLOURS[0], alpha=0.2, lw=0, label="95 % of the draws")
+    top, bottom = max(top, float(sure.high.max())), min(bottom, float(sure.low.min()))
     low, high = min(0.5, bottom * 0.9), max(2.0, top * 1.1)
     axes.axhspan(low, 1, color=NEUTRAL, alpha=0.12, lw=0, zorder=0)
     axes.axhline(1, color=NEUTRAL, lw=1, label="bulk")
@@ -78,13 +75,11 @@ def eta_over_size(
     return figure
 
 
-def _pays_strip(axes: Any, sure: Sure | None, sizes: Sequence[float], here: float) -> None:
+def _pays_strip(axes: Any, sure: Sure, sizes: Sequence[float], here: float) -> None:
     """The strip: filled where a port is worth it, hatched where it may be."""
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    if sure is None:
-        return
     for ranges, style, name in (
         (sure.pays, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
         (sure.likely, {"color": COLOURS[2]}, f"saves {sure.enough}"),

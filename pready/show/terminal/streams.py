@@ -55,12 +55,6 @@ class _Stream(io.TextIOBase):
     def isatty(self) -> bool:
         return self._below.isatty()
 
-    def fileno(self) -> int:
-        return self._below.fileno()
-
-    def writable(self) -> bool:
-        return True
-
 
 class _Notes(_Stream):
     """Standard error: work goes on where it cannot be written."""
