@@ -144,6 +144,7 @@ def test_a_simulation_of_many_ranks() -> None:
     assert run.run.grid == (2, 2, 2)
     assert run.row.approach == _many(8)
     assert run.to_dict()["eta"] == run.eta == run.row.eta
+    assert repr(run) == f"<Simulated halo3d on MeluXina: 2 × 2 × 2 ranks, Pt2Pt many {run.eta:.2f}×>"
     again = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
     assert again.run.mean_s.tolist() == run.run.mean_s.tolist()
 

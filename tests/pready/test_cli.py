@@ -32,9 +32,12 @@ def test_gain(capsys: Capsys) -> None:
     fft = ["theta=8", "arithmetic_intensity=5", "communication_intensity=1", "epsilon=4 %", "frequency=3.5 GHz"]
     said = out(capsys, "gain", "threads=8", "bandwidth=25 GB/s", *fft)
     first, second = said.splitlines()
-    assert first.startswith("An exchange gets at most 1.97 times as fast by sending early")
+    alone = "by sending early, with bandwidth alone"
+    assert first == f"An exchange gets at most 1.97 times as fast {alone}: pready predict says what is left."
     assert second == "eta = 1.974810  gamma = 1263.672954 us/MB  N_part = 64  regime: bandwidth"
     assert "\neta = 2.666667 " in out(capsys, "gain", "threads=4", "bandwidth=25 GB/s", "gamma=100 us/MB")
+    none = out(capsys, "gain", "threads=4", "bandwidth=25 GB/s", "gamma=0 us/MB")
+    assert none.startswith(f"No gain: an exchange gets no faster {alone}.\neta = 1.000000 ")
 
 
 @pytest.mark.parametrize(("line", "said"), REFUSED["commands"])

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from pready.model.machine import machine
 from pready.model.workload import workload
 from pready.whatif import compute as computing
 from pready.whatif.compute import compute
+from pready.whatif.executors import processes
 from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
@@ -88,6 +89,41 @@ def test_an_error_in_a_task_names_its_point_and_keeps_the_others(tmp_path: Path,
     assert len(kept) == 3
     travelled = pickle.loads(pickle.dumps(PreadyError("x = 1", valid="2", source="f")))
     assert (str(travelled), str(travelled.at("g"))) == ("f: x = 1; valid: 2", "g: x = 1; valid: 2")
+
+
+class Gone(Here):
+    """Workers that are gone after the first task."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error, self.left = error, 1
+
+    def submit(self, function: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        self.left -= 1
+        future: Future[Any] = Future()
+        future.set_exception(self.error)
+        return super().submit(function, *args) if self.left >= 0 else future
+
+
+def test_workers_that_are_gone_are_said_and_what_is_kept(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda *_: [{"eta": 1.0}])
+    monkeypatch.setattr(computing, "PROCESSES_FROM", 2)
+    some, kept, pools = some_points(2), Kept(tmp_path / "s.csv"), [Gone(BrokenExecutor("died")) for _ in range(6)]
+    for where, said in ((None, "lost, -o FILE would"), (kept, f"kept in {kept.path}, the same command resumes")):
+        with pytest.raises(PreadyError, match=rf"failed \(OSError: 'gone'\); 1 of 4 points are finished and {said}"):
+            compute(some, Options(), kept=where, executor=Gone(OSError("gone")))
+    monkeypatch.setattr(computing, "processes", lambda _: pools.pop())
+    with pytest.raises(PreadyError, match=r"failed \(BrokenExecutor: 'died'\); 3 of 4 points"):  # a point of each pool
+        compute(some, Options(), cores=2, separate=True)
+    assert (len(kept), len(pools)) == (1, 3)
+    assert len(compute(some, Options(), cores=2, separate=True, kept=kept)) == 4  # the three that are left
+    assert len(pools) == 0
+
+
+def test_workers_are_forked_only_from_a_single_thread(monkeypatch: Patch) -> None:
+    for threads, how in ((1, "fork"), (2, "forkserver")):
+        monkeypatch.setattr("threading.active_count", lambda of=threads: of)
+        context: Any = processes(1)._mp_context
+        assert context.get_start_method() == how
 
 
 def test_a_worker_of_another_version_is_refused(monkeypatch: Patch) -> None:

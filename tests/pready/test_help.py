@@ -56,6 +56,17 @@ def test_a_tab() -> None:
     assert "plain,--min-gain" in offered("predict", HALO, "--min")
 
 
+def test_no_command_shows_the_list_and_examples_say_what_they_are_of(capsys: Capsys) -> None:
+    for words in ((), ("sst",)):
+        assert out(capsys, *words) == out(capsys, *words, "--help")
+    said = " ".join(out(capsys, "examples").split())
+    for path in Path("examples").glob("*.toml"):
+        head = path.read_text(encoding="utf-8").partition("\n\n")[0]
+        about = " ".join(" ".join(line.lstrip("# ") for line in head.splitlines() if line.startswith("#")).split())
+        assert f"examples/{path.name} {about}" in said
+        assert about
+
+
 def test_libraries(capsys: Capsys) -> None:
     assert [row["name"] for row in data(capsys, "libraries")] == list(LIBRARIES)
     listed = out(capsys, "libraries")

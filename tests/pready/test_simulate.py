@@ -21,6 +21,7 @@ def simulated(capsys: Capsys, *arguments: object) -> Any:
 def test_iterations_are_those_asked_for_or_a_hundred(capsys: Capsys, asked: list[str], iterations: int) -> None:
     words = ("--set", "buffer=64 KiB", *asked, "--set", "grid=2x1x1", "--approach", "single")
     assert simulated(capsys, HALO, *words)["iterations"] == iterations
+    assert out(capsys, "simulate", HALO, *words).startswith("Nothing to compare: this is how it is sent today.\n")
 
 
 def test_json_adds_up(capsys: Capsys) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from command_line import REFUSED, cases, data, out, refused
@@ -21,9 +22,11 @@ from pready.model.toml import dotted
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 from pready.whatif.compute import compute
-from pready.whatif.fields import Axis, axis, parse_axis
+from pready.whatif.extrap import json_lines
+from pready.whatif.fields import Axis, axis, magnitude, parse_axis
 from pready.whatif.kept import Kept
-from pready.whatif.points import Options, Point, points
+from pready.whatif.points import Options, Point, Work, notes, points, sizes_wanted
+from pready.whatif.table import Table
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -107,6 +110,19 @@ def test_thread_counts_say_what_stays() -> None:
     rate = HALO.changed(compute={"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"})
     with pytest.raises(PreadyError, match="where threads = 4: the same work in total"):
         points(MELUXINA, rate, [axis("threads", 4)], work="total")
+    said = {work: notes(HALO, [axis("threads", 4)], work)[0] for work in get_args(Work)}
+    assert said["per-thread"].startswith("threads vary: the work per thread is fixed, ")
+    assert said["total"].startswith("threads vary: the total work is fixed, compute.time is divided among threads")
+    assert notes(rate, [axis("threads", 4)], "per-thread") == ["threads vary: each computes its part of the buffer"]
+    assert notes(HALO, [axis("buffer", "1 MiB")], "total") == []
+
+
+def test_places_on_an_axis_are_numbers_in_si() -> None:
+    places = {3: 3.0, "4 KiB": 4096.0, "1 ms": 1e-3, "5 %": 0.05, "2 us/MB": 2e-12, "x": None, None: None, "1": None}
+    assert {value: magnitude(value) for value in places} == places
+    assert magnitude(True) is magnitude([1]) is None
+    fields = ("threads", "buffer", "faces", "exchanges[0].buffer", "arrivals.spread")
+    assert [sizes_wanted([axis(name, "1")]) for name in fields] == [True, False, False, False, True]
 
 
 @pytest.mark.thorough
@@ -171,6 +187,7 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Pat
     rows = compute(some, shared, kept=Kept(out), on_point=lambda: done.append(1))
     assert called == [16 * 2**20]
     assert (rows[:2], len(done)) == (first, 3)
+    assert next(iter(rows[0][0].items())) == ("buffer", "4 MiB")  # what varies comes first
     assert len(Kept(out)) == 3
     assert compute(some, shared, kept=Kept(out)) == rows
 
@@ -265,6 +282,15 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
     advice = predict(machine.load("niagara"), LAGGARD.changed(buffer="1 MiB"), library="mpipcl").advice
     row = rows[said.index(("laggard", "niagara", "mpipcl", "1 MiB"))]
     assert (row["eta"], row["verdict"], row["key"]) == (advice.best.eta, advice.verdict, advice.best.key)
+
+
+def test_of_every_way_extra_p_gets_the_fastest_of_those_that_each_point_has() -> None:
+    took = (("4 KiB", "many", 2.0), ("4 KiB", "many", 1.0), ("4 KiB", "part", 1.0), ("8 KiB", "many", 3.0))
+    rows = [{"buffer": b, "name": name, "time_s": t, "iteration_s": 2 * t, "eta": 1 / t} for b, name, t in took]
+    lines = [json.loads(line) for line in json_lines(Table(("buffer",), rows)).splitlines()]
+    assert {line["callpath"] for line in lines} == {"many"}
+    said = [(line["params"]["buffer"], line["value"]) for line in lines if line["metric"] == "communication_s"]
+    assert said == [(4096.0, 1.0), (8192.0, 3.0)]
 
 
 def test_lines_for_extra_p(tmp_path: Path, capsys: Capsys) -> None:
