@@ -90,6 +90,14 @@ def test_unreadable_labels_are_found(what: str) -> None:
         check_readable(figure)
 
 
+def said(labels: Any) -> list[str]:
+    return [label.get_text() for label in labels]
+
+
+def data_of(line: Any) -> Any:
+    return np.asarray(line.get_data()).tolist()
+
+
 def lever(name: str, kind: LeverKind, steps: tuple[str, ...], here: float, saved: tuple[float, ...]) -> Lever:
     chances = tuple(1.0 for _ in saved)
     return Lever(name, kind, "assumed", steps, here, saved, chances, 0.1, turns=False, wrong=0.0, measure="")
@@ -115,7 +123,7 @@ def test_options_are_named_below_their_input_and_inputs_without_effect_below_the
     bars = [p.get_x() + p.get_width() for p in axes.patches if p.get_y() > 2.5]  # type: ignore[attr-defined]
     assert bars == pytest.approx([10.9, 1.1, -1.5])
     assert axes.get_xlabel().endswith("too small to draw: latency")
-    assert [line.get_xdata()[0] for line in axes.lines] == [10.7, 1.0]  # type: ignore[index]  # as it is; worth a port
+    assert [data_of(line)[0][0] for line in axes.lines] == [10.7, 1.0]  # as it is; worth a port
     with pytest.raises(PreadyError, match="nothing to plot: no input changes the prediction"):
         tornado("title", [], 1.0)
 
@@ -144,10 +152,10 @@ def test_sizes_worth_porting_are_a_strip() -> None:
     figure = eta_over_size("title", sizes.tolist(), {"one": 1.5 + 0 * sizes}, 4096.0, sure)
     check_readable(figure)
     strip, line = figure.axes[1], figure.axes[0].lines[1]
-    assert (list(line.get_xdata()), {*line.get_ydata()}) == (sizes.tolist(), {1.5})  # type: ignore[arg-type]
+    assert data_of(line) == [sizes.tolist(), [1.5] * 10]
     assert figure.axes[0].collections[0].get_paths()[0].get_extents().get_points().T.tolist() == [[1024, 2**19], [1, 2]]
     assert figure.axes[0].get_ylim() == pytest.approx((0.5, 2.2))
-    assert [list(axes.lines[-1].get_xdata()) for axes in figure.axes] == [[4096.0] * 2] * 2  # type: ignore[arg-type]
+    assert [data_of(axes.lines[-1])[0] for axes in figure.axes] == [[4096.0] * 2] * 2
     spans = [(p.get_x(), p.get_x() + p.get_width(), p.get_hatch()) for p in strip.patches]  # type: ignore[attr-defined]
     # Hatched where it may pay, filled where it pays with certainty; both end with the sizes.
     assert [s[:2] for s in spans if s[2]] == [pytest.approx(e) for e in ((1024, 1100), (3000, 2e5), (4e5, 2**19))]
@@ -168,10 +176,6 @@ def test_ranks_in_a_block_are_drawn_in_a_plane() -> None:
     assert planes.shape == (3, 3, 4)
     assert planes[0, 2, 1] == 5.0
     assert planes.sum() == 5.0
-
-
-def said(labels: Any) -> list[str]:
-    return [label.get_text() for label in labels]
 
 
 def waves(ends: Any, *grid: int) -> Any:
@@ -243,7 +247,7 @@ SWEPT = [  # not in order; of 3 %, the interval lies above what is worth a port,
 
 def drawn_lines(axes: Any) -> list[tuple[list[float], list[float], str]]:
     """Points and marks of each line, those of the axes left out."""
-    lines = [(list(line.get_xdata()), list(line.get_ydata()), line.get_marker()) for line in axes.lines]
+    lines = [(*data_of(line), line.get_marker()) for line in axes.lines]
     return [line for line in lines if line[0] and list(line[0]) != [0, 1]]
 
 
@@ -266,28 +270,22 @@ def test_the_map_is_over_threads_and_sizes_around_the_workload_s(monkeypatch: py
 
 def test_messages_wait_and_travel_in_the_lane_of_their_thread() -> None:
     """Of two threads, the first is ready 2 us before the other; each sends to a peer of its own."""
-    times = ((-2e-6, -1e-6, 1e-6), (0.0, 0.0, 2e-6))
-    sent: Any = [
-        SimpleNamespace(ready=r, left=t, arrived=a, direction=n, transport=n) for n, (r, t, a) in enumerate(times)
-    ]
+    times = ({"ready": -2e-6, "left": -1e-6, "arrived": 1e-6}, {"ready": 0.0, "left": 0.0, "arrived": 2e-6})
+    sent: Any = [SimpleNamespace(direction=n, transport=n, **of) for n, of in enumerate(times)]
     one = Exchange("label", np.array([-2e-6, 0.0]), sent, np.array([0, 1]), 0.5e-6, 3e-6)
     (axes,) = exchanges("title", [one]).axes
     bars: Any = [p for p in axes.patches if to_hex(p.get_facecolor()) != NEUTRAL]
     assert [(b.get_x(), b.get_width()) for b in bars] == [(-2, 1), (-1, 2), (0, 0), (0, pytest.approx(2))]
     assert [round(b.get_y() + b.get_height() / 2, 4) for b in bars] == [0.0375] * 2 + [1.3125] * 2  # lines of peers
-    assert [line.get_xdata()[0] for line in axes.lines] == [0.5, 3, 0]  # type: ignore[index]  # joined, done, ready
+    assert [data_of(line)[0][0] for line in axes.lines] == [0.5, 3, 0]  # joined, done, ready
     assert (axes.get_title("left"), axes.get_ylim()) == ("label: done after 3 us", (1.6, -0.6))
     assert axes.get_xlabel() == "us after the last partition is ready"
 
 
 def test_each_exchange_s_saving_has_its_interval() -> None:
-    rows: Any = [
-        (name, SimpleNamespace(**point("", "", "many", saves, 0.9))) for name, saves in (("u", 5), ("the step", 2))
-    ]
+    rows: Any = [(n, SimpleNamespace(**point("", "", "many", p, 0.9))) for n, p in (("u", 5), ("the step", 2))]
     (axes,) = step_savings("title", rows, 1.0).axes
-    assert [([*line.get_xdata()], [*line.get_ydata()]) for line in axes.lines[:4]] == [  # type: ignore[misc]
-        ([1, 3], [0, 0]), ([2], [0]), ([4, 6], [1, 1]), ([5], [1])
-    ]  # fmt: skip
+    assert [*map(data_of, axes.lines[:4])] == [[[1, 3], [0, 0]], [[2], [0]], [[4, 6], [1, 1]], [[5], [1]]]
     assert said(axes.get_yticklabels()) == ["the step", "u"]
 
 
@@ -304,7 +302,7 @@ def test_a_sweep_is_a_line_over_its_numbers_for_each_of_the_others() -> None:
     (eta, *_), (saved, *_) = ([b.get_paths()[0].get_extents() for b in axes.collections] for axes in figure.axes)
     assert (saved.x0, saved.x1, saved.y0, saved.y1) == (4096, 1048576, -3, 4)
     assert (eta.y0, eta.y1) == pytest.approx((0.97, 1.04))
-    assert [np.asarray(line.get_ydata())[0] for line in below.lines[8:]] == [0, 1]  # nothing, and what is worth a port
+    assert [data_of(line)[1][0] for line in below.lines[8:]] == [0, 1]  # nothing, and what is worth a port
     assert (below.get_xscale(), said(below.get_xticklabels())) == ("log", ["4 KiB", "64 KiB", "1 MiB"])
     marks = ["bulk", "port", "undecided", "do not port", "worth a port: 1 %"]
     assert said(figure.legends[0].get_texts()) == ["library a", "library b", *marks]
