@@ -89,7 +89,7 @@ def test_a_batch_system_s_signal_reaches_the_program(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         (sender := threading.Thread(target=send)).start()
-        assert capture._run(("sh", "-c", program), dict(os.environ), tmp_path) == 7
+        assert capture._run(("sh", "-c", program), dict(os.environ)) == 7
         sender.join()
         assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     finally:
