@@ -58,6 +58,7 @@ def test_every_library_says_where_it_was_read() -> None:
         assert profile.source or profile.name == "emulated"
         assert all(f.source for f in profile.facts)
         assert not profile.needs or LIBRARIES[profile.installable].needs == ""
+        assert profile.max_vcis == (64 if profile.vci_setting else 1)  # MPICH: MPIDI_CH4_MAX_VCIS
 
 
 def test_what_is_unknown_is_predicted_as_if_nothing_were_early() -> None:

@@ -11,7 +11,7 @@ from pready.model.approach.libraries import LIBRARIES
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma_by_library import with_rma
-from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, transport, with_puts
+from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, SHARED_MEMORY, transport, with_puts
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
@@ -82,6 +82,18 @@ def test_every_row_has_a_source_and_words() -> None:
         for value in (row.rendezvous, row.receiver, row.puts):
             assert value is None or len(value.why) > 20
     assert {row.puts.value for row in KNOWN.values() if row.puts is not None} == set(SAYS)
+
+
+def test_borders_are_those_of_their_sources() -> None:
+    """In bytes, or in KiB; the largest eager message, or the first rendezvous. Intervals end at powers of two."""
+    for row in {*KNOWN.values(), ANY, SHARED_MEMORY}:
+        border = row.rendezvous
+        for end in border.interval or ():
+            assert end >= 1024
+            assert math.log2(end).is_integer(), row.name
+        said = (f"{border.value:.0f}", f"{border.value - 1:.0f}", f"{border.value / 1024:.0f} KiB")
+        unsaid = row.name.startswith(("pscom", "an unknown", "shared"))
+        assert math.log2(border.value).is_integer() if unsaid else any(x in border.why for x in said), row.name
 
 
 def test_a_transport_goes_by_library_then_family_then_fabric() -> None:
