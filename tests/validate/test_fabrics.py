@@ -10,6 +10,7 @@ import machines
 import pytest
 from claimed import claimed
 from refresh import TRUST, trust_numbers, with_numbers
+from tables import table_of
 
 from pready.model.advice.own_error import HALF_WIDTH
 from pready.model.common.errors import PreadyError
@@ -102,6 +103,12 @@ def asked(name: str, **arguments: Any) -> float:
     found = answer(name, TABLE | arguments, Plain())
     assert isinstance(found, float)
     return found
+
+
+@pytest.mark.parametrize(("check", "arguments", "expected"), table_of("validate/answers")["plain"])
+def test_checks_have_known_answers(check: str, arguments: dict[str, Any], expected: Any) -> None:
+    found = answer(check, arguments, Plain())
+    assert found == (expected if isinstance(expected, str) else pytest.approx(expected, rel=1e-6))
 
 
 def test_a_ping_pong_is_one_message() -> None:
