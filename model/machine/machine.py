@@ -89,7 +89,7 @@ class Network(Provenance):
             or (torus and self.taper > 1)
         ):
             raise PreadyError(
-                f"network: topology = {shown(self.topology)} with the other's fields, or without its own",
+                f"topology = {shown(self.topology)} with the other's fields, or without its own",
                 valid="extents for a torus, nodes_per_switch and a taper for a fattree",
             )
         return self

@@ -63,9 +63,9 @@ class ComputeTime(Strict):
     @model_validator(mode="after")
     def _of_a_gpu(self) -> ComputeTime:
         if self.device == "cpu" and self.waves is not None:
-            raise PreadyError("compute: waves without device = 'gpu'", valid="device = 'gpu' beside it")
+            raise PreadyError("waves without device = 'gpu'", valid="device = 'gpu' beside it")
         if self.device == "gpu" and self.waves is None:
-            raise PreadyError("compute: device = 'gpu' without waves", valid="waves, such as 8")
+            raise PreadyError("device = 'gpu' without waves", valid="waves, such as 8")
         return self
 
 
@@ -122,7 +122,7 @@ class Consume(Strict):
     def _one(self) -> Consume:
         if (self.time is None) == (self.per_byte is None):
             given = "neither time nor per_byte" if self.time is None else "time beside per_byte"
-            raise PreadyError(f"consume: {given}", valid='either time = "20 us" or per_byte = "1 ns/B"')
+            raise PreadyError(given, valid='either time = "20 us" or per_byte = "1 ns/B"')
         return self
 
     def of_partition(self, size: Array) -> Array:
