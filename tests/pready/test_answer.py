@@ -1,5 +1,6 @@
 """The answer in words: the verdict first, how sure, why, and short enough for a screen."""
 
+import io
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
@@ -8,15 +9,16 @@ from typing import Any
 import pytest
 from command_line import cases, out, refused
 from given import Capsys, Patch
+from rich.console import Console
 
 import pready
 from pready.cli import main
 from pready.model.approach.interfaces import BY_KEY, EACH, baseline
 from pready.model.result.break_even import Range
-from pready.model.result.prediction import ApproachPrediction, Merged, Partitioned, Prediction
+from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction
 from pready.show.tables import answer as words
 from pready.show.tables.answer import bare, chance, decision, from_to, partitioned, saved
-from pready.show.tables.prediction import prediction_text
+from pready.show.tables.prediction import prediction_text, prediction_view
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -34,7 +36,7 @@ def row(made: Prediction, saves: Any, key: str = "part", **more: Any) -> Approac
     """A row of four messages on two VCIs: what it saves in percent, from, by and up to; with probability 0.90."""
     ends = zip(("speedup_low_percent", "speedup_percent", "speedup_high_percent"), saves, strict=True)
     approach = replace(made.advised.approach, interface=BY_KEY.get(key, EACH), vcis=2)
-    return replace(made.advised, approach=approach, probability=0.9, **dict(ends), **more)
+    return replace(made.advised, approach=approach, **(dict(ends) | {"probability": 0.9} | more))
 
 
 def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: Any) -> Prediction:
@@ -47,7 +49,11 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
         given["partitioned"] = Partitioned(some, asked.get("verdict", "do not port"), early, "unknown" in asked)
     if (of := given.get("merged")) is not None:
         given |= {"merged": Merged(["u", "v"], of[0], of[0] - 1, of[0] + 1, of[1]), "partitioned": None}
-    rows = [row(made, [given.pop("puts")] * 3, "rma-single-active", unmeasured="puts")] if "puts" in given else []
+    rows = [row(made, *of[:2], **of[2]) for of in given.pop("rows", ())]
+    given["sensitivity"] = [
+        Lever(name, kind, "assumed", steps, 5.0, saved, saved, share, turns=share > 0.5, wrong=0.0, measure="")
+        for name, kind, steps, saved, share in given.get("sensitivity", ())
+    ]
     own, advised, what = (dict[str, Any](), dict[str, Any](best=best, settings=[], verdict="port"), dict(made.workload))
     for name, value in given.items():
         (own if hasattr(made, name) else advised if hasattr(made.advice, name) else what)[name] = value
@@ -62,6 +68,12 @@ def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str
     of = known(made, **given)
     if what == "merging":
         assert decision(of)[-2].plain == said
+        return
+    if what == "screen":
+        stream, every = io.StringIO(), bool(explained)
+        view = prediction_view(of, every_row=every, explained=every)
+        Console(file=stream, width=80, color_system=None, highlight=False).print(view)
+        assert "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) == said.strip("\n")
         return
     found = getattr(words, what)(of, **({"explained": True} if explained else {}))
     assert getattr(found, "plain", found) == said
