@@ -75,7 +75,7 @@ def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str
         Console(file=stream, width=80, color_system=None, highlight=False).print(view)
         assert "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) == said.strip("\n")
         return
-    found = getattr(words, what)(of, **({"explained": True} if explained else {}))
+    found = getattr(words, what)(of, **({"explained": True} if explained == "explained" else {}))
     assert getattr(found, "plain", found) == said
 
 

@@ -170,7 +170,12 @@ def _ported(step: Prediction) -> list[Prediction]:
 def _ways(prediction: Prediction) -> str:
     if not prediction.exchanges:
         return way(prediction.advised)
-    return f"{len(_ported(prediction))} of {len(prediction.exchanges)} exchanges, each as below"
+    ported = len(_ported(prediction))  # none of a step that does not pay
+    return (
+        f"{ported} of {len(prediction.exchanges)} exchanges, each as below"
+        if ported
+        else "each exchange by its best way"
+    )
 
 
 def way(row: ApproachPrediction) -> str:
