@@ -14,6 +14,8 @@ from whatif_row import point
 from pready.calibrate.capture.run_summary import RegionSummary, RunSummary
 from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.doctor.findings import Finding
+from pready.model.advice.explanation import Step as Explained
+from pready.model.advice.explanation import Way
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, Approach
 from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
@@ -21,14 +23,18 @@ from pready.model.machine.threads import Barrier
 from pready.model.toml.provenance import Value
 from pready.show.tables.capture import summary_view
 from pready.show.tables.doctor import diagnosis_view
+from pready.show.tables.explanation import view
 from pready.show.tables.machine import value_rows
 from pready.show.tables.ported import ported_view
+from pready.show.tables.proof import proof_view
 from pready.show.tables.simulation import simulation_view
 from pready.show.tables.sst import congestion_view, residuals_view
+from pready.show.tables.validation import claims_view
 from pready.show.tables.whatif import table_view
 from pready.show.tables.workload import step_view
 from pready.sst.calibrate import Fit, Residual
 from pready.sst.congestion import Beside
+from pready.validate.claims.result import ClaimResult
 from pready.validate.ported import Compared, ComparedExchange, Promise
 from pready.validate.prove.judgement import Saving
 from pready.whatif.table import Table
@@ -123,6 +129,44 @@ def values() -> RenderableType:
     ]
     machine: Any = Of(values=lambda: of)
     return Text("\n".join(map(" | ".join, value_rows(machine))))
+
+
+def proof(contradicted: bool, exchanges: bool = False) -> RenderableType:
+    """Bulk and 4 messages on 2 VCIs, which is advised: 20 % promised and 10 % measured of 2 ms."""
+
+    def figures(iteration_s: float, time_s: float, eta: float, saving: Any) -> Any:
+        ends = {"time_low_s": time_s / 2, "time_high_s": 2 * time_s, "eta_low": eta / 2, "eta_high": 2 * eta}
+        return Of(iteration_s=iteration_s, time_s=time_s, eta=eta, saving=saving, **ends)
+
+    part = Of(
+        transport_partitions=4, predicted_s=1e-4, measured_s=2e-4, measured_low_s=1e-4, measured_high_s=3e-4, error=-0.5
+    )
+    bulk, many = (
+        Of(way=Of(interface=a.interface, approaches=(a, a), approach=a, transports="4 messages", vcis=a.vcis), why=why,
+           words=a.name, expected=figures(t, 3e-4, 1.5, 0.2), measured=figures(t, 4e-4, 1.2, Of(value=0.1)),
+           exchanges=[part, part] * exchanges)
+        for a, t, why in ((BULK, 2e-3, ""), (MANY, 1.8e-3, "the adapter is shared"))
+    )  # fmt: skip
+    parts = [Of(name="u", pattern="halo3d"), Of(name="v", pattern="pt2pt")][: 1 + exchanges]
+    what = Of(name="w", buffer=1024.0, parts=parts, exchanges=parts if exchanges else None, baseline=BULK)
+    of: Any = Of(workload=what, machine=Of(name="m"), judged=Of(contradicted=contradicted), decision="Port: it saves.",
+                 below=["many: it is slow"], cases=[bulk, many], advised=many.way, notes=["a note"])  # fmt: skip
+    return proof_view(of)
+
+
+def explained() -> RenderableType:
+    steps = Explained("join", "until the threads have met", 1e-6), Explained("wire", "until it is there", 0.0)
+    ways = (Way(a, 1024.0, "eager", (("L", 1e-6),), steps, begin_s) for a, begin_s in ((BULK, 0.0), (MANY, 2e-3)))
+    filled: Any = [Of(equation=Of(number="4"), text="eta = 2", note="corrected")]
+    no_answer, more = Of(advice=Of(doubt="it took long", verdict="undecided")), ["it is not the paper's"]
+    head = {"machine": "m", "library": "l", "workload": "w", "seed": 3, "eta": 1.25, "closed_form_eta": 2.0}
+    of: Any = Of(equations=filled, departures=more, prediction=no_answer, **head)
+    of.bulk, of.way = ways
+    return view(of)
+
+
+def claims(rows: Any) -> RenderableType:
+    return claims_view([ClaimResult(**{"got": None, **row}) for row in rows], 3)
 
 
 @pytest.mark.parametrize(("name", "given"), [(name, of) for name, each in cases("screens").items() for of in each])
