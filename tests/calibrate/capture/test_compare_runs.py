@@ -13,6 +13,7 @@ from pready.calibrate.capture.step import Step, find
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import PART, Approach
+from pready.model.common.errors import PreadyError
 from pready.model.machine import machine as machines
 from pready.model.workload import workload
 from pready.show.tables.ported import _why
@@ -248,6 +249,15 @@ def test_bytes_match_where_names_do_not() -> None:
     small = replace(small, exchanges=(replace(small.exchanges[0], name="another"),))
     with pytest.raises(Exception, match="no exchange in common"):
         compare(before, small)
+
+
+def test_runs_that_cannot_be_compared_say_why() -> None:
+    before, after = step("bulk", 300), step("partitioned", 100)
+    assert compare(before, replace(after, threads=4)).notes == ("2 threads before the port, 4 after it",)
+    with pytest.raises(PreadyError, match="4 ranks before the port and 3 after it; valid: as many in both"):
+        compare(before, replace(after, ranks=3))
+    with pytest.raises(PreadyError, match="emulated has no partitioned calls; valid: --library, that of the second"):
+        promised(before, after, machines.load("niagara"), library="emulated")
 
 
 def test_errors_are_a_line(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """What an MPI library is told to do."""
 
+import re
 from typing import Any
 
 import pytest
@@ -41,6 +42,11 @@ def test_a_library_is_told_in_its_own_words(name: str, sent: Any, said: str) -> 
 @pytest.mark.parametrize(("version", "since", "before", "holds"), TABLES["facts"])
 def test_a_fact_holds_in_its_versions(version: str, since: str, before: str, holds: bool) -> None:
     assert Fact("it is so", "read", since=since, before=before).holds(version) is holds
+    fact = Fact("it is so", "read", do="mend it", since="5.0", before="5.1")
+    assert [fact.text(v) for v in ("", "5.0")] == [
+        "it is so: mend it (from 5.0, before 5.1; read)",
+        "it is so: mend it (read)",
+    ]
 
 
 def test_a_library_is_named_with_its_version() -> None:
@@ -56,7 +62,9 @@ def test_a_library_is_named_with_its_version() -> None:
 def test_every_library_says_where_it_was_read() -> None:
     for profile in LIBRARIES.values():
         assert profile.source or profile.name == "emulated"
-        assert all(f.source for f in profile.facts)
+        for fact in profile.facts:
+            assert re.search(r"#\d|/|@|Reference", fact.source)
+            assert not re.search(r"#\d|src/|\w@", fact.says)
         assert not profile.needs or LIBRARIES[profile.installable].needs == ""
         assert profile.max_vcis == (64 if profile.vci_setting else 1)  # MPICH: MPIDI_CH4_MAX_VCIS
 

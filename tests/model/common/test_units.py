@@ -7,16 +7,7 @@ from tables import table_of
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import (
-    Unit,
-    format_bandwidth,
-    format_quantity,
-    format_size,
-    format_time,
-    fraction,
-    parse,
-    unit_of_times,
-)
+from pready.model.common.units import Unit, format_time, fraction, parse
 
 TABLES = table_of("model/units")
 
@@ -72,9 +63,9 @@ def test_any_text_is_a_number_or_our_error(text: str, unit: Unit) -> None:
 
 @pytest.mark.parametrize(("value", "unit", "said"), TABLES["printed"])
 def test_printed(value: float, unit: str, said: str) -> None:
-    assert format_quantity(value, Unit[unit]) == said
+    assert units.format_quantity(value, Unit[unit]) == said
     for seconds, name in ((40e-3, "ms"), (3.0, "s"), (2e-6, "us"), (1e-12, "ns")):
-        assert unit_of_times(seconds)[1] == name
+        assert units.unit_of_times(seconds)[1] == name
 
 
 @given(st.floats(1e-12, 1e6))
@@ -84,5 +75,5 @@ def test_times_survive_printing(seconds: float) -> None:
 
 @given(st.floats(1, 1e14))
 def test_sizes_and_rates_survive_printing(value: float) -> None:
-    assert parse(format_size(value), Unit.SIZE) == pytest.approx(value, rel=6e-3)
-    assert parse(format_bandwidth(value), Unit.BANDWIDTH) == pytest.approx(value, rel=6e-3)
+    assert parse(units.format_size(value), Unit.SIZE) == pytest.approx(value, rel=6e-3)
+    assert parse(units.format_bandwidth(value), Unit.BANDWIDTH) == pytest.approx(value, rel=6e-3)
