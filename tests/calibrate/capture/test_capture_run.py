@@ -127,6 +127,8 @@ def test_every_call_is_recorded_with_its_peer_and_bytes(mpi: Mpi, tmp_path: Path
         for beside in ("test", "other", "init", "finalize", "barrier"):
             found = Counter({row: n for row, n in found.items() if row[0] != beside})
         assert found == of_calls(process.rank)
+        places = [number for number, place in enumerate(process.places) if place]
+        assert places == [*range(1, len(places) + 1)]  # none is left free
         assert (rows["start"] <= rows["end"]).all()
         assert (rows["end"] <= rows["done"]).all()
         assert (process.ended, process.dropped, process.dropped_requests) == ("exit", 0, 0)

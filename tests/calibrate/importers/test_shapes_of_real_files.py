@@ -110,6 +110,7 @@ def test_where_nothing_shows_the_librarys_default_holds(
     assert first.begins.source == "assumed"
     assert first.begins.interval[0] < border < first.begins.interval[1]
     assert any("not seen" in line for line in made.summary)
+    assert not any(" assumed within what " in note or "measure next" in note for note in made.notes)
     assert made.machine.inter.segment(1 << 20).protocol == "rendezvous"
     for s in made.machine.inter.segments:
         assert {v.source for v in (s.L, s.o_s, s.o_r, s.g)} == {"assumed"}
