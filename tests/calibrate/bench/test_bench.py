@@ -17,6 +17,7 @@ import pytest
 from mpi_home import home_of
 from programs import Mpi, has_clang_openmp
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
+from tables import table_of
 
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.files import read_run
@@ -28,31 +29,7 @@ pytestmark = pytest.mark.thorough
 
 QUICK = "budget_s=0.2 min_repeats=6 max_repeats=9"
 ONCE = "min_repeats=1 max_repeats=2"
-LINES = [
-    "pingpong bytes=0",
-    "pingpong bytes=100000 mode=isend",
-    "pingpong bytes=1000000 mode=persistent",
-    "prtt bytes=100 n=1",
-    "prtt bytes=100 n=8",
-    "prtt bytes=100 n=8 delay_s=-1",
-    "receive bytes=0",
-    "receive bytes=1000 n=20",
-    *(f"rate mechanism={m} threads=2 window=8" for m in ("one", "communicators")),
-    "contention threads=2 messages=8 sleep_s=0.002",
-    "early delay_s=0.01",
-    "early delay_s=0.01 delay_by=test bytes=1048576",
-    *(
-        f"approach approach={a} threads=2 theta=2 bytes=65536 delay_s=0.002"
-        for a in ("part", "single", "many", "rma-single-active", "rma-many-active", "rma-single-passive")
-    ),
-    "approach approach=rma-many-passive threads=2 bytes=65536 ready_s=0.001,0",
-    "approach approach=many threads=2 theta=2 bytes=1024",
-    "overlap bytes=100000",
-    *(f"begin what={what} count=2" for what in ("persistent", "partitioned", "window", "communicator")),
-    "memcpy bytes=10000 cache=hot",
-    "memcpy bytes=10000 cache=cold pool_bytes=500000",
-    "pairs bytes=1000 window=4",
-]
+LINES: list[str] = table_of("calibrate/measurements")["lines"]
 
 
 class Library:
@@ -186,18 +163,7 @@ def test_who_sends_early(library: Library, built: Built) -> None:
     assert early == {"mpich": [0, 0], "openmpi": [1, 1]}[library.name]
 
 
-NONSENSE = [
-    ("pingpong bytes=-1", "bytes = '-1' is not valid: 0 to"),
-    ("pingpong mode=sen", "mode = 'sen' is not valid: isend|persistent"),
-    ("pingpong size=1", "pingpong has no parameter 'size'"),
-    ("pingpong bytes", "'bytes' is not key=value"),
-    ("ping", "no measurement 'ping'"),
-    ("rate bytes=1000000 window=4000", "1 GiB"),
-    ("approach bytes=10 threads=4", "bytes = 10 is not valid: a multiple of threads * theta = 4"),
-    ("approach threads=4 ready_s=0,1", "ready_s has 2 times: one per user partition, 4"),
-    ("approach threads=2 ready_s=0,1 delay_s=1", "exclude each other"),
-    ("approach approach=rma-many-active threads=4 theta=128", "= 512 is not valid: at most 256 windows"),
-]
+NONSENSE: list[tuple[str, str]] = table_of("calibrate/measurements")["nonsense"]
 
 
 def test_nonsense_is_refused_and_the_rest_still_measured(library: Library, built: Built) -> None:

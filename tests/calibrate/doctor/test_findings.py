@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import table_of
 
 from pready.calibrate.doctor import diagnosis, findings
 from pready.calibrate.doctor.diagnosis import QUICK, diagnose, quick
@@ -35,33 +36,9 @@ def about(*cores: str, **more: Any) -> Answers:
     return answers(begun=len(cores), environment=record(*cores, **more))
 
 
-@pytest.mark.parametrize(
-    ("probe", "given", "grade", "said"),
-    [
-        ("early", answers(first=0, later=1), "good", "sends early, not in the first iteration"),
-        ("early", answers(first=1, later=1), "good", "sends early"),
-        ("early", answers(first=0, later=0), "care", "use many, not part"),
-        ("early", answers("not begun"), "unknown", "did not start"),
-        ("restart", answers(right=1, incomplete=1), "good", "right bytes in every iteration"),
-        ("restart", answers(right=0.8, incomplete=1), "bad", "wrong bytes"),
-        ("restart", answers(right=1, incomplete=0), "care", "MPI_Wait"),
-        ("startall", answers(one_by_one=1, together=1), "good", "works with several neighbours"),
-        ("startall", answers("hung", 14, one_by_one=1), "bad", "start each request with MPI_Start"),
-        ("proc-null", answers(sent=1, received=1), "good", "works"),
-        ("proc-null", answers("crashed", 11), "bad", "crashes with SIGSEGV in MPI_Psend_init"),
-        ("proc-null", answers("failed", 0, ("MPI_ERR_RANK",), sent=1), "bad", "MPI_ERR_RANK in MPI_Precv_init"),
-        ("unequal", answers(fewer_received=1, more_received=1), "good", "right bytes"),
-        ("unequal", answers(fewer_received=0, more_received=1), "bad", "wrong bytes 8 sent, 4 received"),
-        ("unstarted", answers(right=1), "good", "freed before"),
-        ("unstarted", answers("hung", 14), "bad", "hangs the next request"),
-        ("unstarted", answers("not run"), "unknown", "time is up"),
-        ("put", answers(small=1, large=1), "good", "arrives"),
-        ("put", answers(small=1, large=0), "care", "1 MiB does not arrive"),
-        ("put", answers("hung", 14, small=0), "bad", "do not use RMA"),
-    ],
-)
-def test_a_finding(probe: str, given: Answers, grade: str, said: str) -> None:
-    found = of_probe(BY_NAME[probe], given)
+@pytest.mark.parametrize(("probe", "given", "grade", "said"), table_of("calibrate/findings")["probes"])
+def test_a_finding(probe: str, given: dict[str, Any], grade: str, said: str) -> None:
+    found = of_probe(BY_NAME[probe], answers(**given))
     assert found.grade == grade
     assert said in f"{found.says}; {found.do}"
     assert bool(found.do) == (grade != "good")

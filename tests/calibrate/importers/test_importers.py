@@ -10,6 +10,7 @@ import pytest
 from fuzz import mutated
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.calibrate.fit import fit
 from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
@@ -125,43 +126,10 @@ NETGAUGE = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G
 MPIP = "@ mpiP\n@--- Aggregate Sent Message Size ---\nCall Site Count Total Avrg Sent%\n"
 
 
-@pytest.mark.parametrize(
-    ("parse", "text", "says"),
-    [
-        (parse, "", "no benchmark output"),
-        (parse, OSU, "f:1: no rows"),
-        (parse, OSU + "8\n", "f:3: row '8' has 1 of 2 columns"),
-        (parse, OSU + "8 1.50\n16 1.5", "f:4: row '16 1.5' is cut off"),
-        (parse, OSU + "8 0.00\n", "f:3: Avg Latency(us) = '0.00'; valid: a finite number, greater than 0"),
-        (parse, OSU + "-8 1.5\n", "f:3: Size = '-8'"),
-        (parse, OSU + "8 1,234\n", "f:3: Avg Latency(us) = '1,234' may be read in two ways"),
-        (parse, OSU.replace("Avg Latency(us)", "t (parsecs)") + "8 1.5\n", "f:2: columns = 'Size', 't (parsecs)'"),
-        (parse, OSU.split("\n", maxsplit=1)[0] + "\n8 1.5\n", "f:1: no '# Size …' header"),
-        (parse, OSU.replace("Latency Test", "Allreduce Latency Test"), "test = 'Allreduce Latency'"),
-        (parse, MR + "8 80.00 1000000.00\n", "f:4: MB/s = 80 and Messages/s = 1e+06 do not belong"),
-        (parse, OSU + "8 1.5\0\n", "NUL"),
-        (parse, IMB.replace("PingPong", "Allreduce"), "test = 'Allreduce' is not supported; valid: IMB PingPong"),
-        (parse, IMB.replace("= 2", "= 4"), "f:1: #processes = 4 of PingPong; valid: 2"),
-        (parse, IMB + "8 1000 2.00 40.00\n", "f:4: t[usec] and Mbytes/sec = 40 contradict 8 B"),
-        (parse, NETGAUGE + "1 1 4 5 6 1 1 1 1 1 1\n", "f:2: n = '1'"),
-        (parse, NETGAUGE + "1 10 4 13 49 2 7 .5 1 0 0\n", "f:2: o_s = 7 does not follow"),
-        (parse, NETGAUGE, "f:1: no rows follow the header"),
-        (parse, NETGAUGE + "1 10 4 nan 49 2 1 .5 1 0 0\n", "f:2: no row has a time: all are nan"),
-        (
-            parse,
-            NETGAUGE + f"1 10 4 13 49 {'1 ' * 6}\n2 9 4 13 44 {'1 ' * 6}\n",
-            "f:3: n = 9; valid: 10 as in the first",
-        ),
-        (parse, NETGAUGE + f"1 10 4 13 49 {'1 ' * 6}\n1 10 4 14 49 {'1 ' * 6}\n", "f:3: size = 1 was measured before"),
-        (parse, NETGAUGE + "1 10 4 13 49 2 1 -4 1 0 0\n", "f:2: o_r = -4; valid: above -PRTT(1,0,s)"),
-        (parse_mpip, "", "no mpiP report"),
-        (parse_mpip, MPIP, "no rows of sent messages"),
-        (parse_mpip, MPIP.replace("Avrg", "Mean"), "f:3: header"),
-    ],
-)
-def test_one_clear_line(parse: Callable[[bytes, str], Any], text: str, says: str) -> None:
+@pytest.mark.parametrize(("parser", "text", "says"), table_of("calibrate/refused")["files"])
+def test_one_clear_line(parser: str, text: str, says: str) -> None:
     with pytest.raises(ImportFormatError) as caught:
-        parse(text.encode(), "f")
+        PARSERS[parser](text.encode(), "f")
     assert says in one_line(caught.value)
 
 

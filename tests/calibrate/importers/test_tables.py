@@ -8,6 +8,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from tables import table_of
 
 from pready.calibrate.importers import Imported, ImportFormatError, read
 from pready.calibrate.importers.collect import collected
@@ -126,34 +127,9 @@ def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
         assert (found.observations.stream is not None) == bool(streams)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("Size,Median,Mean,STD\n8,1.2,1.3,9\n", "columns = 'Size', 'Median', 'Mean', 'STD': none is read"),
-        ("Size,Latency A (us),Latency B (us)\n8,1.2,1.3\n", "none is a time"),
-        ("bytes,iterations,total time (s)\n8,1000,1.2e-3\n", "none is a time"),
-        ("Size,Latency (us),time (us)\n8,1.2,1.3\n", "columns 'Latency (us)', 'time (us)' are not told apart"),
-        ("Size,bandwidth (gb/s)\n8,1.2\n", "may be bits or bytes"),
-        ("Size,Latency (us)\n8,\"1,234\"\n", "may be read in two ways"),
-        ("Size,Latency (us)\n8,1,2\n", "has 3 of 2 columns"),
-        ("library,Size,Latency (us)\na,8,1.2\nb,8,1.3\n", "column 'library' tells rows of a size apart: 'a', 'b'"),
-        ("benchmark,size,latency_us\nosu_allreduce,8,1.2\n", "benchmark = 'osu_allreduce' is not supported"),
-        ("size,value,unit\n8,1.2,parsec\n", "unit = 'parsec'"),
-        ("Size,Bandwidth (MB/s)\n0,1.2\n", "size = 0 has no bandwidth; valid: at least 1"),
-        ("bytes   #sent   #ack    total    time   MB/sec  usec/xfer\n64 10k =10k 1m 0.1s 1.3 4.97\n", "fabtests"),
-        (" #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]\n 65536 1000 11.6 11.5\n", "ib_write_bw"),
-        ("  0:       1 bytes   3000 times -->      2.12 Mbps in       3.60 usec\n", "NetPIPE"),
-        ("@ mpiP\n@ Command : ./app\n", "pready workload f"),
-        ("  1:  1  B  24999 times -->  6.2 Mbps  in  1.23 usecs\n", "NetPIPE"),
-        ("bytes iters total time MB/sec usec/xfer Mxfers/sec\n64 10k 1.2m 0.10s 12.89 4.97 0.20\n", "fabtests"),
-        ("|  overhead (usec)   |   bandwidth (MB/s)  |\n", "ucx_perftest, which measures below MPI"),
-        ('{"a": [1, 2]}', "records without sizes"),
-        ("result|name|latency_value|latency_unit|latency_ref\npass|osu|1.2|us|0\n", "variables such as latency_8"),
-        ("\x1f\x8b\x08damaged", "damaged"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "says"), [*table_of("calibrate/refused")["tables"], ("gzip", "damaged")])
 def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> None:
-    data = b"\x1f\x8b\x08damaged" if text.startswith("\x1f") else text.encode()
+    data = b"\x1f\x8b\x08damaged" if text == "gzip" else text.encode()
     with pytest.raises(ImportFormatError) as caught:
         read(data, "f")
     assert says in str(caught.value)
@@ -162,26 +138,8 @@ def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> 
 
 @pytest.mark.parametrize(
     ("command", "one_node"),
-    [
-        ("$ srun -N 2 -n 2 ./osu_latency", False), ("srun -N1 -n2 ./osu_latency", True),
-        ("flux run -N 1 -n 2 osu_latency", True), ("mpirun -np 2 -N 1 ./osu_latency", False),
-        ("mpirun -np 2 -N 2 ./osu_latency", True), ("aprun -n 2 -N 1 osu_latency", False),
-        ("aprun -n 2 -N 2 osu_latency", True), ("mpirun -npernode 1 osu_latency", False),
-        ("mpirun -npernode 2 -np 2 osu_latency", True), ("mpirun --map-by ppr:2:node -np 2 osu_latency", True),
-        ("mpirun --map-by ppr:1:node osu_latency", False), ("mpirun --map-by node -np 2 osu_latency", False),
-        ("mpirun --map-by ppr:1:socket -np 2 osu_latency", True), ("mpiexec -n 2 -hosts n[1-2] osu_latency", False),
-        ("mpirun -H n1,n1 osu_latency", True), ("mpirun --host n1,n2 -np 2 osu_latency", False),
-        ("mpirun -host n1:2 -np 2 osu_latency", True), ("mpiexec -n 2 -ppn 1 -hosts n1,n2 osu_latency", False),
-        ("mpiexec -n 2 -ppn 2 osu_latency", True), ("jsrun -n 2 -r 1 osu_latency", False),
-        ("jsrun -n 2 -r 2 -a 1 osu_latency", True), ("jsrun -n 1 -a 2 osu_latency", True),
-        ("mpirun -np 2 ./osu_latency", None), ("srun -n 2 --ntasks-per-node=1 osu_latency", False),
-        ("srun -w n1,n2 -n 2 osu_latency", False), ("salloc -N 2 mpirun -np 2 --map-by node:PE=4 osu_latency", False),
-        ("mpiexec -n 1 -host n1 osu_latency : -n 1 -host n2 osu_latency", False),
-        ("mpiexec -n 1 -host n1 osu_latency : -n 1 -host n1 osu_latency", True),
-        ("mpirun_rsh -np 2 n1 n2 MV2_IBA_HCA=a osu_latency", False), ("mpirun_rsh -np 2 n1 n1 osu_latency", True),
-        ("mpiexec -ppn 4 osu_mbw_mr", None),
-    ],
-)  # fmt: skip
+    [(c, {"yes": True, "no": False}.get(said)) for said, each in table_of("calibrate/one_node").items() for c in each],
+)
 def test_nodes_by_the_launcher(command: str, one_node: bool | None) -> None:
     found = parsed(command, None)
     assert found is not None
