@@ -13,6 +13,7 @@ from given import Request
 from machines import ideal
 from mpi_home import home_of
 from real_mpi import LIBRARIES, benchmark
+from tables import table_of
 
 from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
 from pready.calibrate.measure.compile import Built
@@ -61,17 +62,7 @@ def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
     assert ways == [from_0] * 6 + [from_1] * 6 + [reverse[0]] * 6 + [reverse[1]] * 6
 
 
-@pytest.mark.parametrize(
-    ("fields", "lines"),
-    [
-        ({"consume": {"time": "0.25 s"}}, ["consume 0.25 0.0 2"]),
-        ({"consume": {"per_byte": "1 s/MB", "threads": 5}}, ["consume 0.0 1e-06 5"]),
-        ({"thread_shares": [3, 1]}, ["weight 0 3", "weight 1 1"]),
-        ({"thread_shares": [2, 2]}, []),  # all are alike
-        ({"receive_partitions": 8}, ["receive 8"]),
-        ({}, []),
-    ],
-)
+@pytest.mark.parametrize(("fields", "lines"), table_of("calibrate/plans")["lines"])
 def test_the_plan_says_only_what_differs(fields: dict[str, Any], lines: list[str]) -> None:
     written = exchange_plan(workload(**fields), 1, seed=0).text().splitlines()
     assert [line for line in written if line.split()[0] in ("consume", "weight", "receive")] == lines
@@ -134,15 +125,7 @@ def test_a_plan_is_named_by_what_it_holds() -> None:
     assert step_plan(what, 3, 1).name != step_plan(what.changed(buffer="128 KiB"), 3, 1).name
 
 
-@pytest.mark.parametrize(
-    ("fields", "named"),
-    [
-        ({"pattern": "sweep3d", "grid": [2, 2], "blocks": 200}, "blocks = 200"),
-        ({"pattern": "halo3d", "grid": [2, 2], "buffer": "4 GiB"}, "at most 2147483647 B"),
-        ({"pattern": "halo3d26", "grid": [2, 2, 2], "corner": "6 B"}, "a multiple of the 4 partitions"),
-        ({"thread_shares": [2, 1]}, "65536 B for a neighbour; valid: a multiple of the 6 partitions"),
-    ],
-)
+@pytest.mark.parametrize(("fields", "named"), table_of("calibrate/plans")["refused"])
 def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str) -> None:
     with pytest.raises(PreadyError, match=named):
         exchange_plan(workload(**fields), 1, 0)

@@ -11,6 +11,7 @@ import pytest
 from given import Capsys, Patch, Request
 from programs import Mpi, each_library, pready
 from real_mpi import kept
+from tables import table_of
 
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.files import read_run
@@ -53,18 +54,7 @@ def test_nothing_captured_is_said(tmp_path: Path, request: Request) -> None:
     assert done.stderr.startswith("pready: nothing was captured: ")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--", "true"], "-o is missing"),
-        (["-o", "run"], "no command"),
-        (["-o", "run", "--", "no-such-command"], "no command 'no-such-command' here"),
-        (["-o", "run", "--limit", "64", "--", "true"], "--limit"),
-        (["-o", "run", "--mpicc", "no-such-compiler", "--", "true"], "no-such-compiler"),
-        (["-o", "file", "--", "true"], "file: cannot be used: Not a directory; valid: a new folder\n"),
-        (["-o", "used", "--", "true"], "used: is not empty; valid: a new folder for each run\n"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), table_of("calibrate/refused")["capture"])
 def test_refused(tmp_path: Path, words: list[str], said: str, monkeypatch: Patch, capsys: Capsys) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "used" / "file").mkdir(parents=True)

@@ -44,19 +44,9 @@ def test_a_finding(probe: str, given: dict[str, Any], grade: str, said: str) -> 
     assert bool(found.do) == (grade != "good")
 
 
-@pytest.mark.parametrize(
-    ("given", "grade", "said"),
-    [
-        (record("0-7", "0-7", hosts="ab"), "good", "2 ranks on 2 nodes, each bound to 8 cores of its own"),
-        (record("0-3", "4-7"), "good", "2 ranks on 1 node, each bound to 4 cores of its own"),
-        (record("0-7", "0-7"), "care", "not bound"),
-        (record("0", "1"), "care", "each bound to 1 core of its own"),
-        (record("0-1", "0-1", "0-1"), "bad", "3 ranks share 2 cores"),
-        (record("0-1"), "bad", "one rank"),
-    ],
-)
-def test_where_ranks_run(given: dict[str, Any], grade: str, said: str) -> None:
-    found = findings.of_ranks(given)
+@pytest.mark.parametrize(("cores", "hosts", "grade", "said"), table_of("calibrate/findings")["ranks"])
+def test_where_ranks_run(cores: list[str], hosts: str, grade: str, said: str) -> None:
+    found = findings.of_ranks(record(*cores, hosts=hosts))
     assert found.grade == grade
     assert said in found.says
 

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from tables import table_of
 
 from pready.calibrate.doctor.probe_job import TAG, end_tagged, run_probe, tagged
 from pready.calibrate.measure.launcher import Launcher
@@ -19,18 +20,8 @@ def program(folder: Path, *lines: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("lines", "ending"),
-    [
-        (("echo @pready begun 2", "echo @pready done 1"), "done"),
-        (("echo @pready begun 2", "echo @pready signal 11", "exit 1"), "crashed"),
-        (("echo @pready begun 2", "echo @pready signal 14", "exit 1"), "hung"),
-        (("echo @pready begun 2", "echo MPI_ERR_ARG", "exit 1"), "failed"),
-        (("echo no such host", "exit 1"), "not begun"),
-        (("echo @pready done 1",), "not begun"),
-    ],
-)
-def test_how_a_job_ended(lines: tuple[str, ...], ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("lines", "ending"), table_of("calibrate/findings")["endings"])
+def test_how_a_job_ended(lines: list[str], ending: str, tmp_path: Path) -> None:
     assert run_probe(program(tmp_path, *lines), "environment", ENV, rank_s=5).ending == ending
 
 

@@ -26,26 +26,11 @@ from pready.model.workload.workload import Workload
 
 INIT, TOOK = 5000, 40_000
 """ns: of MPI_Init, and of an exchange."""
-HALO = """
-format = 2
-threads = 4
-iterations = 12
-pattern = "halo3d"
-grid = [2, 2, 1]
-boundaries = "open"
-faces = ["6000 B", "600 B", "6000 B"]
-ranks_per_node = 2
-receiver = "computing"
-compute = {time = "1 ms"}
-arrivals = {model = "normal by thread", spread = "8 %"}
-"""
 
 
 @pytest.fixture
-def halo(tmp_path: Path) -> Workload:
-    path = tmp_path / "halo.toml"
-    path.write_text(HALO, encoding="utf-8")
-    return workload.load(path)
+def halo() -> Workload:
+    return workload.load(Path("tests/data/calibrate/halo.toml"))
 
 
 def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import table_of
 
 from pready.calibrate.workload_formats.caliper import read_caliper
 from pready.calibrate.workload_formats.from_profiles import text_from_mpip
@@ -96,38 +97,7 @@ def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
     assert main(["workload", REPORT, "-o", str(out), *stated, "--set", "arrivals.model=trace"]) == 2
 
 
-MPIP = """@ mpiP
-@ Version                  : 3.5.0
-@ MPI Task Assignment      : 0 node1
-@ MPI Task Assignment      : 1 node2
-{times}
-@--- Aggregate Sent Message Size (top twenty, descending, bytes) ---
------
-Call                 Site      Count      Total       Avrg  Sent%
-Isend                   9       2400   7.864e7   3.28e+04  92.13
-
-Total send/collective operation calls >= 1024 bytes : 2400 of 2800 operations
-{more}
-"""
-BY_TASK = """@--- MPI Time (seconds) ---
------
-Task    AppTime    MPITime     MPI%
-   0       12.1       3.02    24.96
-   1       12.1       2.98    24.63
-   *       24.2       6.00    24.79
------"""
-OF_ALL = """@--- Task Time Statistics (seconds) ---
------
-            AppTime    MPITime     MPI%      App Task    MPI Task
-Max            12.1       3.02    24.96             0           0
-Mean           12.1       3.00    24.79
-Min            12.1       2.98    24.63             1           1
------"""
-OTHER = """@--- Callsite Message Sent statistics (all callsites, summary) ---
------
-Name              Site Tasks       Max      Mean       Min   MaxRnk   MinRnk
-Isend                9     2 3.277e+04 3.277e+04 3.277e+04        0        1
------"""
+MPIP, BY_TASK, OF_ALL, OTHER = table_of("calibrate/mpip").values()
 
 
 @pytest.mark.parametrize("times", [BY_TASK, OF_ALL, OF_ALL.replace("3.00    24.79", "3.00")])
