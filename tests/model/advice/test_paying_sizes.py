@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pready.model.advice import paying_sizes
+from pready.model.advice import predict as predicting
 from pready.model.advice.predict import _simplest
-from pready.model.approach.interfaces import BULK, MANY, Approach
+from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
 from pready.model.result.break_even import Range
 
 MIB = 2.0**20
@@ -59,3 +60,17 @@ def test_of_ways_that_save_the_same_the_simplest(percent: tuple[float, float], s
     rows: Any = [SimpleNamespace(approach=a) for a in (BULK, Approach(MANY, 16, 4), Approach(MANY, 2, 1))]
     savings: Any = SimpleNamespace(percent=np.array([[0.0], [percent[0]], [percent[1]]]))
     assert _simplest(savings, rows, [1, 2], 1000, 0.01) == simplest
+
+
+@pytest.mark.parametrize(
+    ("rma", "measured", "advised"), [((7.0, 8.0), True, 2), ((4.0, 20.0), True, 1), ((7.0, 8.0), False, 1)]
+)
+def test_rma_is_advised_where_it_was_measured_and_surely_saves_more(
+    rma: tuple[float, float], measured: bool, advised: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(predicting, "unmeasured", lambda _: "" if measured else "MPI_Put")
+    ways = BULK, Approach(MANY, 2, 1), BY_KEY["rma-single-active"].into(2)
+    rows: Any = [SimpleNamespace(approach=a, available=True) for a in ways]
+    percent = np.array([[0.0] * 64, [5.0] * 64, rma * 32])
+    savings: Any = SimpleNamespace(percent=percent, step=SimpleNamespace(machine=None))
+    assert predicting.chosen(savings, rows, 1000, 0.01) == advised

@@ -4,12 +4,14 @@ import math
 from typing import Any
 
 import pytest
+from machines import ideal
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.machine.rma_by_library import of as rma_of
 from pready.model.machine.rma_by_library import with_rma
 from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, SHARED_MEMORY, transport, with_puts
 from pready.model.timeline.costs import costs
@@ -63,6 +65,11 @@ def test_a_put_over_tcp_takes_what_google_cloud_measured() -> None:
     put = with_rma(on(HPC3, "tcp", put=None), LIBRARIES["mpich-release"]).one_sided.put
     assert isinstance(put, Value)
     assert [put.value, *(put.interval or ())] == pytest.approx([88 / 31 * o_s, o_s, 2 * 88 / 31 * o_s], rel=0.02)
+
+
+@pytest.mark.parametrize(("o_s", "put"), [(1e-7, 6e-7), (2e-6, 2e-6), (1e-5, 7.3e-6)])
+def test_a_put_of_which_nothing_is_known_is_a_send_between_the_fastest_and_the_slowest(o_s: float, put: float) -> None:
+    assert rma_of(ideal(o_s=o_s), LIBRARIES["emulated"]).put == pytest.approx((put, 2e-7, 7.3e-6))
 
 
 def test_who_answers_all_sizes_takes_the_place_of_who_answers_some() -> None:

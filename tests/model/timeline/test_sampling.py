@@ -93,6 +93,17 @@ def test_an_order_that_a_workload_states_stays() -> None:
         assert dict(with_order(Workload.model_validate(told), "in turn").arrivals)["partitions"] == order
 
 
+def test_ranks_that_share_an_adapter_have_a_quarter_of_it() -> None:
+    """MeluXina's 1 MiB alone takes the whole cable: with four ranks each message takes four times as long."""
+    of = Alternative("ranks per node", ("1", "4"), (0.75, 0.25), "not given", ("", ""))
+    sampler, plain = Sampler(MELUXINA, DRAWS, alternatives=[of]), Sampler(MELUXINA, DRAWS)
+    w, by = Workload.model_validate({"threads": 1, "buffer": "1 MiB"}), np.where(sampler.chosen(of.name) == 1, 4, 1)
+    shared, alone = (costs(s, w, 2.0**20) for s in (sampler, plain))
+    assert by.mean() == pytest.approx(1.75, abs=0.1)
+    np.testing.assert_allclose([shared.gap, shared.link], [alone.gap * by, alone.link * by])
+    np.testing.assert_allclose(shared.stream, np.maximum(alone.stream, alone.link * by))
+
+
 def test_the_border_of_the_rendezvous_is_a_mixture() -> None:
     """A message of 32 KiB shakes hands where the border is 16 KiB, and not where it is 64 KiB."""
     first, middle, last = MELUXINA.inter.segments
