@@ -180,19 +180,23 @@ def test_exchanges_that_follow_each_other_may_be_one() -> None:
     assert merging.merged(rings("1 KiB", "3 KiB", to=2)) is None
 
 
-def test_metrics_of_a_known_exchange() -> None:
-    # Bandwidth only: 4 partitions of 1 MB at 25 GB/s (40 us each), the last 60 us late, compute 1 ms.
-    # T_b = 160; T_p = (120 - 60) + 40 = 100; all in us.
+@pytest.mark.parametrize("b", [0, 10])
+def test_metrics_of_a_known_exchange(b: float) -> None:
+    # Bandwidth, and a barrier of b us: 4 partitions of 1 MB at 25 GB/s (40 us each), the last 60 us late, compute 1 ms.
+    # T_b = b + 160; T_p = (120 - 60) + 40 = 100; all in us.
     w = made(**FOUR, buffer="4 MB", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "60 us"})
-    prediction = predict(ideal(), w)
+    prediction = predict(ideal(barrier=[0.0, b * 1e-6, b * 1e-6]), w, draws=0)
     row = next(r for r in prediction.approaches if r.key == "part" and r.transport_partitions == 4)
     assert row.time_s == pytest.approx(100e-6)
-    assert row.eta == pytest.approx(1.6)
-    assert row.speedup_percent == pytest.approx(100 * 60 / 1220)  # of 1000 + 60 + 160
+    assert row.eta == pytest.approx(1.6 + b / 100)
+    assert row.speedup_percent == pytest.approx(100 * (60 + b) / (1220 + b))  # of 1000 + 60 + b + 160
     assert row.overhead == pytest.approx(1)
     assert row.perceived_bandwidth_bytes_per_s == pytest.approx(4e6 / 100e-6)
-    assert row.availability == pytest.approx(1 - 100 / 160)
-    assert row.early_bird_percent == pytest.approx(100 * 60 / 160)  # 60 of the 160 from first Pready to the end
+    assert row.availability == pytest.approx(1 - (100 - b) / 160)
+    assert row.early_bird_percent == pytest.approx(100 * (60 + b) / 160)  # of the 160 from first Pready to the end
+    bulk = prediction.bulk
+    assert [bulk.overhead, bulk.availability, bulk.early_bird_percent] == pytest.approx([1, 0, 0], abs=1e-9)
+    assert [row.arrived_early_percent, bulk.arrived_early_percent] == [25, 0]  # at 40 us of 60
     assert prediction.closed_form["eta"] == pytest.approx(1.6)
     assert prediction.closed_form["delay_s"] == pytest.approx(60e-6)
     assert prediction.closed_form["gamma_s_per_byte"] == pytest.approx(60e-12)
