@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import cases, out, refused
+from command_line import out, refused
 from given import Capsys, Patch
 from rich.console import Console
+from tables import table_of
 
 import pready
 from pready.cli import main
@@ -62,7 +63,9 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
     return replace(made, approaches=[bulk, best, *rows], advice=replace(made.advice, **advised), workload=what, **own)
 
 
-@pytest.mark.parametrize(("name", "given", "said"), [(n, *case) for n, of in cases("answer").items() for case in of])
+@pytest.mark.parametrize(
+    ("name", "given", "said"), [(n, *case) for n, of in table_of("pready/answer").items() for case in of]
+)
 def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str) -> None:
     what, _, explained = name.partition(", ")
     of = known(made, **given)

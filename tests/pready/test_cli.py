@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import REFUSED, data, out, refused
+from command_line import data, out, refused
 from given import Capsys
+from tables import table_of
 
 from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import load, profiles
@@ -40,7 +41,7 @@ def test_gain(capsys: Capsys) -> None:
     assert none.startswith(f"No gain: an exchange gets no faster {alone}.\neta = 1.000000 ")
 
 
-@pytest.mark.parametrize(("line", "said"), REFUSED["commands"])
+@pytest.mark.parametrize(("line", "said"), table_of("pready/refused")["commands"])
 def test_bad_input_is_one_line_and_status_2(capsys: Capsys, line: str, said: str) -> None:
     assert said in refused(capsys, *shlex.split(line))
 
@@ -98,7 +99,7 @@ def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str 
 LONG = [f'threads = 2\nbuffer = "1 KiB"\nname = "{"n" * 1000}"\n', "valid: a text of at most 255 characters"]
 
 
-@pytest.mark.parametrize(("text", "said"), [*REFUSED["files"], LONG])
+@pytest.mark.parametrize(("text", "said"), [*table_of("pready/refused")["files"], LONG])
 def test_what_is_wrong_in_a_file_is_named(text: str, said: str, tmp_path: Path, capsys: Capsys) -> None:
     file = tmp_path / "w.toml"
     file.write_text(text)

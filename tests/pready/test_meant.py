@@ -4,8 +4,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from command_line import REFUSED, refused
+from command_line import refused
 from given import Capsys
+from tables import table_of
 
 from pready.model.common.errors import PreadyError
 from pready.model.toml.misspelt import OTHER_NAMES, called_here
@@ -14,13 +15,13 @@ from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 
-@pytest.mark.parametrize(("line", "meant"), REFUSED["meant"])
+@pytest.mark.parametrize(("line", "meant"), table_of("pready/refused")["meant"])
 def test_the_command_line_says_what_was_meant(line: str, meant: str, capsys: Capsys) -> None:
     said = refused(capsys, *shlex.split(line))
     assert f'id you mean "{meant}"?' in said.replace("'", '"')  # click's own has single quotes
 
 
-@pytest.mark.parametrize(("line", "said"), REFUSED["lines"])
+@pytest.mark.parametrize(("line", "said"), table_of("pready/refused")["lines"])
 def test_a_bare_value_is_met_with_the_table_to_write(line: str, said: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "w.toml"
     path.write_text(f'threads = 8\nbuffer = "1 MiB"\n{line}\n', encoding="utf-8")

@@ -1,14 +1,15 @@
 """What a command prints of figures made by hand: each in its place, with its unit and in words."""
 
 import io
+import re
 from types import SimpleNamespace as Of
 from typing import Any
 
 import numpy as np
 import pytest
-from command_line import cases
 from rich.console import Console, RenderableType
 from rich.text import Text
+from tables import table_of
 from whatif_row import point
 
 from pready.calibrate.capture.run_summary import RegionSummary, RunSummary
@@ -27,6 +28,7 @@ from pready.show.tables.explanation import view
 from pready.show.tables.machine import value_rows
 from pready.show.tables.ported import ported_view
 from pready.show.tables.proof import proof_view
+from pready.show.tables.proof_metrics import LINE, metric_lines
 from pready.show.tables.simulation import simulation_view
 from pready.show.tables.sst import congestion_view, residuals_view
 from pready.show.tables.validation import claims_view
@@ -131,27 +133,28 @@ def values() -> RenderableType:
     return Text("\n".join(map(" | ".join, value_rows(machine))))
 
 
-def proof(contradicted: bool, exchanges: bool = False) -> RenderableType:
+def proof(contradicted: bool, exchanges: bool = False, metrics: bool = False) -> RenderableType:
     """Bulk and 4 messages on 2 VCIs, which is advised: 20 % promised and 10 % measured of 2 ms."""
 
     def figures(iteration_s: float, time_s: float, eta: float, saving: Any) -> Any:
         ends = {"time_low_s": time_s / 2, "time_high_s": 2 * time_s, "eta_low": eta / 2, "eta_high": 2 * eta}
         return Of(iteration_s=iteration_s, time_s=time_s, eta=eta, saving=saving, **ends)
 
-    part = Of(
-        transport_partitions=4, predicted_s=1e-4, measured_s=2e-4, measured_low_s=1e-4, measured_high_s=3e-4, error=-0.5
-    )
-    bulk, many = (
-        Of(way=Of(interface=a.interface, approaches=(a, a), approach=a, transports="4 messages", vcis=a.vcis), why=why,
-           words=a.name, expected=figures(t, 3e-4, 1.5, 0.2), measured=figures(t, 4e-4, 1.2, Of(value=0.1)),
-           exchanges=[part, part] * exchanges)
-        for a, t, why in ((BULK, 2e-3, ""), (MANY, 1.8e-3, "the adapter is shared"))
-    )  # fmt: skip
-    parts = [Of(name="u", pattern="halo3d"), Of(name="v", pattern="pt2pt")][: 1 + exchanges]
-    what = Of(name="w", buffer=1024.0, parts=parts, exchanges=parts if exchanges else None, baseline=BULK)
-    of: Any = Of(workload=what, machine=Of(name="m"), judged=Of(contradicted=contradicted), decision="Port: it saves.",
-                 below=["many: it is slow"], cases=[bulk, many], advised=many.way, notes=["a note"])  # fmt: skip
-    return proof_view(of)
+    low, high = {"predicted_s": 1e-4, "measured_s": 2e-4}, {"measured_low_s": 1e-4, "measured_high_s": 3e-4}
+    parts, cases = [Of(name="u", pattern="halo3d"), Of(name="v", pattern="pt2pt")][: 1 + exchanges], []
+    for a, t, why in ((BULK, 2e-3, ""), (MANY, 1.8e-3, "the adapter is shared")):
+        way = Of(interface=a.interface, approaches=(a, a), approach=a, transports="4 messages", most=4, vcis=a.vcis)
+        measured = figures(t, 4e-4, 1.2, Of(value=0.1, low=-1e-7, high=0.2))
+        each = [Of(transport_partitions=4, error=-0.5, **low, **high)] * 2 * exchanges
+        expected = figures(t, 3e-4, 1.5, 0.2)
+        cases.append(Of(way=way, why=why, words=a.name, expected=expected, measured=measured, exchanges=each))
+    several = {"parts": parts, "exchanges": parts if exchanges else None}
+    of: Any = Of(workload=Of(name="w", buffer=1024.0, baseline=BULK, **several), machine=Of(name="m"), cases=cases)
+    of.judged, of.advised = Of(contradicted=contradicted, finding="saves less"), cases[1].way
+    of.decision, of.below, of.notes = "Port: it saves.", ["many: it is slow"], ["a note"]
+    lines = metric_lines(of)
+    assert all(re.match(LINE, line) for line in lines[:-1])  # what other tools read
+    return Text("\n".join(lines)) if metrics else proof_view(of)
 
 
 def explained() -> RenderableType:
@@ -169,7 +172,9 @@ def claims(rows: Any) -> RenderableType:
     return claims_view([ClaimResult(**{"got": None, **row}) for row in rows], 3)
 
 
-@pytest.mark.parametrize(("name", "given"), [(name, of) for name, each in cases("screens").items() for of in each])
+@pytest.mark.parametrize(
+    ("name", "given"), [(name, of) for name, each in table_of("pready/screens").items() for of in each]
+)
 def test_screens(name: str, given: dict[str, Any]) -> None:
     said, stream = given.pop("said"), io.StringIO()
     Console(file=stream, width=100, color_system=None, highlight=False).print(globals()[name](**given))

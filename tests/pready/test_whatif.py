@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from command_line import REFUSED, cases, data, out, refused
+from command_line import data, out, refused
 from given import Capsys, Patch
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from tables import table_of
 
 from pready.cli import main
 from pready.model.advice.predict import predict, ways_said
@@ -91,12 +92,12 @@ def test_a_machines_value_is_exact_once_it_is_changed() -> None:
         points(MELUXINA, HALO, [axis("machine.inter.segments[9].L", "10 us")])
 
 
-@pytest.mark.parametrize(("text", "field", "values"), cases("axes")["axes"])
+@pytest.mark.parametrize(("text", "field", "values"), table_of("pready/axes")["axes"])
 def test_axes(text: str, field: str, values: list[object]) -> None:
     assert parse_axis(text) == Axis(field, tuple(values))
 
 
-@pytest.mark.parametrize(("text", "said"), REFUSED["axes"])
+@pytest.mark.parametrize(("text", "said"), table_of("pready/refused")["axes"])
 def test_axes_that_are_none(text: str, said: str) -> None:
     with pytest.raises(PreadyError, match=re.escape(said)):
         parse_axis(text)

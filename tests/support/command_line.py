@@ -2,23 +2,13 @@
 
 import json
 import shlex
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
 from pready.cli import COMMANDS, cli, main
-
-
-def cases(name: str) -> dict[str, Any]:
-    """Tables of what is given and what is said: a file of tests/data/pready."""
-    return tomllib.loads(Path(f"tests/data/pready/{name}.toml").read_text(encoding="utf-8"))
-
-
-REFUSED = cases("refused")
 
 
 def out(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

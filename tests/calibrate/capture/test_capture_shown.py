@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +11,9 @@ from made import capture_file
 from test_capture_steps import STEPS, run
 
 from pready.calibrate.capture.files import Run, parse_process
-from pready.calibrate.capture.run_summary import Finishes, RegionSummary, communication_matrix, most_reclaimable
+from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
-from pready.show.figures import capture_pictures
 from pready.show.pages.capture_page import html
 
 
@@ -89,26 +87,6 @@ def test_the_page_needs_nothing_else(made: Run) -> None:
     assert {"finished after, us", "0", "1", "2", "3"} <= words
     assert not {"0.5", "−0.5"} & words
     assert any(re.fullmatch(r"[\d.]+ (?:B|KiB)", word) for word in words)
-
-
-def test_pictures_of_a_run_show_its_numbers() -> None:
-    first, every = np.array([[1e-3, 3e-3], [2e-3, 1e-3], [1e-3, 2e-3]]), np.array([[1e-3, 3e-3], [1e-3, 2e-3]])
-    finishes = Finishes("r", first, every)
-    (axes, _), (left, _, right) = capture_pictures.heat_map(finishes).axes, capture_pictures.distribution(finishes).axes
-    assert np.asarray(axes.images[0].get_array()).tolist() == [[1, 2, 1], [3, 1, 2]]  # ms, a row per thread
-    assert [*axes.images[0].get_extent()] == [-0.5, 2.5, 1.5, -0.5]
-    counts: list[Any] = [[bar.get_height() for bar in axes.patches] for axes in (left, right)]  # type: ignore[attr-defined]
-    assert (sum(counts[0]), counts[1]) == (3, [0, 100])  # of four times, one is above 99.5 %; thread 1 is always last
-    assert left.get_xlabel() == "finished after, ms"
-    names = {"a" * 50: 0.2, "b": 0.1, "c": 0.0}
-    regions = [RegionSummary(name, 2, 1, 1.0, s, 0.1, tasks=False) for name, s in names.items()]
-    (axes,) = capture_pictures.reclaimable(regions, 2.0).axes
-    assert [bar.get_width() for bar in axes.patches] == [10, 5]  # type: ignore[attr-defined]  # percent of 2 s
-    assert [t.get_text() for t in axes.get_yticklabels()] == ["a" * 47 + "…", "b"]
-    sent = np.array([[0.0, 100.0], [2000.0, 0.0]])
-    image, other = (capture_pictures.matrix(of).axes[0].images[0] for of in (sent, sent + 300))
-    assert np.ma.filled(image.get_array(), 0).tolist() == sent.tolist()  # type: ignore[arg-type]
-    assert (type(image.norm).__name__, image.get_clim(), other.get_clim()) == ("LogNorm", (100, 2000), (0, 2300))
 
 
 def test_page_and_trace_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

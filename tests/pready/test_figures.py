@@ -1,0 +1,97 @@
+"""What pictures draw of figures made by hand: every line, bar and shade in its place."""
+
+from types import SimpleNamespace as Of
+from typing import Any
+
+import numpy as np
+import pytest
+from described import described
+from matplotlib.figure import Figure
+from readable import check_readable
+from tables import table_of
+from whatif_row import point
+
+from pready.calibrate.capture.run_summary import Finishes, RegionSummary
+from pready.model.common.errors import PreadyError
+from pready.model.result.prediction import Lever
+from pready.show.figures import capture_pictures, idle_waves, whatif_pictures
+from pready.show.figures.eta_over_size import Sure, eta_over_size
+from pready.show.figures.exchanges import Exchange, exchanges
+from pready.show.figures.gain_map import gain_map
+from pready.show.figures.step_savings import step_savings
+from pready.show.figures.tornado import tornado
+from pready.whatif.table import Table
+
+
+def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
+    made = [point(size, f"{library}{'+' * n}", *of) | more for n in range(copies) for size, library, *of, more in rows]
+    return whatif_pictures.figure(Table(tuple(varied), made), 0.01)
+
+
+def waves(ends: Any, grid: Any, late: Any = ()) -> Figure:
+    """Ranks that end at 1, 2, ... s; `late`: iteration, rank and seconds."""
+    of = np.ones((ends, int(np.prod(grid)))) * np.arange(1, ends + 1)[:, None]
+    for iteration, rank, seconds in late:
+        of[iteration, rank] += seconds
+    number: Any = np.arange(ends)
+    causes = {"compute": 9.0 + number, "late_neighbours": 1e-3 * (number + 1), "nic": 2e-3 + 0 * number}
+    run: Any = Of(pattern="halo3d", ends_s=of, grid=tuple(grid), iterations=ends, causes_s=causes)
+    return idle_waves.idle_waves("title", run)
+
+
+def sweep_without_times() -> Figure:
+    return idle_waves.idle_waves("title", Of(pattern="sweep3d", ends_s=None))  # type: ignore[arg-type]
+
+
+def levers(inputs: Any) -> Figure:
+    """Inputs with their kind, steps and what is saved at each; as it is, 10.7 %."""
+    made = [Lever(n, kind, "assumed", steps, 10.7, saved, (), 0.1, False, 0.0, "") for n, kind, steps, saved in inputs]
+    return tornado("title", made, 1.0)
+
+
+def border(eta: Any) -> Figure:
+    return gain_map("title", [1024, 2048, 4096], [1, 2, 4], np.array(eta), 2048)
+
+
+def strip(pays: Any, likely: Any) -> Figure:
+    sizes = 2.0 ** np.arange(10, 20)
+    sure = Sure(sizes / sizes, 2 * sizes / sizes, pays, likely, "1 % of an iteration")
+    return eta_over_size("title", sizes.tolist(), {"one": 1.5 + 0 * sizes}, 4096.0, sure)
+
+
+def lanes(messages: Any) -> Figure:
+    """Two threads, the first 2 us before the other; messages: ready, left and arrived in us, each to its own peer."""
+    sent: Any = [
+        Of(ready=1e-6 * r, left=1e-6 * t, arrived=1e-6 * a, direction=n, transport=n)
+        for n, (r, t, a) in enumerate(messages)
+    ]
+    return exchanges("title", [Exchange("label", np.array([-2e-6, 0.0]), sent, np.array([0, 1]), 0.5e-6, 3e-6)])
+
+
+def savings(rows: Any) -> Figure:
+    of: Any = [(name, Of(**point("", "", "many", saves, 0.9))) for name, saves in rows]
+    return step_savings("title", of, 1.0)
+
+
+def captured(kind: str, **more: Any) -> Figure:
+    finishes = Finishes("r", *(np.array(more.get(n, [[0.0]])) for n in ("first", "every")))
+    if kind == "matrix":
+        return capture_pictures.matrix(np.array(more["sent"]))
+    if kind == "reclaimable":
+        regions = [RegionSummary(name, 2, 1, 1.0, s, 0.1, tasks=False) for name, s in more["regions"]]
+        return capture_pictures.reclaimable(regions, 2.0)
+    return capture_pictures.heat_map(finishes) if kind == "heat map" else capture_pictures.distribution(finishes)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [(name, of) for name, each in table_of("pready/figures").items() for of in each]
+)
+def test_figures(name: str, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_waves, "MOST_COLUMNS", given.pop("most_columns", 2000))
+    if (problem := given.pop("refused", None)) is not None:
+        with pytest.raises(PreadyError, match=problem):
+            globals()[name](**given)
+        return
+    said, figure = given.pop("said"), globals()[name](**given)
+    check_readable(figure)
+    assert described(figure) == said.strip("\n")
