@@ -54,7 +54,7 @@ def border(eta: Any) -> Figure:
 
 
 def strip(pays: Any, likely: Any) -> Figure:
-    sizes = 2.0 ** np.arange(10, 20)
+    sizes: Any = 2.0 ** np.arange(10, 20)
     sure = Sure(sizes / sizes, 2 * sizes / sizes, pays, likely, "1 % of an iteration")
     return eta_over_size("title", sizes.tolist(), {"one": 1.5 + 0 * sizes}, 4096.0, sure)
 
