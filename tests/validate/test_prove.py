@@ -114,6 +114,7 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Pr
     assert proof.judged.finding == "kept"
     assert proof.decision.startswith("Port: ")
     assert proof.below == ()
+    assert proof.notes == ("8 iterations of 4 ways, 5 rounds side by side; communication repeats within 0.0 %",)
 
 
 @pytest.mark.thorough

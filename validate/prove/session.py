@@ -287,7 +287,7 @@ def _concluded(
         f"rounds side by side; communication repeats within {100 * max(c.performed.spread for c in cases):.1f} %",
         *(f"{way} could not be measured: {why}" for way, why in failures.items()),
     ]
-    if placement.nodes_of(workload) is None and len(hosts) < ranks_of(workload):
+    if placement.nodes_of(workload) is None and 0 < len(hosts) < ranks_of(workload):
         noted.append(
             f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
             "an adapter of its own (ranks_per_node says otherwise)"
