@@ -145,17 +145,13 @@ def evaluator(
     draws: int | None = None,
     cores: int | None = None,
 ) -> tuple[Evaluation, list[str]]:
-    """The evaluation of a workload, and notes where it is not the one that the pattern needs; arguments as `predict`'s.
+    """The evaluation of one exchange, and notes where it is not what the pattern needs; arguments as `predict`'s.
 
     Raises
     ------
     PreadyError
         `engine` cannot simulate the workload.
     """
-    if workload.exchanges is not None:
-        raise PreadyError(
-            "several exchanges per step", valid="one exchange here, or 'pready predict' or 'simulate' of the whole step"
-        )
     one = supported_by.beyond(workload, "timeline") is None
     if engine is not None or not one:
         supported_by.check(workload, engine or "engine")

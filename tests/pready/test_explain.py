@@ -5,7 +5,7 @@ from command_line import out
 from matplotlib.mathtext import MathTextParser
 
 import pready
-from pready.model.advice.explanation import explain
+from pready.model.advice.explanation import _departures, explain
 from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach, Interface
 from pready.model.engine.evaluate import Evaluation
@@ -66,6 +66,12 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     assert any("n_flop" in d for d in explained.departures)
     assert any("γ_θ β" in d for d in explained.departures)
     assert filled["8"].equation is eq_8
+
+
+def test_parts_that_differ_are_a_departure() -> None:
+    what = pready.Workload.model_validate({"threads": 2, "buffer": "4 KiB", "thread_shares": [3, 1]})
+    said = [*_departures(Evaluation(pready.load_machine("meluxina"), what, draws=0))]
+    assert "parts differ between threads: a message's costs are those of the mean, the steps those of each" in said
 
 
 def test_a_number_is_put_in_for_every_symbol() -> None:
