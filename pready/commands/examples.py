@@ -12,5 +12,5 @@ def examples() -> None:
     """List the example workloads: each command takes them as examples/NAME.toml, from every folder."""
     for path in shipped():
         click.echo(f"examples/{path.name}")
-        click.echo(click.wrap_text(about(path), 78, "    ", "    "))
+        click.echo(click.wrap_text(about(path), initial_indent="    ", subsequent_indent="    "))
     click.echo(f"in {FOLDER.resolve()}")

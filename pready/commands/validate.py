@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -74,7 +75,7 @@ def _progress(description: str, *, at_once: bool = False) -> Iterator[Callable[[
     Where there is no terminal, a line now and then; `at_once`: the first as soon as there is something to say.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    last = monotonic() - (2 * LINE_EVERY_S if at_once else 0)
+    last = -math.inf if at_once else monotonic()
     with progress(*columns) as bar:
         task = bar.add_task(description, total=None)
 

@@ -41,3 +41,5 @@ def test_one_line_says_what_to_install(
 def test_the_first_command_needs_neither(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out(capsys, "predict", LAGGARD).startswith("Partitioned (MPI_Psend): ")
     out(capsys, "sweep", LAGGARD, "--set", "threads=1", "-o", tmp_path / "s.csv")
+    out(capsys, "predict", LAGGARD, "-o", tmp_path / "page")
+    assert "No pictures: Matplotlib is not installed" in (tmp_path / "page" / "index.html").read_text(encoding="utf-8")

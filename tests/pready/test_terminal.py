@@ -131,6 +131,12 @@ def drawn(table: Readable, width: int) -> str:
     return stream.getvalue()
 
 
+def test_a_table_that_just_fits_is_a_table() -> None:
+    table = Readable("a", "b")
+    table.add_row("xxx", "yy")
+    assert ["xxx  yy" in drawn(table, width) for width in (7, 6)] == [True, False]
+
+
 WORDS = st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=6).map(" ".join)
 
 

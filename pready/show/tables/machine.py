@@ -42,7 +42,7 @@ def machines_view(profiles: Mapping[str, Machine]) -> RenderableType:
         table.add_column(column, no_wrap=True)
     for column in ("bandwidth", "latency"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column(kinds, justify="right", min_width=9)
+    table.add_column(kinds, justify="right")
     table.add_column("library")
     table.add_column("described by", min_width=20)
     for name, m in by_fabric(profiles).items():
