@@ -15,6 +15,7 @@ from pready.calibrate.capture.run_summary import Finishes, RegionSummary
 from pready.model.common.errors import PreadyError
 from pready.model.result.prediction import Lever
 from pready.show.figures import capture_pictures, idle_waves, whatif_pictures
+from pready.show.figures.decision_map import decision_map
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.figures.gain_map import gain_map
@@ -26,6 +27,13 @@ from pready.whatif.table import Table
 def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
     made = [point(size, f"{library}{'+' * n}", *of) | more for n in range(copies) for size, library, *of, more in rows]
     return whatif_pictures.figure(Table(tuple(varied), made), 0.01)
+
+
+def verdicts(rows: Any) -> Figure:
+    """Buffer, threads, verdict and saving; the cell of 1 MiB and 4 threads has a frame."""
+    names = ("buffer", "threads", "verdict", "speedup_percent")
+    made = [{"best": True, "key": "many-active"} | dict(zip(names, of, strict=False)) | of[4] for of in rows]
+    return decision_map("title", Table(("threads", "buffer"), made), 0.01, ("1024KiB", "4"))
 
 
 def waves(ends: Any, grid: Any, late: Any = ()) -> Figure:

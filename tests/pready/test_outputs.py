@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from command_line import refused
 from given import Capsys, Patch
+from tables import table_of
 
 from pready.cli import _signals, main
 from pready.exit_status import Status
@@ -99,36 +101,11 @@ def test_no_device_is_replaced(tmp_path: Path) -> None:
         check_writable(tmp_path / "circle")
 
 
-DATA = Path("tests/data/importers")
-PROFILED = [
-    word
-    for given in ("threads=8", "pattern=halo3d", "iterations=400", "arrivals.spread=4%")
-    for word in ("--set", given)
-]
-WRITES: dict[str, tuple[tuple[str | Path, ...], str]] = {
-    "predict, its page": (("predict", LAGGARD, "-o", "."), "machine.toml"),
-    "predict, a picture": (("predict", LAGGARD, "--plot", "size", "a.svg"), "a.svg"),
-    "simulate, a picture": (("simulate", LAGGARD, "--set", "iterations=2", "--plot", "a.png"), "a.png"),
-    "simulate, a trace": (("simulate", LAGGARD, "--set", "iterations=2", "--trace", "a.json"), "a.json"),
-    "sweep": (("sweep", LAGGARD, "--set", "threads=2", "-o", "a.csv"), "a.csv"),
-    "compare": (("compare", LAGGARD, "-o", "a.csv"), "a.csv"),
-    "calibrate, measuring": (("calibrate", "--launcher", "true", "-o", "a.toml"), "a.toml"),
-    "calibrate, a job": (("calibrate", "--job", "slurm", "job.sh", "-o", "a.toml"), "job.sh"),
-    "calibrate, importing": (("calibrate", "import", DATA / "osu_latency_and_bw.txt", "-o", "a.toml"), "a.toml"),
-    "workload": (("workload", DATA / "mpip_3.5.mpiP", *PROFILED, "-o", "a.toml"), "a.toml"),
-    "prove, a job": (("prove", LAGGARD, "--job", "pbs", "job.sh", "-o", "p"), "job.sh"),
-    "prove, its page": (("prove", LAGGARD, "--launcher", "true", "-o", "."), "index.html"),
-    "prove, a program": (("prove", LAGGARD, "--approach", "many:4", "--source", "c", "."), "Makefile"),
-    "sst config": (("sst", "config", LAGGARD, "-o", "a.py"), "a.py"),
-    "sst config, its arrivals": (("sst", "config", LAGGARD, "-o", "a.py"), "a.arrivals.npy"),
-}
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", WRITES)
+@pytest.mark.parametrize("case", WRITES := table_of("pready/writes"))
 def test_no_file_of_the_user_is_replaced(case: str, tmp_path: Path, capsys: Capsys, monkeypatch: Patch) -> None:
-    given, name = WRITES[case]
-    words = [str(w.resolve()) if isinstance(w, Path) else w for w in given]
+    line, name = WRITES[case]
+    words = [str(Path(w).resolve()) if w.startswith(("examples/", "tests/")) else w for w in shlex.split(line)]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["pready", *words])  # what a job runs
     Path(name).write_bytes(b"the user's\n")

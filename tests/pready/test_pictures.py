@@ -49,16 +49,7 @@ def predicted(example: str) -> tuple[workloads.Workload, Prediction]:
 @pytest.mark.parametrize("kind", ["size", "messages", "exchange"])
 @pytest.mark.parametrize("example", ["halo3d", "laggard", "slow-link"])
 def test_every_examples_pictures_can_be_read(kind: str, example: str) -> None:
-    figure = of_prediction.figure(kind, MELUXINA, *predicted(example))
-    check_readable(figure)
-    if (kind, example) != ("exchange", "halo3d"):
-        return
-    # Messages are in the lane of their thread and the line of their peer.
-    parted = figure.axes[1]
-    blue = [p for p in parted.patches if p.get_facecolor()[:3] == pytest.approx((0, 0x72 / 255, 0xB2 / 255))]
-    assert len(blue) == 32 * 6  # a bar for each message
-    rows = {round(p.get_y() + p.get_height() / 2, 6) for p in blue}  # type: ignore[attr-defined]
-    assert len(rows) == 8 * 6  # 8 threads, 6 peers each
+    check_readable(of_prediction.figure(kind, MELUXINA, *predicted(example)))
 
 
 @pytest.mark.parametrize("what", ["on a curve", "on a bar", "cut off", "over 'a long label'", "a legend within"])

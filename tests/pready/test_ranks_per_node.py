@@ -1,7 +1,5 @@
 """``--set ranks_per_node``: a run that was captured with one layout, predicted for another."""
 
-from pathlib import Path
-
 import pytest
 from command_line import data, refused
 
@@ -9,45 +7,23 @@ import pready
 from pready.model.machine import machine as machines
 from pready.whatif.fields import changed
 
-CAPTURED = """format = 2
-name = "captured"
-threads = 4
-buffer = "1 MiB"
-pattern = "halo3d"
-grid = [4, 2, 2]
-node_grid = [2, 2, 2]
-receiver = "computing"
-
-[compute]
-time = "1 ms"
-
-[arrivals]
-model = "normal by thread"
-spread = "10 %"
-"""
-
-
-@pytest.fixture
-def captured(tmp_path: Path) -> str:
-    path = tmp_path / "captured.toml"
-    path.write_text(CAPTURED)
-    return str(path)
+CAPTURED = "tests/data/pready/captured.toml"
 
 
 @pytest.mark.parametrize("name", machines.profiles())
-def test_every_shipped_machine_predicts_four_ranks_a_node(name: str, captured: str) -> None:
-    on, what = pready.load_machine(name), pready.load_workload(captured)
+def test_every_shipped_machine_predicts_four_ranks_a_node(name: str) -> None:
+    on, what = pready.load_machine(name), pready.load_workload(CAPTURED)
     _, there = changed(on, what, {"ranks_per_node": 4, "transport_partitions": 4})
     assert all(row.time_s > 0 for row in pready.predict(there, on, draws=0).approaches)
 
 
-def test_another_layout_is_predicted_than_was_captured(captured: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_layout_is_predicted_than_was_captured(capsys: pytest.CaptureFixture[str]) -> None:
     """With a rank on each node, none shares the adapter: bulk is faster than with eight that share its one."""
-    words = ("simulate", captured, "--set", "iterations=5", "--approach", "many:4", "--set")
+    words = ("simulate", CAPTURED, "--set", "iterations=5", "--approach", "many:4", "--set")
     bulk = {n: data(capsys, *words, f"ranks_per_node={n}")["approaches"][0]["time_s"] for n in (1, 8, 16)}
     assert bulk[1] < bulk[8]
     assert bulk[16] != bulk[8]
-    found = data(capsys, "predict", captured, "--set", "ranks_per_node=16")
+    found = data(capsys, "predict", CAPTURED, "--set", "ranks_per_node=16")
     assert found["workload"]["ranks_per_node"] == 16
-    said = refused(capsys, "predict", captured, "--set", "ranks_per_node=3")
+    said = refused(capsys, "predict", CAPTURED, "--set", "ranks_per_node=3")
     assert "ranks_per_node = 3 does not divide 16 ranks" in said

@@ -216,27 +216,8 @@ def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: Capsys) -> N
     assert {r["machine"] for r in table} == {"meluxina", "niagara"}
 
 
-STEP = """
-format = 2
-name = "step"
-threads = 2
-pattern = "halo3d"
-[[exchanges]]
-name = "u"
-faces = ["64 KiB", "32 KiB", "16 KiB"]
-compute = {time = "2 ms"}
-[[exchanges]]
-name = "v"
-pattern = "pt2pt"
-buffer = "8 KiB"
-compute = {time = "1 ms"}
-"""
-
-
-def test_fields_of_the_exchanges_of_a_step(tmp_path: Path) -> None:
-    path = tmp_path / "step.toml"
-    path.write_text(STEP, encoding="utf-8")
-    step = workload.load(path)
+def test_fields_of_the_exchanges_of_a_step() -> None:
+    step = workload.load("tests/data/pready/step.toml")
     assert step.changed() == step
     other = step.changed(**{"exchanges[0].faces[1]": "48 KiB", "exchanges[1].buffer": "1 MiB"})
     assert [w.buffer for w in other.parts] == [64 * 1024, 2**20]
