@@ -2,8 +2,10 @@
 
 import shutil
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from tables import table_of
 
 from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by
 from pready.calibrate.capture.files import Place
@@ -17,40 +19,9 @@ def call(function: str, offset: int, line: str = "", known: bool = True) -> Fram
 SEND, UPDATE = call("send", 1), call("update_halo", 2)
 
 
-AT = [call("advect", 30), call("advect", 40)]
-OF_A, OF_B = call("fe::swap<CSR<double, int>, Vector<int> >", 1), call("fe::swap<ELL>", 2)
-
-
-@pytest.mark.parametrize(
-    ("chains", "names"),
-    [
-        ([(call("solve", 5),), (call("advect", 6),)], ["solve", "advect"]),
-        # helpers are looked through
-        ([(SEND, UPDATE, call(f, n)) for f, n in (("pdv", 10), ("flux", 20))],
-         ["update_halo from pdv", "update_halo from flux"]),
-        # several calls in one routine: numbers are those of the text, not of the time
-        ([(SEND, UPDATE, c) for c in AT], [f"update_halo, call site {n} in advect" for n in (1, 2)]),
-        ([(SEND, UPDATE, replace(c, line=f"a.f90:{c.offset}")) for c in AT],
-         ["update_halo (a.f90:30)", "update_halo (a.f90:40)"]),
-        ([(call("update_halo", n),) for n in (9, 3)], [f"call site {n} of update_halo" for n in (2, 1)]),
-        # without symbols, call sites of the file
-        ([(call("app+0x1", 1, known=False), call(f"app+{n:#x}", n, known=False)) for n in (16, 32)],
-         ["call site 1 of app", "call site 2 of app"]),
-        # one exchange alone has the innermost routine
-        ([(SEND, UPDATE, call("pdv", 10))], ["send"]),
-        ([(), (SEND,)], ["", "send"]),
-        ([(SEND, call("main", n)) for n in (4, 2)], [f"send, call site {n} in main" for n in (2, 1)]),
-        # two exchanges in one call
-        ([(f, UPDATE, call("pdv", 10)) for f in (SEND, call("send_up", 7))] + [(SEND, UPDATE, call("flux", 20))],
-         ["update_halo from pdv", "send_up", "update_halo from flux"]),
-        # template arguments are left out where names stay apart
-        ([(OF_A,)], ["fe::swap"]),
-        ([(OF_A,), (OF_B,)], [OF_A.function, OF_B.function]),
-        ([(call("operator<<", 1),)], ["operator<<"]),
-    ],
-)  # fmt: skip
-def test_exchanges_are_named_by_routines(chains: list[tuple[Frame, ...]], names: list[str]) -> None:
-    assert names_of(chains) == names
+@pytest.mark.parametrize(("chains", "names"), table_of("calibrate/call_sites")["names"])
+def test_exchanges_are_named_by_routines(chains: list[list[list[Any]]], names: list[str]) -> None:
+    assert names_of([tuple(call(*of) for of in chain) for chain in chains]) == names
 
 
 def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> None:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tables import table_of
 
 from pready.calibrate.importers import ImportFormatError
 from pready.calibrate.importers import read as parse
@@ -30,15 +31,7 @@ def times(text: str) -> list[float]:
 ALONE = times(latency())
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        "```\n\n1. Load these modules:\n2. 4 processes run\n- and these\n---\n",
-        "\nCurrently Loaded Modules:\n  1) GCC/12.3.0   2) UCX/1.14.1\n 10) 4 more\n",
-        "\n2026-11-20 10:11:12 job finished\n12:01 42 s\n",
-        "\n3.5 2.5 are no size and time\n",
-    ],
-)
+@pytest.mark.parametrize("after", table_of("calibrate/documents")["after"])
 def test_text_after_a_table_is_no_row(after: str) -> None:
     assert times(latency() + after) == ALONE
     assert times(f"# A report\n1. 4 nodes\n{latency()}{after}\n{latency()}") == ALONE
@@ -110,10 +103,7 @@ def test_why_a_folders_ping_pong_was_left_out_is_said(tmp_path: Path) -> None:
         from_files([tmp_path], name="m")
 
 
-@pytest.mark.parametrize(
-    "prefix",
-    ["{n}: ", "[{n}] ", "[1,{n}]<stdout>:", "Sun Dec 24 09:52:{n}5 2017[1,0]<stdout>:", "00:55:2{n}  ", "&gt;&gt; "],
-)
+@pytest.mark.parametrize("prefix", table_of("calibrate/documents")["prefixes"])
 def test_what_a_launcher_puts_before_each_line_is_taken_off(prefix: str) -> None:
     """srun -l, mpiexec -l, mpirun --tag-output, logs with times, quoted mail; digits may differ from line to line."""
     lines = latency().splitlines()
@@ -121,10 +111,7 @@ def test_what_a_launcher_puts_before_each_line_is_taken_off(prefix: str) -> None
     assert times(f"{found}\nDone.\n") == ALONE
 
 
-@pytest.mark.parametrize(
-    "title",
-    ["MPI_Get latency", "MPI_Fetch_and_op latency", "MPI_Get-CUDA Bandwidth", "NCCL Latency", "MPI Allreduce Latency"],
-)
+@pytest.mark.parametrize("title", table_of("calibrate/documents")["titles"])
 def test_rows_of_another_operation_are_not_those_of_the_run_before(title: str) -> None:
     """osu_get_latency, osu_fop_latency and NCCL's tests have titles of their own, whose rows are not used."""
     other = f"# OSU {title} Test v7.3\n# Size          Latency (us)\n8                      99.00\n1024    99.00\n"

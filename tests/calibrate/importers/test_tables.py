@@ -39,7 +39,7 @@ def comma(number: float) -> str:
 
 
 TABLES = {
-    "tabs": "Size\tLatency (us)\n" + rows(SIZES, "{s}\t{t:.3f}"),
+    **{name: head + rows(SIZES, form) for name, (head, form) in table_of("calibrate/tables").items()},
     "semicolons and decimal commas": "Size;Latency (us)\n" + "".join(f"{s};{comma(us(s))}\n" for s in SIZES),
     "quoted, with marks of thousands": "Size,Avg Latency(us)\n" + "".join(f'"{s:,}","{comma(us(s))}"\n' for s in SIZES),
     "points as marks of thousands": "Size;t (us)\n"
@@ -50,12 +50,7 @@ TABLES = {
     "an index first": ",Size,Avg Latency(us)\n" + "".join(f"{i},{s},{us(s):.3f}\n" for i, s in enumerate(SIZES)),
     "an index without a name": "   Size  Avg Latency(us)\n"
     + "".join(f"{i}  {s}  {us(s):.3f}\n" for i, s in enumerate(SIZES)),
-    "a host first": "host,size,latency_us\n" + rows(SIZES, "n1,{s},{t:.3f}"),
-    "a host first, blanks": "# node  Size  Latency(us)\n" + rows(SIZES, "n1 {s} {t:.3f}"),
-    "minimum before": "Size,Min Latency(us),Avg Latency(us),Max Latency(us)\n" + rows(SIZES, "{s},0.1,{t:.3f},9.9"),
     "a column that follows the mean": OSU.replace("us)", "us)     Transmit Size") + rows(SIZES, "{s}  {t:.3f}  0"),
-    "Markdown": "| Size | Avg Latency(us) |\n| ---: | ---: |\n" + rows(SIZES, "| {s} | {t:.3f} |"),
-    "bars": "┃ Size ┃ Latency (us) ┃\n┣━━━╋━━━┫\n" + rows(SIZES, "│ {s} │ {t:.3f} │"),
     "carriage returns": ("Size,Latency (us)\n" + rows(SIZES, "{s},{t:.3f}")).replace("\n", "\r\n"),
     "kibibytes": "Size (KB),Latency (us)\n" + "".join(f"{s // 1024},{us(s):.3f}\n" for s in SIZES if s >= 1024),
     "fractions of kibibytes": "Size [KiB],Latency (us)\n" + "".join(f"{s / 1024:g},{us(s):.3f}\n" for s in SIZES),
@@ -64,15 +59,10 @@ TABLES = {
     + "".join(f"{f'{s} B' if s < 1024 else f'{s >> 10} KiB'}   {us(s):.3f}\n" for s in SIZES),
     "sizes as fractions": "size,latency (ms)\n" + "".join(f"{s:.1f},{us(s) / 1e3:.8f}\n" for s in SIZES),
     "round trips": "bytes,RTT [usec]\n" + "".join(f"{s},{2 * us(s):.4f}\n" for s in SIZES),
-    "half round trips": "bytes,RTT/2 [usec]\n" + rows(SIZES, "{s},{t:.4f}"),
     "seconds": "size (bytes),time (seconds)\n" + "".join(f"{s},{us(s) * 1e-6:.4E}\n" for s in SIZES),
     "persistent requests": OSU.replace("Latency", "Persistent Latency", 1) + rows(SIZES, "{s}  {t:.3f}"),
     "pairs": OSU.replace("Latency", "Multi Latency", 1) + rows(SIZES, "{s}  {t:.3f}"),
     "metrics": "metric,size,value,unit\n" + rows(SIZES, "latency,{s},{t:.3f},us") + rows(SIZES, "bw,{s},{t},MB/s"),
-    "three tests": "Size,Latency (us),Bandwidth (MB/s),Bi-Bandwidth (MB/s)\n" + rows(SIZES, "{s},{t:.3f},{s},{s}"),
-    "mpi4py": "# MPI Latency Test\n# Size [B]        Latency [us]\n" + rows(SIZES, "{s}  {t:.3f}"),
-    "value and unit": "benchmark,size,value,unit\n" + rows(SIZES, "osu_latency,{s},{t:.3f},us"),
-    "OMB in Python": "# OMB Python MPI Latency Test\n# Size (B)        Latency (us)\n" + rows(SIZES, "{s}  {t:.3f}"),
     "JSON records": json.dumps([{"size": s, "latency_us": us(s)} for s in SIZES]),
     "JSON lines": "\n".join(json.dumps({"size": s, "latency_us": us(s)}) for s in SIZES),
     "JSON columns": json.dumps(
