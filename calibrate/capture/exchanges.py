@@ -270,6 +270,7 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
     collectives = [c for c in timeline.calls if c.kind in COLLECTIVE]
     counted = 0
     own: dict[int, float] = {}
+    masters = timeline.process.thread[timeline.process.of("region")]
     for each, sender in found:
         team = sender
         calls = [c for o in each.values() for c in o.sends]
@@ -277,7 +278,8 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
         group = Group(min(c.begin for c in calls), max(o.end for o in each.values()), ended)
         _add_messages(group, each, calls, marks)
         group.way = way_to(timeline.process.places, group.sites[0])
-        first = min(calls, key=lambda c: c.begin)
+        # Between regions the thread computes that begins them, whichever of a team sends first.
+        thread = int(masters[0]) if sender is not None else min(calls, key=lambda c: c.begin).thread
         effective = min((c.begin for c in marks), default=group.begin)
         while at < len(computing) and computing[at][0] < ended - 1e-9:
             at += 1
@@ -291,9 +293,8 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
             if len({c.number for c in inside}) > 1:
                 team = Counter(c.of for c in inside).most_common(1)[0][0]
         if team is not None:
-            _of_team(group, timeline, team, marks or calls, before, own)
+            _of_team(group, timeline, team, thread, marks or calls, before, own)
         else:
-            thread = first.thread
             solo = timeline.outside(thread, before, effective)
             group.ready, group.times = effective, np.array([max(0.0, solo)])
             if earlier:
@@ -308,7 +309,7 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
             group.collectives += 1
             group.collective_s += collectives[counted].end - collectives[counted].begin
             counted += 1
-        outside = timeline.in_mpi(first.thread, ended, group.begin)
+        outside = timeline.in_mpi(thread, ended, group.begin)
         group.other_s = max(0.0, outside - group.collective_s)
         # All that is not in MPI is computing, packing and unpacking among it.
         before, ended = group.end if group.team else effective, group.end
@@ -335,13 +336,19 @@ def _add_messages(group: Group, each: dict[int, _Open], calls: list[Call], marks
 
 
 def _of_team(
-    group: Group, timeline: Timeline, team: tuple[int, int], calls: list[Call], before: float, own: dict[int, float]
+    group: Group,
+    timeline: Timeline,
+    team: tuple[int, int],
+    master: int,
+    calls: list[Call],
+    before: float,
+    own: dict[int, float],
 ) -> None:
     """When each thread sends its own part."""
     stretch, i = timeline.teams[team]
     begin = float(stretch.begin[i])
     after = begin >= group.since - 1e-9
-    base = max(0.0, timeline.outside(calls[0].thread, before, begin)) if after else 0.0
+    base = max(0.0, timeline.outside(master, before, begin)) if after else 0.0
     times, ready = base + stretch.computing[i], 0.0
     for number in {c.number for c in calls if 0 <= c.number < stretch.threads}:
         mine = [c for c in calls if c.number == number]

@@ -129,6 +129,7 @@ def test_delays_are_taken_off_and_reported(records: list[dict[str, Any]]) -> Non
         for t, whole, delay in zip(time, total, delays, strict=True):
             assert t == pytest.approx(whole - delay, abs=1.0)
             assert delay >= asked * (1 - 1e-9)  # sleeping may overshoot, never the reverse
+            assert bool(delay) == bool(asked)  # what computes nothing delays nothing
 
 
 def test_the_first_use_is_part_of_the_set_up(records: list[dict[str, Any]]) -> None:

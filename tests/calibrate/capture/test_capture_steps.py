@@ -108,7 +108,10 @@ def test_without_a_second_exchange_its_region_counts_to_the_first() -> None:
 def test_what_threads_send_of_a_buffer(
     thread_1: tuple[int, int], shares: tuple[int, ...] | None, unlike: bool, tmp_path: Path
 ) -> None:
-    """Three ranks in a ring: thread 0 sends 12 KiB to each neighbour within the region, thread 1 so many."""
+    """Three ranks in a ring: thread 0 sends 12 KiB to each neighbour within the region, thread 1 so many, 1 us earlier.
+
+    Of 10 us between two steps thread 0 is in a collective for 4: the others count as computing of both.
+    """
     processes = []
     for rank in range(3):
         rows: dict[int, list[Row]] = {0: [], 1: []}
@@ -117,14 +120,17 @@ def test_what_threads_send_of_a_buffer(
             end = region(at, number, 1, (100 * US, 110 * US), rows)
             for peer, size in zip(((rank + 1) % 3, (rank - 1) % 3), thread_1, strict=True):
                 rows[0].append((at + 99 * US, at + 99 * US + 9, "isend", 4, peer, 12 << 10))
-                rows[1].append((at + 99 * US, at + 99 * US + 9, "isend", 4, peer, size << 10))
+                rows[1].append((at + 98 * US, at + 98 * US + 9, "isend", 4, peer, size << 10))
             rows[0].append((end, end + 30 * US, "wait", 0, -4, 4))
+            rows[0].append((end + 32 * US, end + 36 * US, "collective", 0, -4, 0))
             at = end + 40 * US
         data = capture_file([(t, sorted(r)) for t, r in rows.items()], rank=rank, ranks=3)
         processes.append(parse_process(data, Path(f"rank-{rank}")))
     step = find(Run(Path("made"), tuple(processes)))
     (exchange,) = step.exchanges
     assert (exchange.shares, exchange.unlike_shares) == (shares, unlike)
+    assert np.allclose(exchange.times, [105e-6, 104e-6], atol=1e-7)
+    assert step.collective_s == pytest.approx(4e-6)
     (tmp_path / "w.toml").write_text(Writer("w", lambda *_: None, "auto", 0).text(step, "w", ""))
     assert load(tmp_path / "w.toml").thread_shares == shares
 

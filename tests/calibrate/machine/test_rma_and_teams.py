@@ -18,13 +18,14 @@ from pready.model.machine.rma import OneSided, Puts
 from pready.model.toml.provenance import Value
 
 US = 1e-6
-PUT, EPOCH, MEETING = 4 * US, 12 * US, 25 * US
+PUT, EPOCH, PAIR, MEETING = 4 * US, 12 * US, 15 * US, 25 * US
 TEAMS = (1, 2, 4)
 
 
 def known(puts: Puts = "adapter") -> Machine:
-    """A machine that has all the costs."""
-    m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, MEETING, MEETING], put=PUT, epoch=EPOCH)
+    """A machine that has all the costs; teams of 4 meet as the line from 2 to 1024 threads says."""
+    most = PAIR + 511 * (MEETING - PAIR)
+    m = ideal(G=1e-9, L=20 * US, o_s=3 * US, o_r=2 * US, barrier=[0.0, PAIR, most], put=PUT, epoch=EPOCH)
     one_sided = with_fields(m.one_sided, puts=Value[Puts](value=puts, source="assumed", why="test"))
     return with_fields(m, one_sided=one_sided)
 
@@ -71,7 +72,7 @@ def test_the_costs_come_back(seen: list[TimedExchange]) -> None:
     assert isinstance(found.one_sided.put, SizeCurve)
     assert found.one_sided.put.time == pytest.approx([PUT], rel=0.02)
     assert found.threads.barrier.threads == (1, 2, 4, 1024)
-    assert found.threads.barrier.time == pytest.approx([0.0, MEETING, MEETING, MEETING], rel=0.03)
+    assert found.threads.barrier.time == pytest.approx([0.0, PAIR, MEETING, MEETING], rel=0.03)
     assert found.threads.barrier.interval < 0.05
     assert found.one_sided.epoch.value == pytest.approx(EPOCH, rel=0.05)
     assert found.one_sided.puts is None  # all moved early
@@ -135,7 +136,7 @@ def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[Timed
     once, thrice = (refined(plain(m), every) for every in (seen, rounds))
     assert thrice.threads.barrier.time == pytest.approx(once.threads.barrier.time)
     # Student's t of that many is close to 2; -10, 0 and 10 us deviate by 8.2 us from their mean.
-    assert thrice.threads.barrier.interval * MEETING == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
+    assert thrice.threads.barrier.interval * (PAIR + MEETING) / 2 == pytest.approx(2 * off * np.sqrt(2 / 3), rel=0.1)
     again = [p for p in exchanges(TEAMS, 1) if p.get("round") == 1]
     assert len(again) == len(list(exchanges(TEAMS))) - 2 * len(EARLY_SIZES)
 
