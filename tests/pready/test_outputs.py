@@ -1,5 +1,6 @@
 """Outputs: nothing of the user's is replaced unasked, nothing is half written, and each way to end has a status."""
 
+import errno
 import os
 import re
 import shlex
@@ -10,7 +11,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from command_line import refused
@@ -250,6 +253,17 @@ def test_who_ignores_the_signal_of_a_batch_system_goes_on_ignoring_it_and_thread
             assert pool.submit(meanwhile).result() is signal.SIG_DFL
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_system_that_takes_nothing_more_is_status_4_and_another_error_a_defect(
+    monkeypatch: Patch, capsys: Capsys
+) -> None:
+    for number in (errno.ENOSPC, errno.EACCES):
+        failing = Mock(side_effect=OSError(number, "so it is", "there"))
+        monkeypatch.setattr("pready.commands.examples.shipped", failing)
+        with nullcontext() if number == errno.ENOSPC else pytest.raises(PermissionError):
+            assert main(["examples"]) == Status.UNWRITTEN
+            assert capsys.readouterr().err == "pready: error: there: cannot be written: so it is\n"
 
 
 def test_the_table_of_statuses_is_complete() -> None:

@@ -4,6 +4,7 @@ import html
 import re
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -28,6 +29,7 @@ from pready.model.result.prediction import Lever, LeverKind, Prediction
 from pready.model.workload import workload as workloads
 from pready.show.figures import prediction_pictures as of_prediction
 from pready.show.figures.colours import COLOURS, NEUTRAL
+from pready.show.figures.files import pictures_of
 from pready.show.figures.idle_waves import idle_waves
 from pready.show.figures.svg import svg
 from pready.show.figures.tornado import tornado
@@ -75,6 +77,19 @@ def test_unreadable_labels_are_found(what: str) -> None:
 def lever(name: str, kind: LeverKind, steps: tuple[str, ...], here: float, saved: tuple[float, ...]) -> Lever:
     chances = tuple(1.0 for _ in saved)
     return Lever(name, kind, "assumed", steps, here, saved, chances, 0.1, turns=False, wrong=0.0, measure="")
+
+
+def test_pictures_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One exchange of many ranks is not drawn alone; nor is a sensitivity without draws."""
+    monkeypatch.setattr(of_prediction, "figure", lambda *_: Figure())
+    sizes, step = ["Over buffer sizes", "Over buffer sizes and messages"], ["What each exchange saves"]
+    pages = {"laggard": [*sizes, "One exchange alone, bulk above"], "bcast": sizes, "stencil-unequal": step}
+    for name, titles in pages.items():
+        what = workloads.load(f"examples/{name}.toml")
+        made: Any = SimpleNamespace(exchanges=what.exchanges or (), sensitivity=[])
+        assert [title for title, _ in pictures_of(MELUXINA, what, made)] == titles
+    made.sensitivity = ["some"]
+    assert [title for title, _ in pictures_of(MELUXINA, what, made)] == [*step, "What the saving rests on"]
 
 
 def test_ranks_in_step_are_said_to_be() -> None:

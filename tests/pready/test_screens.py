@@ -22,6 +22,7 @@ from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier
 from pready.model.toml.provenance import Value
+from pready.show.pages.proof_page import html
 from pready.show.tables.capture import summary_view
 from pready.show.tables.doctor import diagnosis_view
 from pready.show.tables.explanation import view
@@ -154,6 +155,7 @@ def proof(contradicted: bool, exchanges: bool = False, metrics: bool = False) ->
     of.decision, of.below, of.notes = "Port: it saves.", ["many: it is slow"], ["a note"]
     lines = metric_lines(of)
     assert all(re.match(LINE, line) for line in lines[:-1])  # what other tools read
+    assert re.search("how it ran[^a-z]*pready prove", re.sub("<[^>]*>", "", html(of, {"how it ran": "pready prove"})))
     return Text("\n".join(lines)) if metrics else proof_view(of)
 
 

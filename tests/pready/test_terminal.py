@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import out
+from given import Capsys, Patch
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.console import Console
 from pready.cli import main
 from pready.show.terminal.plain_text import SPELT, plain
 from pready.show.terminal.table import Readable
+from pready.show.terminal.terminal import status
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -42,7 +44,7 @@ def figures(text: str) -> list[str]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_pipe_gets_no_trailing_blanks_and_a_narrow_terminal_loses_no_number(
-    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...], capsys: Capsys, monkeypatch: Patch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     wide = out(capsys, *arguments)
@@ -99,7 +101,7 @@ def test_errors_in_ascii(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_no_color(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color(capsys: Capsys, monkeypatch: Patch) -> None:
     colour = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -135,6 +137,16 @@ def test_a_table_that_just_fits_is_a_table() -> None:
     table = Readable("a", "b")
     table.add_row("xxx", "yy")
     assert ["xxx  yy" in drawn(table, width) for width in (7, 6)] == [True, False]
+
+
+def test_long_work_says_so_now_and_then(monkeypatch: Patch, capsys: Capsys) -> None:
+    now = [100.0]
+    monkeypatch.setattr("pready.show.terminal.terminal.monotonic", lambda: now[0])
+    with status("SST") as said:
+        for now[0] in (100.0, 129.0, 131.0, 160.0, 162.0):
+            said.wait(now[0] - 100)
+        said.update("next", long=True)
+    assert capsys.readouterr().err.splitlines() == ["SST: 31 s", "SST: 62 s", "next"]
 
 
 WORDS = st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=6).map(" ".join)
