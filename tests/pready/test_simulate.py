@@ -32,6 +32,7 @@ def test_json_adds_up(capsys: Capsys) -> None:
     bulk, fine = made["approaches"]
     assert (fine["key"], fine["transport_partitions"], fine["vcis"], fine["messages"]) == ("many", 8, 8, 48)
     assert fine["time_s"] == pytest.approx(fine["communication_s"])
+    assert made["speedup_percent"] == fine["speedup_percent"]
     assert made["eta"] == fine["eta"] == pytest.approx(bulk["communication_s"] / fine["communication_s"])
     assert sum(fine["causes_s"].values()) == pytest.approx(fine["iteration_s"], rel=1e-9)
     means = [r["mean_s"] for r in made["iterations_detail"]]
