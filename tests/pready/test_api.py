@@ -3,16 +3,21 @@
 import ast
 import importlib
 import re
+import subprocess
+import sys
 from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from command_line import every_command
 
 import pready
 from pready.model.advice import predict as predicting
+from pready.model.common.units import format_time
+from pready.show.tables.whatif import parts
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
@@ -67,11 +72,21 @@ def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
 
 def test_names_are_as_good_as_objects() -> None:
     by_name = pready.predict(LAGGARD, "meluxina", library="mpipcl", seed=3)
-    assert "Pt2Pt single" in by_name._repr_html_()
+    head, bulk, *_ = cells(by_name._repr_html_())
+    after = format_time(by_name.bulk.time_s)
+    assert dict(zip(head, bulk, strict=True)) == {
+        "way": "Pt2Pt single", "messages × VCIs": "1 × 1", "after ready": after, "η (95 %)": "1.00× (1.00 to 1.00)",
+        "saves (95 %)": "0 %",
+    }  # fmt: skip
     assert re.fullmatch(r"<Prediction laggard on MeluXina: port, Pt2Pt many, one waits 2\.\d\d×>", repr(by_name))
     on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
     assert by_name == predicting.predict(on, what, library="mpipcl", seed=3)
     assert pready.explain(Path(LAGGARD), "meluxina", "many:2") == pready.explain(what, on, _many(2))
+
+
+def cells(html: str) -> list[list[str | None]]:
+    """The rows of a table that a notebook shows."""
+    return [[cell.text for cell in row] for row in ET.fromstring(f"<x>{html}</x>").iter("tr")]
 
 
 def _many(transport: int) -> pready.Approach:
@@ -135,7 +150,12 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     assert table.rows[3]["eta"] == best.eta
     assert (tmp_path / "s.points").exists()
     assert pready.sweep(LAGGARD, over, "hpc3", keep=tmp_path / "s") == table
-    assert "<td>meluxina</td>" in table._repr_html_()
+    head, first, *rest = cells(table._repr_html_())
+    assert head == ["buffer", "machine", "approach", "η (95 %)", "saves", "verdict"]
+    of = table.rows[0]
+    eta = f"{of['eta']:.2f}× ({of['eta_low']:.2f} to {of['eta_high']:.2f})"
+    assert first[:4] == ["1 MiB", "meluxina", f"{of['name']}, {parts(of)}", eta]
+    assert [row[0] for row in rest] == ["1 MiB", "4 MiB", "4 MiB"]
     assert pready.sweep(LAGGARD, {"buffer": "1MiB:4MiB:2x"}, "hpc3").rows[2]["buffer"] == "4MiB"
 
 
@@ -168,3 +188,8 @@ def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pready.sweep(LAGGARD, {"buffer": ["1 MiB"]}, "hpc3")
     with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
         table.to_pandas()
+
+
+def test_whatever_is_imported_results_can_show_themselves() -> None:
+    code = "from pready.model.result import forms; print(len(forms._renderers))"  # the model draws nothing
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"

@@ -175,6 +175,7 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Pat
     out, axes = tmp_path / "s.csv", [axis("buffer", ["4 MiB", "8 MiB", "16 MiB"])]
     some, shared = points(MELUXINA, LAGGARD, axes), Options()
     first = compute(some[:2], shared, kept=Kept(out))
+    assert Kept(out).count(point.key(shared) for point in some) == 2
     path = Kept(out).path
     path.write_text(path.read_text(encoding="utf-8") + '{"half a li', encoding="utf-8")
     called: list[float] = []
