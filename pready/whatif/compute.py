@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import suppress
+from itertools import count
 
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.parallel import all_cores
@@ -102,7 +103,7 @@ class _Run:
 
     def processes(self, workers: int) -> None:
         """Compute in processes of this machine; points of a process that died are computed again."""
-        for death in range(1, MOST_DEATHS + 1):
+        for death in count(1):
             try:
                 with processes(workers) as pool:
                     self.tasks(pool, 1, None)

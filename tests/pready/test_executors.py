@@ -119,6 +119,22 @@ def test_workers_that_are_gone_are_said_and_what_is_kept(tmp_path: Path, monkeyp
     assert len(pools) == 0
 
 
+def test_many_points_of_a_command_go_to_processes_and_a_single_one_has_all_cores(monkeypatch: Patch) -> None:
+    seen: list[tuple[int, ...]] = []
+
+    def done(run: Any, *how: int) -> None:
+        seen.append(how)
+        run.done.update(dict.fromkeys(run.todo, []))
+
+    monkeypatch.setattr(computing._Run, "processes", done)
+    monkeypatch.setattr(computing._Run, "threads", done)
+    many = some_points(computing.PROCESSES_FROM // 2)
+    for points_of, cores, separate in ((many, 2, True), (many[1:], 2, True), (many, 1, True), (many, 2, False)):
+        compute(points_of, Options(), cores=cores, separate=separate)
+    compute(many[:1], Options(), cores=4, separate=True)
+    assert seen == [(2,), (2, 1), (1, 1), (2, 1), (1, 4)]  # of threads: also the cores for each point
+
+
 def test_workers_are_forked_only_from_a_single_thread(monkeypatch: Patch) -> None:
     for threads, how in ((1, "fork"), (2, "forkserver")):
         monkeypatch.setattr("threading.active_count", lambda of=threads: of)

@@ -124,6 +124,7 @@ def test_places_on_an_axis_are_numbers_in_si() -> None:
     assert magnitude(True) is magnitude([1]) is None
     fields = ("threads", "buffer", "faces", "exchanges[0].buffer", "arrivals.spread")
     assert [sizes_wanted([axis(name, "1")]) for name in fields] == [True, False, False, False, True]
+    assert not sizes_wanted([axis("threads", "1"), axis("buffer", "1 MiB")])
 
 
 @pytest.mark.thorough
