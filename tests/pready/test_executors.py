@@ -24,7 +24,7 @@ from pready.model.machine import machine
 from pready.model.workload import workload
 from pready.whatif import compute as computing
 from pready.whatif.compute import compute
-from pready.whatif.executors import processes
+from pready.whatif.executors import PROCESSES_FROM, processes
 from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
@@ -124,11 +124,11 @@ def test_many_points_of_a_command_go_to_processes_and_a_single_one_has_all_cores
 
     def done(run: Any, *how: int) -> None:
         seen.append(how)
-        run.done.update(dict.fromkeys(run.todo, []))
+        run.done.update({key: [] for key in run.todo})
 
     monkeypatch.setattr(computing._Run, "processes", done)
     monkeypatch.setattr(computing._Run, "threads", done)
-    many = some_points(computing.PROCESSES_FROM // 2)
+    many = some_points(PROCESSES_FROM // 2)
     for points_of, cores, separate in ((many, 2, True), (many[1:], 2, True), (many, 1, True), (many, 2, False)):
         compute(points_of, Options(), cores=cores, separate=separate)
     compute(many[:1], Options(), cores=4, separate=True)
