@@ -5,7 +5,7 @@ from command_line import out
 from matplotlib.mathtext import MathTextParser
 
 import pready
-from pready.model.advice.explanation import _departures, explain
+from pready.model.advice.explanation import _departures, _equations, explain
 from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach, Interface
 from pready.model.engine.evaluate import Evaluation
@@ -66,6 +66,11 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     assert any("n_flop" in d for d in explained.departures)
     assert any("γ_θ β" in d for d in explained.departures)
     assert filled["8"].equation is eq_8
+    assert filled["7"].note == filled["9"].note == ""
+    told = what.changed(compute={"time": "1 ms"}, arrivals={"model": "normal by partition", "spread": 0.02})
+    notes = {f.equation.number: f.note for f in _equations(Evaluation(pready.load_machine("meluxina"), told, draws=0))}
+    assert notes["7"] == "ε is 2 √θ × the spread of a thread's time"
+    assert notes["9"] == "μ is the workload's compute time over θ S_part"
 
 
 def test_parts_that_differ_are_a_departure() -> None:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from machines import ideal
 
-from pready.model.advice import paying_sizes
+from pready.model.advice import advise, paying_sizes
 from pready.model.advice import predict as predicting
 from pready.model.advice.predict import _simplest
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
 from pready.model.result.break_even import Range
+from pready.model.timeline.sampling import DRAWS
 
 MIB = 2.0**20
 
@@ -74,3 +76,46 @@ def test_rma_is_advised_where_it_was_measured_and_surely_saves_more(
     percent = np.array([[0.0] * 64, [5.0] * 64, rma * 32])
     savings: Any = SimpleNamespace(percent=percent, step=SimpleNamespace(machine=None))
     assert predicting.chosen(savings, rows, 1000, 0.01) == advised
+
+
+@pytest.mark.parametrize(
+    ("draws", "enough", "chance"),
+    [(DRAWS, {32: 0.5}, 0.5), (DRAWS, {32: 0.7, 64: 0.9}, 0.9), (DRAWS - 1, {8: 0.7}, 0.7)],
+)
+def test_close_chances_are_by_all_draws_that_choose(
+    draws: int, enough: dict[int, float], chance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def savings(step: Any, ways: Any, few: int) -> Any:
+        return SimpleNamespace(enough=lambda _: (0.0, enough[few]))
+
+    monkeypatch.setattr(paying_sizes, "Savings", savings)
+    workload, step = SimpleNamespace(baseline=BULK), SimpleNamespace(draws=draws)
+    of: Any = SimpleNamespace(draws=None, drawn=step, workload=workload, way=lambda a: (a,))
+    assert paying_sizes.chance(of, Approach(MANY, 4), 0.01) == chance
+
+
+def test_messages_are_of_the_advised_interface_on_the_vcis_that_save_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = dict[Approach, float]()
+    monkeypatch.setattr(paying_sizes, "chance", lambda _, way, __: asked.setdefault(way, 0.9 if way.vcis == 2 else 0.1))
+    ways = {Approach(MANY, 2, 1): 3.0, Approach(MANY, 2, 2): 5.0, Approach(MANY, 8): 4.0, Approach(MANY, 4): 9.0}
+    ways |= {BY_KEY["rma-single-active"].into(16): 9.0, Approach(MANY, 32): 9.0}
+    rows: Any = [
+        SimpleNamespace(approach=a, speedup_percent=x, available=a.messages < 32, probability=1.0)
+        for a, x in ways.items()
+    ]
+    of: Any = None
+    assert paying_sizes.messages(of, rows, rows[3], 0.01) == [2, 4]
+    assert asked == {Approach(MANY, 2, 2): 0.9, Approach(MANY, 8): 0.1}
+
+
+@pytest.mark.parametrize(("enough", "said"), [(3e-6, 1), (5e-6, 0)])
+def test_who_waits_for_clear_to_sends_is_the_best_that_asks_and_splits(enough: float, said: int) -> None:
+    ways = {Approach(MANY, 2): (10e-6, 1.5), BY_KEY["rma-single-active"].into(2): (4e-6, 4.0), BULK: (5e-6, 3.0)}
+    rows: Any = [SimpleNamespace(approach=a, name=a.name, time_s=t, eta=eta) for a, (t, eta) in ways.items()]
+    workload = SimpleNamespace(baseline=BULK, receiver_computes=True)
+    times = {BULK: 12e-6, Approach(MANY, 2): 6e-6}
+    helped = SimpleNamespace(workload=workload, prepare=len, mean_time=times.__getitem__)
+    machine = ideal(progress="on-call")
+    of: Any = SimpleNamespace(machine=machine, workload=workload, on=lambda _: helped)
+    line = "Pt2Pt many waits for clear-to-sends (1.50×; 2.00× with a progress thread)"
+    assert advise._progress(of, rows, enough) == [line] * said

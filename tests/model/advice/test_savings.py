@@ -114,8 +114,8 @@ def test_the_correlation_ratio_of_a_known_sum() -> None:
     # Negative control: bins of something else explain nothing, on average.
     chance = [explained(rng.normal(0, 1, 121), np.arange(121) * 8 // 121) for _ in range(400)]
     assert np.mean(chance) < 0.05
-    # Kelley's ε² of 0, 1 and 4, 5: 1 of 17 within, with 2 and 3 degrees of freedom.
-    assert explained(np.array([0.0, 1, 4, 5]), np.array([0, 0, 1, 1])) == pytest.approx(1 - 1 / 2 * 3 / 17)
+    # Kelley's ε² of 0, 0.1 and 0.4, 0.5: 1 of 17 within, with 2 and 3 degrees of freedom.
+    assert explained(np.array([0.0, 0.1, 0.4, 0.5]), np.array([0, 0, 1, 1])) == pytest.approx(1 - 1 / 2 * 3 / 17)
 
 
 def test_what_knowledge_leaves_of_a_wrong_verdict() -> None:
