@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pready.calibrate.capture.alignment import Aligned
 from pready.calibrate.capture.patterns import Recognised
-from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, with_threads
+from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, _adds_up, _notes, with_threads
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
@@ -112,6 +113,18 @@ def test_times_that_no_distribution_fits_are_kept(
     text = writer(tmp_path, asked).text(made, "w", "")
     assert f'arrivals = {{model = "{model}", file = "w-arrivals.npy", unit = "s"}} # {why}' in text
     assert np.array_equal(np.load(tmp_path / "w-arrivals.npy"), times)
+
+
+def test_a_step_is_as_long_as_its_parts() -> None:
+    """Means of ranks that differ: 2400 us of computing and 300 in each of two exchanges, of a step of 5000."""
+    each = Exchange("a", PAIR, np.full((1, 2), 2400 * US), exchange_s=300 * US, early=True)
+    made, said = _adds_up(step(each, each), "run")
+    assert made.step_s == pytest.approx(5400 * US)
+    assert said == ["ranks differ: their times add up to 5.4 ms in a step of 5 ms"]
+    five = step(*(replace(each, name=name) for name in "abcde"))
+    assert "a, b, c, 2 more: threads send as soon as they are ready, as a port would" in _notes(
+        five, Aligned([], 0, 9, [])
+    )
 
 
 def test_one_threads_step_as_with_several() -> None:

@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
+from machines import ideal
 
 from pready.calibrate.importers.to_machine import FromFiles, from_files
+from pready.calibrate.machine.values.bounds_of_streams import _with_overheads
+from pready.calibrate.machine.values.estimates import with_fields
+from pready.model.common.units import SI
 
 
 def both_ways(tmp_path: Path, per_message: float, per_byte: float) -> FromFiles:
@@ -59,6 +63,15 @@ def test_a_stream_of_one_way_bounds_the_overheads_of_its_ranks(tmp_path: Path) -
     first = from_files([tmp_path / "latency.txt", tmp_path / "bibw.txt"], name="m").machine.inter.segments[0]
     assert (first.o_s.value, first.o_r.value) == pytest.approx((0.2e-6, 0.2e-6), rel=0.05)
     assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(4e-6, rel=0.01)
+
+
+def test_the_interval_of_a_latency_moves_with_it() -> None:
+    """Of 4 us 1 was o_s, 2 L and 1 o_r; as a stream's gap of 0.2 us both overheads leave L 3.6."""
+    s = ideal(L=2e-6, o_s=1e-6, o_r=1e-6).inter.segments[0]
+    s = with_fields(s, from_=SI(0.0), L=with_fields(s.L, value=SI(2e-6), interval=(SI(1.5e-6), SI(3e-6))))
+    made = _with_overheads(s, 0.2e-6)
+    assert (made.o_s.value, made.o_r.value, made.L.value) == pytest.approx((0.2e-6, 0.2e-6, 3.6e-6))
+    assert made.L.interval == pytest.approx((3.1e-6, 4.6e-6))
 
 
 def test_a_stream_slower_than_one_message_is_named(tmp_path: Path) -> None:

@@ -52,21 +52,21 @@ def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one
     assert len(notes) == 1
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, known: bool) -> None:
+@pytest.mark.parametrize(("known", "slope"), [(True, -1e-12), (False, -1e-12), (True, 0.0)])
+def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, known: bool, slope: float) -> None:
     # Small messages that take less the larger they are. By the G of large messages the largest would take 270 us
     # more than the smallest; they take 24 us, and at most a tenth more. Where no G is known, all sizes count.
     low, high = fitted.segments
-    falls = replace(low, G=replace(low.G, value=-1e-12))
+    falls = replace(low, G=replace(low.G, value=slope))
     other = replace(high, G=replace(high.G, value=1.7e-8 if known else -1e-12))
     made = segment(replace(fitted, segments=(falls, other)), 0, [], "here")
     every = fitted.curves["time"].series.size
     own = every[every < THRESHOLD]
-    sizes, middle = (own if known else every), low.line[0] - 1e-12 * (own if known else every).mean()
+    sizes, middle = (own if known else every), low.line[0] + slope * (own if known else every).mean()
     assert made.G.value * (sizes.max() - sizes.min()) == pytest.approx(UNSEEN * middle, rel=1e-6)
     at = own.mean()
     assert made.L.value + made.o_s.value + made.o_r.value + made.G.value * at == pytest.approx(
-        low.line[0] - 1e-12 * at, rel=1e-6
+        low.line[0] + slope * at, rel=1e-6
     )
 
 
@@ -81,6 +81,8 @@ def test_latency_and_handshake_are_what_a_ping_pong_sees(fitted: Fit, total: flo
     assert parts == pytest.approx(total, rel=1e-6)
     if wire:  # the excess over the latency of small messages
         assert made.L.value == pytest.approx(low.L.value, rel=1e-6)
+        share = low.L.value / (low.L.value + made.handshake.value)
+        assert made.L.why.endswith(f": {100 * share:.0f} % of the latency seen")
 
 
 def test_a_line_that_begins_below_zero_is_raised(fitted: Fit) -> None:

@@ -216,6 +216,7 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
             (140, 150, "finalize", -4, 0),
         ]
         assert process.records["done"][process.of("isend")].tolist() == [123, 127, 133]
+        assert (process.records["done"] >= process.records["end"]).all()
 
 
 def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:

@@ -51,12 +51,14 @@ def test_bytes_of_a_neighbour_and_step(tmp_path: Path, wrap: Any) -> None:
     assert made.thread_time == 2e-3
 
 
-def test_two_regions_are_two_exchanges(tmp_path: Path) -> None:
-    path, out = written(tmp_path, [RECORDS[0], {**RECORDS[0], "path": "main/sweep \x1b[31m"}]), tmp_path / "w.toml"
+def test_regions_are_exchanges(tmp_path: Path) -> None:
+    others = [{**RECORDS[0], "path": path} for path in ("main/sweep \x1b[31m", "other/halo")]
+    path, out = written(tmp_path, [RECORDS[0], *others]), tmp_path / "w.toml"
     assert main(["workload", str(path), *words(GIVEN), "-o", str(out)]) == 0
     assert "\x1b" not in out.read_text(encoding="utf-8")
     made = workload.load(out)
-    assert [w.thread_time for w in made.parts] == [1e-3, 1e-3]
+    assert [w.thread_time for w in made.parts] == pytest.approx([2e-3 / 3] * 3)
+    assert [e.name for e in made.exchanges or ()] == ["halo 1", "sweep \\x1b[31m", "halo 3"]
 
 
 @pytest.mark.parametrize("profile", ["caliper", "mpip"])
@@ -121,6 +123,7 @@ def test_a_header_that_is_not_understood_is_named_where_nothing_else_says_it() -
     ("times", "change", "said"),
     [
         (BY_TASK, ("Isend  ", "Bcast  "), "f: has no point-to-point sends; valid: Send, Isend"),
+        (OF_ALL, ("12.1       3.00    24.79", "12.1"), "row 'Mean 12.1' has 2 of 4 fields"),
         ("", ("", ""), "f: has no times; valid: the section 'MPI Time (seconds)'"),
         (BY_TASK, ("12.1", " 2.9"), "f: leaves -0.00025 s of computing in a step"),
         (BY_TASK, ("92.13\n\nTotal send/collective operation calls >= 1024 bytes : 2400 of 2800 operations\n\n", "92"),
