@@ -163,6 +163,8 @@ def test_every_colour_is_one_that_is_seen_on_white_and_on_black(kind: str, tmp_p
 def test_the_same_figure_is_the_same_bytes() -> None:
     first, again = (tornado("title", [lever("buffer", "unknown", ("÷ 2",), 10.7, (5.8,))], 1.0) for _ in range(2))
     assert svg(first) == svg(again)
+    whole, part = svg(first), svg(first, alone=False)
+    assert [(text.partition(" ")[0], "<style>" in text) for text in (whole, part)] == [("<?xml", True), ("<svg", False)]
 
 
 @pytest.mark.thorough
