@@ -123,6 +123,13 @@ def test_the_map_is_over_threads_and_sizes_around_the_workload_s(monkeypatch: py
     sizes = [4.0**k * 2**20 for k in range(-3, 5)]
     assert [(p.workload.threads, p.workload.buffer) for p in seen] == [(t, s) for t in (1, 2, 4, 8, 16) for s in sizes]
     assert {(p.workload.threads * p.workload.thread_time, p.seed, p.library) for p in seen} == {(4e-3, 3, "mpipcl")}
+    rate = {"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"}
+    for compute, words in (
+        ({"time": "1 ms"}, "the work of all threads together stays as"),
+        (rate, "each thread computes its"),
+    ):
+        figure = of_prediction.figure("map", MELUXINA, what.changed(compute=compute), made)
+        assert f"\n{words}" in figure.get_suptitle()
     assert [p.get_xy() for p in axes.patches if not p.get_fill()] == [(4, 2)]  # type: ignore[attr-defined]
 
 

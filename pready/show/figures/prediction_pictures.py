@@ -23,6 +23,7 @@ from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.engine.messages import partitions_per_direction
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
+from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 from pready.show.figures.decision_map import decision_map
 from pready.show.figures.eta_over_size import Sure, eta_over_size
@@ -32,7 +33,7 @@ from pready.show.figures.step_savings import step_savings
 from pready.show.figures.tornado import tornado
 from pready.show.tables.prediction import best_per_interface
 from pready.whatif.fields import axis
-from pready.whatif.points import Options
+from pready.whatif.points import Options, Work
 from pready.whatif.tabulated import product, tabulate
 
 POINTS, MAP_POINTS = 145, 61
@@ -131,14 +132,17 @@ def _messages_and_size(title: str, machine: Machine, workload: Workload, predict
 
 
 def _map(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    """The verdict over threads and bytes, the work of all threads together as it is."""
+    """The verdict over threads and bytes; with a compute.time, the work of all threads together is as it is."""
     threads = [max(1, workload.threads * 2**i // 4) for i in range(MAP_THREADS)]
     sizes = [format_exact(workload.buffer * 4.0**i, Unit.SIZE) for i in range(-MAP_SIZES // 2, MAP_SIZES // 2)]
     axes = [axis("threads", sorted(set(threads))), axis("buffer", sizes)]
     min_gain, engine = prediction.advice.min_gain, cast(Engine, prediction.engine)
-    made = product(machine, [workload], axes, library=prediction.library, seed=prediction.seed, work="total")
-    table = tabulate(made, [workload], axes, Options(engine, min_gain), work="total")
-    title += "\nthe work of all threads together stays as it is"
+    timed = isinstance(workload.compute, ComputeTime)
+    work: Work = "total" if timed else "per-thread"
+    made = product(machine, [workload], axes, library=prediction.library, seed=prediction.seed, work=work)
+    table = tabulate(made, [workload], axes, Options(engine, min_gain), work=work)
+    said = "the work of all threads together stays as it is" if timed else "each thread computes its part of the buffer"
+    title += f"\n{said}"
     return decision_map(title, table, min_gain, (sizes[MAP_SIZES // 2], str(workload.threads)))
 
 
