@@ -47,9 +47,9 @@ def test_pairs_keep_the_limits(tmp_path: Path, request: pytest.FixtureRequest) -
     found: list[Case] = []
     with Rig(100) as rig:
         site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request))
-        on = session._calibrated(told(**WORKLOADS[0]), site, tmp_path, 20.0, 1, lambda _: None)
+        on = session._calibrated(told(**WORKLOADS[0]), site, tmp_path, 10.0, 1, lambda _: None)
         for number, fields in enumerate(WORKLOADS):
-            folder, options = tmp_path / str(number), {"budget_s": 20.0, "rounds": FEWEST_ROUNDS, "seed": 1}
+            folder, options = tmp_path / str(number), {"budget_s": 10.0, "rounds": FEWEST_ROUNDS, "seed": 1}
             found += prove(told(**fields), on, site, folder, **options).cases[1:]  # type: ignore[arg-type]
     steady = [c for c in found if c.performed.spread < STEADY]
     if len(steady) < len(found) / 2:
