@@ -22,7 +22,8 @@ def cluster(rows_of: Callable[[Point, dict[str, Any]], Array]) -> Callable[..., 
 
     def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **told: Any) -> Outcome:
         with Records(out) as records:
-            records.add_environment("here", {"library": "the model", "settings": {}})
+            about = {"library": "the model", "settings": {}, "hosts": ["a", "a", "b", "b"], "cpus": ["x", "x"]}
+            records.add_environment("here", {**about, "cores_online": 8})
             listed = list(points)
             for point in records.missing(listed, "here"):
                 lists = {"ranks_s": rows_of(point, told).tolist()}

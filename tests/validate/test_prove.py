@@ -80,12 +80,20 @@ def proof_on(
     truth: Machine | None = None,
     what: Workload | None = None,
     about: Mapping[str, Any] = MappingProxyType({}),
+    given: list[tuple[float, float]] | None = None,
     **options: Any,
 ) -> Proof:
     """On a cluster that is `truth`, of which `machine` is believed."""
     what = what or workload()
     monkeypatch.setattr(session, "environment_of", lambda *_: about)
-    monkeypatch.setattr(session, "measure", cluster_of(truth or machine(), what, 5))
+    measured = cluster_of(truth or machine(), what, 5)
+
+    def measure(points: Any, launcher: Launcher, out: Path, budget_s: float, *more: Any, **told: Any) -> Outcome:
+        if given is not None:
+            given.append((budget_s, told["point_budget_s"]))
+        return measured(points, launcher, out, *more, **told)
+
+    monkeypatch.setattr(session, "measure", measure)
     site = Site("here", Launcher(("mpiexec",), ranks=4), BUILT)
     return prove(what, machine(), site, folder, budget_s=60.0, seed=5, **options)
 
@@ -114,7 +122,11 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Pr
     assert proof.judged.finding == "kept"
     assert proof.decision.startswith("Port: ")
     assert proof.below == ()
-    assert proof.notes == ("8 iterations of 4 ways, 5 rounds side by side; communication repeats within 0.0 %",)
+    assert proof.notes == (
+        "8 iterations of 4 ways, 5 rounds side by side; communication repeats within 0.0 %",
+        "4 ranks ran on 2 hosts, and the workload gives each an adapter of its own (ranks_per_node says otherwise)",
+    )
+    assert [proof.about[n] for n in ("hosts", "processors", "seed")] == ["a, b; 8 cores online", "x", "5"]
 
 
 @pytest.mark.thorough
@@ -122,7 +134,9 @@ def test_ranks_that_share_cores_are_said_before_and_not_judged(tmp_path: Path, m
     monkeypatch.setattr(session, "shared_cores", lambda _: "4 ranks share 2 cores")
     told: list[str] = []
     crowd = {"hosts": ["a"] * 4, "cores_online": 2}
-    proof = proof_on(tmp_path, monkeypatch, about=crowd, on_note=told.append)
+    given = list[tuple[float, float]]()
+    proof = proof_on(tmp_path, monkeypatch, about=crowd, on_note=told.append, given=given)
+    assert set(given) == {(60.0, 0.5)}  # nothing was calibrated; of 11 iterations of 7 ms, the least
     assert told == [
         "4 ranks share 2 cores: the result will be undecided; give each rank a core (fewer ranks, more nodes)"
     ]
@@ -307,6 +321,7 @@ def test_hosts_are_the_workload_s_nodes() -> None:
     # 2 × 2 ranks, two of a node along y: 0 and 2 share one
     placement.check(workload(node_grid=[1, 2]), ["a", "b", "a", "b"])
     placement.check(workload(), ["a", "a", "a", "b"])
+    assert placement._found([*"aaaaaaaaabcde"]) == "a: 0 1 2 3 4 5 6 7 …; b: 9; c: 10; d: 11; …"
 
 
 def test_ranks_of_a_node_need_the_path_within_it(tmp_path: Path) -> None:
