@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
+from unittest.mock import Mock
 
 import pytest
 from command_line import data, out, refused
@@ -27,6 +28,7 @@ from pready.whatif.extrap import json_lines
 from pready.whatif.fields import Axis, axis, magnitude, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work, notes, points, sizes_wanted
+from pready.whatif.predicted_rows import rows_of
 from pready.whatif.table import Table
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
@@ -140,6 +142,16 @@ def test_a_row_says_what_predict_says(w: Workload) -> None:
     assert (few.verdict, few.to_dict()) == (all_.verdict, all_.to_dict())
     for name in ("verdict", "pays", "pays_messages", "probability"):
         assert getattr(best.advice, name) == getattr(whole.advice, name)
+
+
+def test_all_ways_are_drawn_where_all_are_rows(monkeypatch: Patch) -> None:
+    asked = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("pready.whatif.predicted_rows.predict", asked)
+    step = workload.load("tests/data/pready/step.toml")
+    for what, every in ((LAGGARD, True), (LAGGARD, False), (step, True)):
+        with pytest.raises(KeyboardInterrupt):
+            rows_of(Point(MELUXINA, what, None, 0), Options(every=every))
+    assert [call.kwargs["whole"] for call in asked.call_args_list] == [None, (), ()]
 
 
 def test_points_differ_by_all_that_decides_them(tmp_path: Path) -> None:
