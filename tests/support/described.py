@@ -48,11 +48,11 @@ def _axes(axes: Any) -> Iterator[str]:
         if path.get_extents().height:
             yield f"  bar {fill}: {_extent(path)}"
     for c in axes.collections:
-        values = c.get_array()
+        values, kind = c.get_array(), "band" if "Poly" in type(c).__name__ else type(c).__name__
         if values is None:
-            yield f"  {type(c).__name__}: {' / '.join(map(_extent, c.get_paths()))}"
+            yield f"  {kind}: {' / '.join(map(_extent, c.get_paths()))}"
         elif values.size < MANY:
-            yield f"  {type(c).__name__} {_numbers(c.get_clim())}: {_numbers(values)}"
+            yield f"  {kind} {_numbers(c.get_clim())}: {_numbers(values)}"
     for image in axes.images:
         scale = (
             f"{type(image.norm).__name__} {_numbers(image.get_clim())}, {image.origin}, {_numbers(image.get_extent())}"
