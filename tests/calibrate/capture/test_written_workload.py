@@ -122,9 +122,9 @@ def test_a_step_is_as_long_as_its_parts() -> None:
     assert made.step_s == pytest.approx(5400 * US)
     assert said == ["ranks differ: their times add up to 5.4 ms in a step of 5 ms"]
     five = step(*(replace(each, name=name) for name in "abcde"))
-    assert "a, b, c, 2 more: threads send as soon as they are ready, as a port would" in _notes(
-        five, Aligned([], 0, 9, [])
-    )
+    said = _notes(five, Aligned([], 0, 9, [], usual=0.75))
+    assert said[0] == "in 25 % of the steps some ranks send to others, too: left out"
+    assert "a, b, c, 2 more: threads send as soon as they are ready, as a port would" in said
 
 
 def test_one_threads_step_as_with_several() -> None:

@@ -51,7 +51,11 @@ def test_the_gap_is_recovered(window: int) -> None:
         (observed(64), 0, ""),
         (observed(64), 1, ""),
         (Observations(stream=observed(64).stream), 64, "no ping-pong"),
-        (Observations(ping_pong=Curve.of(SIZES, np.full(20, 1.0)), stream=observed(64).stream), 64, "other nodes"),
+        (
+            Observations(ping_pong=Curve.of(SIZES, [*map(one_way, SIZES[:-1]), 1.0]), stream=observed(64).stream),
+            64,
+            "other nodes",
+        ),
     ],
     ids=["no answers", "an answer to each", "no ping-pong", "a window no longer than a message"],
 )

@@ -1,12 +1,13 @@
 """Messages of both ways bound those of one, and a stream that is slower than one message is named."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 from machines import ideal
 
 from pready.calibrate.importers.to_machine import FromFiles, from_files
-from pready.calibrate.machine.values.bounds_of_streams import _with_overheads
+from pready.calibrate.machine.values.bounds_of_streams import _with_overheads, with_overheads_of_streams
 from pready.calibrate.machine.values.estimates import with_fields
 from pready.model.common.units import SI
 
@@ -67,8 +68,14 @@ def test_a_stream_of_one_way_bounds_the_overheads_of_its_ranks(tmp_path: Path) -
 
 def test_the_interval_of_a_latency_moves_with_it() -> None:
     """Of 4 us 1 was o_s, 2 L and 1 o_r; as a stream's gap of 0.2 us both overheads leave L 3.6."""
-    s = ideal(L=2e-6, o_s=1e-6, o_r=1e-6).inter.segments[0]
+    machine = ideal(L=2e-6, o_s=1e-6, o_r=1e-6)
+    s = machine.inter.segments[0]
     s = with_fields(s, from_=SI(0.0), L=with_fields(s.L, value=SI(2e-6), interval=(SI(1.5e-6), SI(3e-6))))
+    for sources in product(("measured", "assumed"), repeat=3):  # of o_s, o_r and the gap
+        values = (("o_s", 1e-6), ("o_r", 1e-6), ("g", 0.2e-6))
+        of = {n: with_fields(getattr(s, n), value=SI(v), source=f) for (n, v), f in zip(values, sources, strict=True)}
+        m = with_fields(machine, inter=with_fields(machine.inter, segments=(with_fields(s, from_=SI(0.0), **of),)))
+        assert (with_overheads_of_streams(m) == m) == (sources != ("assumed", "assumed", "measured"))
     made = _with_overheads(s, 0.2e-6)
     assert (made.o_s.value, made.o_r.value, made.L.value) == pytest.approx((0.2e-6, 0.2e-6, 3.6e-6))
     assert made.L.interval == pytest.approx((3.1e-6, 4.6e-6))

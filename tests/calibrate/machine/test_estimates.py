@@ -11,6 +11,7 @@ from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.description import _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
 from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, probes
+from pready.calibrate.machine.values.team_costs import contexts
 from pready.calibrate.measure.raw_file import Point
 
 
@@ -45,6 +46,16 @@ def test_half_an_interval_and_no_cost_below_zero() -> None:
     assert (of_draws.value, of_draws.low, of_draws.high) == pytest.approx((400, 25, 975))  # 95 % of the draws
     assert Estimate(2.0, 1.0, 5.0).half_width == 2
     assert Estimate(-1.0, -2.0, 3.0).at_least_zero() == Estimate(0.0, 0.0, 3.0)
+
+
+def test_contexts_are_those_that_threads_with_communicators_show() -> None:
+    """Eight send 6 times as fast as one with a communicator each, and 1.5 times with one for all: 4 times."""
+    one, own = {1: 1e6, 2: 1.2e6, 8: 1.5e6}, {1: 2e6, 2: 3e6, 8: 12e6}
+    found = contexts(Probes(rates={"one": one, "communicators": own}))
+    said = "8 threads with a communicator each send 4x as fast as on one (at least as many contexts)"
+    assert (found.value, found.source, found.why) == (8, "measured", said)
+    for few in ({8: 12e6}, {1: 2e6}, {}):
+        assert contexts(Probes(rates={"one": one, "communicators": few})).source == "assumed"
 
 
 @pytest.mark.parametrize(
