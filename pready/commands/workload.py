@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
@@ -224,10 +225,13 @@ def _write(output: Path, of: str, step: Step, arrivals: str, seed: int, spread: 
 
 
 def _checked(output: Path, text: str, beside: Mapping[Path, Write] = MappingProxyType({})) -> None:
-    """Write a workload file and what it names, and check that it loads."""
-    write_all({**beside, output: texts(text)})
-    try:
-        load(output)
-    except PreadyError as error:
-        problem = f"was written, but is not valid: {error.problem}"
-        raise PreadyError(problem, valid=error.valid, source=str(output)) from None
+    """Write a workload file and what it names, once they are found to load."""
+    files = {**beside, output: texts(text)}
+    with TemporaryDirectory() as folder:
+        for path, write in files.items():
+            write(Path(folder) / path.name)
+        try:
+            load(Path(folder) / output.name)
+        except PreadyError as error:
+            raise error.at(str(output)) from None
+    write_all(files)

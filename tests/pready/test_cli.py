@@ -44,6 +44,7 @@ def test_gain(capsys: Capsys) -> None:
 @pytest.mark.parametrize(("line", "said"), table_of("pready/refused")["commands"])
 def test_bad_input_is_one_line_and_status_2(capsys: Capsys, line: str, said: str) -> None:
     assert said in refused(capsys, *shlex.split(line))
+    assert not Path("app.toml").exists()
 
 
 def test_machines(capsys: Capsys) -> None:

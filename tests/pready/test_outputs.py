@@ -100,8 +100,10 @@ def test_no_device_is_replaced(tmp_path: Path) -> None:
         with replacing(), pytest.raises(PreadyError, match="is a device or a pipe"):
             check_writable(tmp_path / name)
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    with pytest.raises(PreadyError, match="cannot be written"):
-        check_writable(tmp_path / "circle")
+    (tmp_path / "folder.csv").mkdir()
+    for name, said in (("circle", "cannot be written"), ("folder.csv", "is a directory; valid: a file name")):
+        with pytest.raises(PreadyError, match=said):
+            check_writable(tmp_path / name, (".csv", ""))
 
 
 @pytest.mark.thorough
