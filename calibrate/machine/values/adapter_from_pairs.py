@@ -53,7 +53,7 @@ def _gap(machine: Machine, pairs: Mapping[int, Mapping[float, float]], stream: M
     alone = small[fewest] / fewest if time is None else 1 / time
     between = _apart(machine, most, small[most])
     if small[most] < FULL * most * alone:
-        why = f"osu_mbw_mr: {most} pairs of processes send {small[most] / alone:.2g}x as many messages as one"
+        why = f"osu_mbw_mr: {most} pairs of processes send {small[most] / alone:.3g}x as many messages as one"
         return value(TIME, Estimate(between, 0.8 * between, 1.25 * between), why)
     return unknown_gap(between)
 

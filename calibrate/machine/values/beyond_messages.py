@@ -74,7 +74,7 @@ def _pairs(found: Terms, beside: Beside, alone: Mapping[float, float]) -> None:
         found.notes.append(told)
         return
     faster = rates[min(common)] * alone[min(common)]
-    why = "osu_mbw_mr: {most} processes of a node send {faster:.2g}x as fast as one"
+    why = "osu_mbw_mr: {most} processes of a node send {faster:.3g}x as fast as one"
     found.sets(contexts=contexts_of(most, faster, why))
     found.parts.append("contexts")
 

@@ -47,7 +47,7 @@ def contexts(probes: Probes) -> Value[int]:
     return contexts_of(
         most,
         own[most] / own[1] / (shared[most] / shared[1]),
-        "{most} threads with a communicator each send {faster:.2g}x as fast as on one",
+        "{most} threads with a communicator each send {faster:.3g}x as fast as on one",
     )
 
 
