@@ -95,7 +95,10 @@ def parsed_toml(data: bytes, source: str) -> dict[str, Any]:
         raise PreadyError(f"is not TOML: {problem}", valid=valid, source=source) from None
     except ValueError as error:  # integers of more than 4300 digits
         raise PreadyError(f"is not TOML: {error}", valid="TOML", source=source) from None
-    _check_printable(tables, source)
+    try:
+        _check_printable(tables, source)
+    except RecursionError:  # a key of a thousand dots
+        raise PreadyError("is nested too deeply", valid="the documented tables", source=source) from None
     return tables
 
 
