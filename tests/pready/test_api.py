@@ -160,6 +160,7 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
 
 
 def test_a_simulation_of_many_ranks() -> None:
+    assert pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2)).run.iterations == 100  # of a thousand
     run = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
     assert run.run.grid == (2, 2, 2)
     assert run.row.approach == _many(8)

@@ -46,6 +46,9 @@ def test_each_point_is_a_claim_with_its_source() -> None:
     assert (first.expected, first.unit) == (3.07, "us")
     assert first.tolerance is not None
     assert first.tolerance.relative == KINDS["ping-pong"].tolerance
+    assert (first.tolerance.why, KINDS["pairs"].why) == (
+        "a size between fitted ones", "another quantity than what was fitted"
+    )  # fmt: skip
     assert first.basis == "independent"
 
 
