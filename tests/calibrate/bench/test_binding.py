@@ -72,8 +72,7 @@ def running(built: Built, settings: Mapping[str, str]) -> Iterator[tuple[dict[st
 
 def test_threads_have_a_core_each(built: Built) -> None:
     with running(built, {}) as (environment, found):
-        assert environment["hosts"] == ["one", "two"]
-        assert environment["cores"] == [CORES, CORES]
+        assert (environment["hosts"], environment["cores"]) == (["one", "two"], [CORES, CORES])
         assert environment["pinned"] is True
         own = sorted(map(str, sorted(os.sched_getaffinity(0))[:2]))
         assert len(found) == 2

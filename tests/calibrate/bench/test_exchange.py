@@ -30,7 +30,7 @@ from pready.model.engine.messages import mapped
 from pready.model.engine.simulation import run_step
 from pready.model.toml.reading import validated
 from pready.model.workload import draws
-from pready.model.workload.workload import Workload
+from pready.model.workload.workload import Workload, load
 
 
 def workload(**fields: Any) -> Workload:
@@ -131,18 +131,9 @@ def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str)
         exchange_plan(workload(**fields), 1, 0)
 
 
-STEP = [
-    {"name": "faces", "partitions_per_thread": 2, "faces": ["64 KiB", "4 KiB", "4 KiB"], "compute": {"time": "3 ms"},
-     "arrivals": {"model": "normal by thread", "spread": 0.2}},
-    {"name": "ring", "pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "1 KiB"}], [3], [0]],
-     "buffer": "32 KiB"},
-    {"name": "again", "buffer": "8 KiB", "compute": {"time": "1 ms"}, "arrivals": {"model": "uniform", "spread": 0.1}},
-]  # fmt: skip
-
-
 def step() -> Workload:
     """A halo that computes, then a ring that does not, in as many partitions of its own."""
-    return validated(Workload, {"threads": 2, "grid": [2, 2], "pattern": "halo3d", "exchanges": STEP}, "step")
+    return load("tests/data/calibrate/step.toml")
 
 
 def test_a_step_is_its_exchanges_in_order() -> None:

@@ -16,9 +16,6 @@ def call(function: str, offset: int, line: str = "", known: bool = True) -> Fram
     return Frame(function, "/bin/app", offset, line, known)
 
 
-SEND, UPDATE = call("send", 1), call("update_halo", 2)
-
-
 @pytest.mark.parametrize(("chains", "names"), table_of("calibrate/call_sites")["names"])
 def test_exchanges_are_named_by_routines(chains: list[list[list[Any]]], names: list[str]) -> None:
     assert names_of([tuple(call(*of) for of in chain) for chain in chains]) == names

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import refused
 from given import Capsys, Patch, Request
 from programs import Mpi, each_library, pready
 from real_mpi import kept
@@ -15,7 +16,6 @@ from tables import table_of
 
 from pready.calibrate.capture.environment import exports, variables
 from pready.calibrate.capture.files import read_run
-from pready.cli import main
 from pready.commands import capture
 
 mpi = each_library
@@ -59,11 +59,7 @@ def test_refused(tmp_path: Path, words: list[str], said: str, monkeypatch: Patch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "used" / "file").mkdir(parents=True)
     (tmp_path / "file").write_text("")
-    assert main(["capture", *words]) == 2
-    out, error = capsys.readouterr()
-    assert out == ""
-    assert said in error
-    assert error.count("\n") == 1
+    assert said in refused(capsys, "capture", *words)
     assert not (tmp_path / "run").exists()
 
 

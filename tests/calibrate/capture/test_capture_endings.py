@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from programs import Mpi, each_library
 from real_mpi import LIBRARIES, kept
+from tables import table_of
 
 from pready.calibrate.capture.files import Process, Run, read_run
 from pready.calibrate.capture.regions import stretches
@@ -17,6 +18,7 @@ from pready.calibrate.capture.run_summary import notes
 
 pytestmark = pytest.mark.thorough
 mpi = each_library
+ENDINGS: dict[str, tuple[str, str]] = table_of("calibrate/captured_programs")["endings"]
 
 
 @cache
@@ -35,17 +37,9 @@ def outermost(process: Process) -> int:
     return sum(len(s.begin) for s in stretches(process))
 
 
-@pytest.mark.parametrize(
-    ("way", "ended", "says"),
-    [
-        ("plain", "exit", None), ("nine", "exit", None), ("exit", "exit", "ended without MPI_Finalize"),
-        ("_exit", "unknown", "ended without MPI_Finalize"), ("kill", "unknown", "ended without MPI_Finalize"),
-        ("segfault", "unknown", "ended without MPI_Finalize"), ("MPI_Abort", "abort", "called MPI_Abort"),
-        ("fork", "exit", "children are not captured"), ("nested", "exit", "nested regions"), ("teams", "exit", None),
-        ("threads", "exit", None), ("many", "exit", None), ("exec", "exit", None),
-    ],
-)  # fmt: skip
-def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str, ended: str, says: str | None) -> None:
+@pytest.mark.parametrize("way", ENDINGS)
+def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str) -> None:
+    ended, says = ENDINGS[way]
     done, run = mpi.captured(1, [mpi.endings(), way], tmp_path / "run")
     assert done.returncode == alone(mpi, way).returncode
     assert _without_pids(done.stdout) == _without_pids(alone(mpi, way).stdout)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made import Row, capture_file, share
+from tables import table_of
 
 from pready.calibrate.capture import files
 from pready.calibrate.capture.files import parse_process, read_run
@@ -54,8 +55,7 @@ def test_names_in_a_file_hold_no_control_character() -> None:
         at = files._TEXTS[name][0]
         data[at : at + len(text)] = text
     process = parse_process(bytes(data.replace(b"compute", b"com\x1bute")), Path("x"))
-    assert process.host == "a\\x1b[2J"
-    assert process.library == "MPICH Version: 4.3\nbuilt \\x07 here"
+    assert (process.host, process.library) == ("a\\x1b[2J", "MPICH Version: 4.3\nbuilt \\x07 here")
     assert process.places[1] is not None
     assert process.places[1].symbol == "com\\x1bute"
     assert process.command.isprintable()
@@ -93,22 +93,9 @@ def test_the_run_and_its_time_in_mpi_are_of_one_window(ends: dict[str, int]) -> 
     [
         (b"", "is no capture file"),
         (b"pready capture 1".ljust(600_000, b"\0"), "is no capture file"),
-        (capture_file([], header_bytes=4096), "has the layout"),
-        (capture_file([], rank=3, ranks=2), "rank = 3 of 2"),
-        (capture_file([], ended=9), "ended = 9"),
-        (capture_file([], openmp=9), "openmp = 9"),
-        (capture_file([(0, [(5, 4, "isend", 0, 0, 0)])]), "from 5 to 4 ns"),
-        (capture_file([(0, [(5, 6, "isend", 2000, 0, 0)])]), "place 2000"),
-        (capture_file([(0, [(5, 6, "irecv", 0, 2, 0)])], ranks=2), "message with rank 2; valid: 0 to 1"),
+        *((capture_file(c, **head), said) for c, head, said in table_of("calibrate/refused")["captures"]),
         (capture_file([])[:6912] + b"0-x" + capture_file([])[6915:], "cpus = '0-x'; valid: spans, such as '0-3,8-8'"),
-        (
-            capture_file([(3, [(1, 9, "share", 1, 7, 0), (5, 12, "share", 1, 8, 0)])]),
-            "thread 3 computes until 9 ns, and ag",
-        ),
         (capture_file([]) + b"\1".ljust(65536, b"\0"), "has no chunk"),
-        (capture_file([], started_ns=10, ended_ns=5), "ends -5 ns"),
-        (capture_file([], mpi_started_ns=9, mpi_ended_ns=5), "runs from MPI_Init's return at 0.000000009 s"),
-        (capture_file([], started_ns=10, mpi_started_ns=5, ended_ns=20), "return at -0.000000005 s to 0.000000010 s"),
     ],
 )
 def test_damage_is_named(data: bytes, problem: str) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from present import present
+from tables import table_of
 
 from pready.calibrate.capture.arrivals_fit import named
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_step, recognise_sweep
@@ -106,8 +108,7 @@ def sweep(px: int, py: int, blocks: int, times: int) -> list[list[Sent]]:
 
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 4), st.integers(1, 3))
 def test_sweeps_are_recognised_exactly(px: int, py: int, blocks: int, times: int) -> None:
-    found = recognise_sweep(sweep(px, py, blocks, times))
-    assert found is not None
+    found = present(recognise_sweep(sweep(px, py, blocks, times)))
     assert (found.grid, found.blocks, found.times, found.faces[0]) == ((px, py, 1), blocks, times, 64)
 
 
@@ -148,13 +149,7 @@ def test_a_step_has_one_grid() -> None:
 
 
 def test_pairs_and_rings() -> None:
-    for to, said in (
-        ([1, 0], "a pair of ranks, both ways"),
-        ([1, 0, 3, 2], "2 pairs of ranks, both ways"),
-        ([2, 3, 0, 1], "2 pairs of ranks, both ways"),
-        ([1, 2, 0], "ring, one way, of 3 ranks"),
-        ([1, 2, 0, 4, 5, 3], "list of neighbours of 6 ranks"),  # two rings
-    ):
+    for to, said in table_of("calibrate/rings")["rings"]:
         assert recognise([{peer: (64 + rank % 2, 1)} for rank, peer in enumerate(to)]).said == said
     many = recognise([{rank ^ 1: (64, 2)} for rank in range(4)])
     assert (many.name, many.messages, many.faces[0]) == ("pt2pt", 2, 64)
@@ -175,8 +170,7 @@ def test_repetition_is_the_shortest_step(step: list[int], times: int, before: li
     """Set-up and a last exchange of another kind do not hide it."""
     shortest = next(p for p in range(1, len(step) + 1) if len(step) % p == 0 and step == step[:p] * (len(step) // p))
     assume(len(step) * times > 2 * (len(before) + len(after)))
-    found = repetition([*before, *step * times, *after])
-    assert found is not None
+    found = present(repetition([*before, *step * times, *after]))
     assert (found.period, found.first, found.stop) == (shortest, len(before), len(before) + len(step) * times)
     assert found.everywhere == found.times
 
@@ -201,8 +195,7 @@ def test_distributions_that_the_times_come_from_are_named() -> None:
              "laggard": late, "none": np.full((60, 4), 2e-3)}  # fmt: skip
     fields: dict[str, dict[str, str]] = {}
     for model, times in cases.items():
-        found = named(times, seed=0)
-        assert found is not None
+        found = present(named(times, seed=0))
         assert found.fields["model"] == model
         assert found.time_s == pytest.approx(2e-3, rel=0.06)
         fields[model] = found.fields

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from programs import Mpi, each_library, has_clang_openmp
+from tables import table_of
 
 from pready.calibrate.capture.files import Process, Run, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
@@ -88,31 +89,12 @@ def test_thread_times_by_ompt(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.Monk
 def of_calls(rank: int) -> Counter[tuple[str, int, int]]:
     """What `calls.c` does on a rank of three, by kind, peer (-1 any, -2 none, -4 not one) and bytes or number."""
     own, to, by = 2 - rank, (rank - 1) % 3, (rank + 1) % 3
-    sent = {
-        "send": [1], "isend": [2, 4, 5, 6], "sendrecv": [3, 8, 12], "send_init": [10], "start_send": [10],
-        "psend_init": [44], "pstart_send": [44], "pready": [11, 22, 11], "accumulate": [1, 3, 1, 1, 6, 7], "get": [2],
-        "rput": [4], "rget": [5], "put": [8], "lock": [0], "flush": [0, 0], "unlock": [0],
-    }  # fmt: skip
-    received = {
-        "irecv": [1], "sendrecv_receive": [3, 9, 12], "probe": [0, 0, 0], "recv": [6], "recv_init": [10],
-        "start_recv": [10], "precv_init": [44], "pstart_recv": [44], "parrived": [11],
-    }  # fmt: skip
-    no_one = {
-        "collective": [1, 2, 3, 4, 5, 6, 0, 1], "collective_started": [8, 9], "fence": [0, 0, 0], "lock": [0],
-        "flush": [0, 0], "unlock": [0], "post": [0], "epoch_start": [0], "complete": [0], "epoch_wait": [0],
-        "neighbour_collective": [0, 0, 0],
-    }  # fmt: skip
     graph, sides = [[1], [0, 2], [1]][own], [[2, 1], [0, 2], [0]][own]
     there = [*((n, 1) for n in graph), *((n, 3) for n in sides), *((n, i + 1) for i, n in enumerate(graph))]
     rows = [("neighbour_send", 2 - n, 4 * ints) for n, ints in there]
-    for peer, kinds_ in (
-        (to, sent),
-        (by, received),
-        (-4, no_one),
-        (-1, {"irecv": [2, 5], "recv": [4]}),
-        (-2, {"send": [7]}),
-    ):
-        rows += [(kind, peer, 4 * ints) for kind, each in kinds_.items() for ints in each]
+    calls = table_of("calibrate/captured_programs")["calls"]
+    for peer, of in ((to, "sent"), (by, "received"), (-4, "no_one"), (-1, "any"), (-2, "null")):
+        rows += [(kind, peer, 4 * ints) for kind, each in calls[of].items() for ints in each]
     return Counter([*rows, ("startall", -4, 2), *[("wait", -4, 2)] * 3, *[("wait", -4, 1)] * 12])
 
 

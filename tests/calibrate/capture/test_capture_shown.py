@@ -39,8 +39,7 @@ def test_communication_matrix(made: Run) -> None:
 def test_the_region_whose_threads_wait_longest(made: Run) -> None:
     finishes = most_reclaimable(made)
     assert finishes is not None
-    assert finishes.first.shape == (STEPS, 2)
-    assert finishes.every.shape == (4 * STEPS, 2)
+    assert (finishes.first.shape, finishes.every.shape) == ((STEPS, 2), (4 * STEPS, 2))
     assert np.array_equal(finishes.last_share, [0, 1])  # thread 1 is always 10 us later
     # Of 110 us (or 60 us) the median of two threads lies 5 us before the last one.
     assert np.allclose(finishes.behind, 5e-6 / finishes.every.max(axis=1))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import out, refused
 from made import Row, capture_file, share
 from programs import Mpi, each_library
 
@@ -180,16 +181,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_the_command_says_what_was_kept(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     words = ["workload", "--compare", str(folders["bulk"]), str(folders["part"])]
-    assert main(words) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("It pays: the port saves 13.3 % of an iteration (13.")
-    assert main([*words, "--machine", "niagara", "--library", "openmpi-persist"]) == 0
-    said = capsys.readouterr().out
+    assert out(capsys, *words).startswith("It pays: the port saves 13.3 % of an iteration (13.")
+    said = out(capsys, *words, "--machine", "niagara", "--library", "openmpi-persist")
     assert said.split(":")[0] in ("Kept", "Not kept", "Cannot be told", "Nothing was promised")
     assert "promised" in said
-    slow = ["workload", "--compare", str(folders["bulk"]), str(folders["slow"])]
-    assert main(slow) == 0
-    assert capsys.readouterr().out.startswith("It does not pay: ")
+    assert out(capsys, *words[:3], folders["slow"]).startswith("It does not pay: ")
 
 
 def test_promises_are_what_predict_says(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -232,8 +228,7 @@ def test_the_exchange_is_named_of_which_most_is_missing() -> None:
 
 def test_sends_of_threads_need_a_word(folders: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     words = ["workload", "--compare", str(folders["bulk"]), str(folders["many"]), "--machine", "niagara"]
-    assert main(words) == 2
-    assert "valid: --approach KEY:TRANSPORTS:VCIS, such as --approach many:2:1" in capsys.readouterr().err
+    assert "valid: --approach KEY:TRANSPORTS:VCIS, such as --approach many:2:1" in refused(capsys, *words)
     assert main([*words, "--approach", "many:2:2"]) == 0
 
 
@@ -266,12 +261,8 @@ def test_errors_are_a_line(folders: dict[str, Path], capsys: pytest.CaptureFixtu
         ([str(folders["bulk"]), part, "--library", "mpich-release"], "without --machine"),
         ([part, str(folders["bulk"]), "--machine", "niagara"], "no exchange of the second run is sent while"),
     ):
-        assert main(["workload", "--compare", *words]) == 2
-        said = capsys.readouterr().err
-        assert said.count("\n") == 1
-        assert expected in said
-    assert main(["workload", part, "--machine", "niagara"]) == 2
-    assert "--machine without --compare" in capsys.readouterr().err
+        assert expected in refused(capsys, "workload", "--compare", *words)
+    assert "--machine without --compare" in refused(capsys, "workload", part, "--machine", "niagara")
 
 
 @pytest.mark.thorough

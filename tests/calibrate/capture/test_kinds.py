@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from programs import Mpi
 from real_mpi import kept
+from tables import table_of
 
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import summarise
@@ -15,14 +16,7 @@ from pready.model.workload import workload
 
 pytestmark = pytest.mark.thorough
 BYTES, STEPS, RANKS = 40_000, 30, 4
-# Exchanges of a step, how they are sent, messages to a neighbour, sent by threads themselves.
-KINDS: dict[str, tuple[int, str, int, bool]] = {
-    "bulk": (1, "nonblocking", 1, False), "twice": (2, "nonblocking", 1, False), "blocking": (1, "blocking", 1, False),
-    "several": (1, "several messages", 8, False), "threads": (1, "one message per thread", 2, True),
-    "tasks": (1, "one message per thread", 2, True), "ahead": (1, "nonblocking", 1, False),
-    "neighbours": (1, "nonblocking", 1, False), "refined": (1, "nonblocking", 1, False),
-    "master": (1, "nonblocking", 1, False), "single": (1, "nonblocking", 1, False),
-}  # fmt: skip
+KINDS: dict[str, tuple[int, str, int, bool]] = table_of("calibrate/captured_programs")["kinds"]
 
 
 @pytest.mark.parametrize("way", KINDS)

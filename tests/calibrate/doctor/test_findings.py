@@ -76,8 +76,7 @@ def ran(monkeypatch: pytest.MonkeyPatch, first: Answers) -> list[str]:
 def test_all_probes_run_where_there_are_partitioned_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = ran(monkeypatch, about("0-3", "4-7"))
     found = diagnose(Launcher.parse("env"), BUILT)
-    assert asked == ["environment", *BY_NAME]
-    assert found.profile == "openmpi-persist@5.0.11"
+    assert (asked, found.profile) == (["environment", *BY_NAME], "openmpi-persist@5.0.11")
     assert [f.grade for f in found.findings].count("bad") == len(PROBES)
 
     asked = ran(monkeypatch, about("0-3", "4-7", library="Open MPI v4.1.4", partitioned=False))

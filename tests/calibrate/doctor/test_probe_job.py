@@ -28,8 +28,7 @@ def test_how_a_job_ended(lines: list[str], ending: str, tmp_path: Path) -> None:
 def test_answers_come_in_order_whatever_a_launcher_adds(tmp_path: Path) -> None:
     lines = ("echo '0: @pready begun 2'", "echo '@pready rank \"a\"'", "echo '@pready rank \"b\"'", "echo hello >&2")
     found = run_probe(program(tmp_path, *lines, "echo @pready half {"), "environment", ENV, rank_s=5)
-    assert found.values == {"begun": [2], "rank": ["a", "b"]}
-    assert found.words == ("hello", "@pready half {")
+    assert (found.values, found.words) == ({"begun": [2], "rank": ["a", "b"]}, ("hello", "@pready half {"))
     assert found.get("nothing") is None
 
 
@@ -40,8 +39,7 @@ def test_nothing_of_a_job_that_hangs_is_left(tmp_path: Path, monkeypatch: pytest
     found = run_probe(
         program(tmp_path, "echo @pready begun 2", away, "sleep 300"), "startall", ENV, rank_s=1, start_s=1
     )
-    assert found.ending == "hung"
-    assert found.get("begun") == 2
+    assert (found.ending, found.get("begun")) == ("hung", 2)
     assert tagged("of-this-test") == []
     of = Path("/proc", (tmp_path / "pid").read_text().strip(), "cmdline")
     assert not of.exists() or of.read_bytes() == b""  # a zombie has none

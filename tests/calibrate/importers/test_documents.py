@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from present import present
 from tables import table_of
 
 from pready.calibrate.importers import ImportFormatError
@@ -23,8 +24,7 @@ def latency(slower: float = 1.0, build: str = "", buffers: str = "") -> str:
 
 
 def times(text: str) -> list[float]:
-    found = parse(text.encode()).observations.ping_pong
-    assert found is not None
+    found = present(parse(text.encode()).observations.ping_pong)
     return [round(1e6 * t, 2) for t in found.medians.values()]
 
 
@@ -52,8 +52,7 @@ def test_rows_after_a_launchers_message_are_rows() -> None:
 def test_text_after_imbs_table_is_no_row() -> None:
     table = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n1000 1000 2.00 500.00\n"
     found = parse((table + "\n1. Submit the job:\n2. 4 nodes\n- or this\n" + table).encode())
-    assert found.observations.ping_pong is not None
-    assert found.observations.ping_pong.medians == {1000: pytest.approx(2e-6)}
+    assert present(found.observations.ping_pong).medians == {1000: pytest.approx(2e-6)}
     with pytest.raises(ImportFormatError, match=r"bytes = '1\.'"):
         parse((table + "1. Submit the job:\n").encode())
 

@@ -10,6 +10,7 @@ import pytest
 from fuzz import mutated
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from present import present
 from tables import table_of
 
 from pready.calibrate.fit import fit
@@ -38,8 +39,7 @@ def one_line(error: PreadyError) -> str:
 @pytest.mark.parametrize("variant", ["v5", "v6", "v7", "v7_full", "crlf", "utf16", "latin1", "two_types"])
 def test_osu_latency(variant: str) -> None:
     read = import_benchmark(DATA / f"osu_latency_{variant}.txt")
-    curve = read.observations.ping_pong
-    assert curve is not None
+    curve = present(read.observations.ping_pong)
     times = dict(zip(curve.at.tolist(), (r[0] for r in curve.repeats), strict=True))
     # Two rows of the file, us to s; a latency is half a round trip already. The full one has medians beside means.
     assert times[8.0] == pytest.approx(1.54e-6 if variant == "v7_full" else 1.56e-6)
@@ -54,8 +54,7 @@ def test_osu_latency(variant: str) -> None:
 @pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
 def test_osu_bandwidth_is_time_per_message(name: str) -> None:
     read = import_benchmark(DATA / name)
-    curve = read.observations.stream
-    assert curve is not None
+    curve = present(read.observations.stream)
     # The file was made with 0.6 us + s/12.3 GB/s; at 1 MiB 85.85 us.
     at = int(np.searchsorted(curve.at, 1 << 20))
     assert curve.repeats[at][0] == pytest.approx(0.6e-6 + (1 << 20) / 12.3e9, rel=1e-5)
@@ -71,13 +70,10 @@ def test_osu_files_combine() -> None:
     both = of_files("osu_latency_v7.txt", "osu_bw_v5.txt")
     one = import_benchmark(DATA / "osu_latency_and_bw.txt")
     for read in (both, one):
-        assert read.observations.ping_pong is not None
-        assert read.observations.stream is not None
         assert undetermined(read.observations) == ["o_s", "o_r", "L"]
-        assert (len(read.observations.ping_pong), len(read.observations.stream)) == (23, 23)
+        assert (len(present(read.observations.ping_pong)), len(present(read.observations.stream))) == (23, 23)
     twice = of_files("osu_latency_v5.txt", "osu_latency_v7.txt")
-    assert twice.observations.ping_pong is not None
-    assert [len(r) for r in twice.observations.ping_pong.repeats] == [1] + [2] * 23
+    assert [len(r) for r in present(twice.observations.ping_pong).repeats] == [1] + [2] * 23
     with pytest.raises(ImportFormatError, match="already"):
         of_files("netgauge_loggp.txt", "netgauge_loggp.txt")
 
@@ -85,8 +81,7 @@ def test_osu_files_combine() -> None:
 @pytest.mark.parametrize("version", ["4.1", "2021"])
 def test_imb(version: str) -> None:
     read = import_benchmark(DATA / f"imb_pingpong_{version}.txt")
-    curve = read.observations.ping_pong
-    assert curve is not None
+    curve = present(read.observations.ping_pong)
     assert len(curve) == 24
     assert read.version.startswith(version)
     assert curve.repeats[0][0] == pytest.approx(1.55e-6)
@@ -97,8 +92,7 @@ def test_netgauge_recovers_its_machine() -> None:
     """L 3.1, o_s 0.8, o_r 0.7, g 1.2 us, G 3.4 ns/B; from 12289 B 5.5, 1.3, 1.1, 2.1, 2.1."""
     read = import_benchmark(DATA / "netgauge_loggp.txt")
     assert undetermined(read.observations) == []
-    assert read.observations.prtt_1 is not None
-    assert len(read.observations.prtt_1) == 24
+    assert len(present(read.observations.prtt_1)) == 24
     found = fit(read.observations, np.random.default_rng(2))
     assert [s.from_bytes for s in found.segments] == [0, 12289]
     known = ((3.1e-6, 0.8e-6, 0.7e-6, 1.2e-6, 3.4e-9), (5.5e-6, 1.3e-6, 1.1e-6, 2.1e-6, 2.1e-9))
@@ -112,18 +106,7 @@ def test_a_build_that_does_not_say_its_version_is_read(version: str) -> None:
     """Built by hand, OSU's programs say none."""
     found = parse(f"# OSU MPI Latency Test{version}\n# Size          Latency (us)\n8 1.5\n16 1.6\n".encode(), "osu.txt")
     assert found.version == version.removeprefix(" v")
-    assert found.observations.ping_pong is not None
-    assert found.observations.ping_pong.medians == pytest.approx({8: 1.5e-6, 16: 1.6e-6})
-
-
-OSU = "# OSU MPI Latency Test v7.3\n# Size       Avg Latency(us)\n"
-MR = (
-    "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3\n# [ pairs: 1 ] [ window size: 64 ]\n"
-    "# Size                  MB/s        Messages/s\n"
-)
-IMB = "# Benchmarking PingPong\n# #processes = 2\n #bytes #repetitions t[usec] Mbytes/sec\n"
-NETGAUGE = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)\n"
-MPIP = "@ mpiP\n@--- Aggregate Sent Message Size ---\nCall Site Count Total Avrg Sent%\n"
+    assert present(found.observations.ping_pong).medians == pytest.approx({8: 1.5e-6, 16: 1.6e-6})
 
 
 @pytest.mark.parametrize(("parser", "text", "says"), table_of("calibrate/refused")["files"])
@@ -136,8 +119,7 @@ def test_one_clear_line(parser: str, text: str, says: str) -> None:
 def test_rates_rounded_to_zero_are_left_out_and_said() -> None:
     bw = "# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 0.00\n2 0.01\n"
     read = parse(bw.encode(), "f")
-    assert read.observations.stream is not None
-    assert read.observations.stream.at.tolist() == [2]
+    assert present(read.observations.stream).at.tolist() == [2]
     assert any("rounded to 0" in note for note in read.notes)
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from given import Patch
+from present import present
+from tables import table_of
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve
 from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark, read, to_machine
@@ -34,18 +36,10 @@ from pready.model.workload.workload import Workload
 FOLDER = Path(os.environ.get("PREADY_FABRICS", Path(__file__).resolve().parents[4] / "shared" / "fabrics"))
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no results of real clusters in {FOLDER}")
 
-CLUSTERS: dict[str, tuple[Sequence[str], str, Fabric, int]] = {
-    "alaska-ib": (["alaska/alaska-ib-gcc9-openmpi4-ucx"], "openmpi-4", "infiniband", 16 << 10),
-    "alaska-roce": (["alaska/alaska-roce-gcc9-openmpi4-ucx"], "openmpi-4", "roce", 8 << 10),
-    "alaska-impi": (["alaska/alaska-ib-gcc9-impi-verbs"], "intel-mpi", "infiniband", 256 << 10),
-    "alps": (["alps"], "mpich-release", "slingshot", 8 << 10),
-    "archer2": (["archer2"], "cray-mpich", "slingshot-10", 512 << 10),
-    "hpc6a": (["aws"], "openmpi-4", "efa", 128 << 10),
-    "fugaku": (["fugaku/fugaku_latency.txt"], "fujitsu-mpi", "tofu", 16 << 10),
-    "fugaku-csv": (["fugaku/riken_imb_pingpong.csv"], "fujitsu-mpi", "tofu", 16 << 10),
-    "pinnacles": (["pinnacles"], "mpich-release", "infiniband", 23553),
-}
-"""Files or folders, library, fabric, and the first size that is a rendezvous."""
+TABLES = table_of("calibrate/real_clusters")
+CLUSTERS: dict[str, tuple[Sequence[str], str, Fabric, int]] = TABLES["clusters"]
+MORE: dict[str, tuple[dict[str, str], str, Fabric]] = TABLES["more"]
+OWN: dict[str, str] = TABLES["own"]
 
 
 def paths(names: Sequence[str]) -> list[Path]:
@@ -66,27 +60,12 @@ def test_the_rendezvous_is_found_within_one_size(name: str) -> None:
         assert s.L.interval is not None
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [("peta4/IMB_PingPong_2nodes_IMPI193_201906110502.out", "on one node"),
-     ("pinnacles/stdout-RDMA-netgauge_run_2347.stdout", "what Netgauge printed"),
-     ("hawk/hawk_digitised.csv", "none is read"), ("niagara/bcast-linear-16-ranks.csv", "none is read"),
-     ("niagara/pbcast-linear-16-ranks.csv", "none is read"),
-     ("summit/summit-mult_pong.350011.out", "no benchmark output"),
-     ("alps/mpich-point-to-point-bandwidth-cpu-to-cpu-memory-intra-node-communication-bw.txt", "one node")],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "why"), TABLES["refused"].items())
 def test_others_are_refused_for_the_right_reason(name: str, why: str) -> None:
     with pytest.raises(ImportFormatError, match=why):
         collected(paths([name]))
 
 
-MORE: dict[str, tuple[dict[str, str], str, Fabric]] = {
-    "csd3": ({"Latency": "cclake-ib-gcc9-ompi3-ucx Osu_latency", "Bandwidth": "cclake-ib-gcc9-ompi3-ucx Osu_bw"},
-             "openmpi-4", "infiniband"),
-    "azure": ({"Latency": "HPC-X 2.18 osu_lat", "Bandwidth": "HPC-X 2.18 osu_bw"}, "openmpi-4", "infiniband"),
-    "gcp": ({"Latency": "OSU MPI Latency Test"}, "openmpi-4", "tcp"),
-}  # fmt: skip
-"""Of ``more.json``: tests and parts of their keys, library, fabric."""
 COLUMN = {"Latency": "Latency (us)", "Bandwidth": "Bandwidth (MB/s)"}
 
 
@@ -129,9 +108,7 @@ def in_window(machine: Machine, size: float) -> float:
 def begins(machine: Machine) -> tuple[float, float]:
     """The sizes between which a rendezvous begins."""
     first = next(s for s in machine.inter.segments if s.protocol == "rendezvous")
-    assert first.begins is not None
-    assert first.begins.interval is not None
-    return first.begins.interval
+    return present(present(first.begins).interval)
 
 
 @pytest.mark.thorough
@@ -185,14 +162,6 @@ def test_a_machine_reproduces_its_own_data(name: str) -> None:
     found = round_trip(machine, without_answers(whole.observations, whole.window)[0])
     assert len(found.misses) <= 0.05 * found.points or name == "alaska-impi"
     assert all(what == "a stream" for what, _, _ in found.misses) or name != "alaska-impi"
-
-
-OWN = {
-    **{name: f"alaska/{folder}-gcc9-openmpi4-ucx/Osu_*.out"
-       for name, folder in (("alaska", "alaska-ib"), ("alaska-roce", "alaska-roce"))},
-    "alps": "alps/*inter*", "archer2": "archer2/*sameswitch*", "hpc6a": "aws/*.out", "fugaku": "fugaku/*.txt",
-}  # fmt: skip
-"""Shipped profiles of which the ping-pongs are here, and the files that they were made from."""
 
 
 @pytest.mark.parametrize("profile", OWN)

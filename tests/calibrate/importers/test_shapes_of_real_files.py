@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from given import Capsys, Patch
+from present import present
+from tables import table_of
 
 from pready.calibrate.importers import ImportFormatError
 from pready.calibrate.importers import read as parse
@@ -20,7 +22,7 @@ from pready.calibrate.importers.to_machine import FromFiles, from_files
 from pready.calibrate.machine.values.segments import one_way
 from pready.cli import main
 from pready.model.machine.machine import Fabric, load
-from pready.model.machine.path import Segment
+from pready.model.machine.path import Begins, Segment
 
 SIZES = (0, *(1 << k for k in range(23)))
 Time = Callable[[int], float]
@@ -67,15 +69,17 @@ def rendezvous(made: FromFiles) -> Segment:
     return next(s for s in made.machine.inter.segments if s.protocol == "rendezvous")
 
 
+def begun(made: FromFiles) -> Begins:
+    """The sizes between which it begins."""
+    return present(rendezvous(made).begins)
+
+
 def test_a_rendezvous_without_a_step_in_time_is_seen(tmp_path: Path) -> None:
     """t(0) grows by 2.8 us and the slope falls: RTS and CTS, within the sizes where UCX switches."""
     made = imported(tmp_path, latency(ucx), bandwidth(lambda s: 0.13 + 0.082e-3 * s))
     first = rendezvous(made)
-    assert first.from_ == 16384
-    assert first.begins is not None
-    assert first.begins.source == "measured"
-    assert first.handshake is not None
-    assert first.handshake.value == pytest.approx(2.8e-6 + 0.33e-6, rel=0.25)  # what is above the smallest one's L
+    assert (first.from_, present(first.begins).source) == (16384, "measured")
+    assert present(first.handshake).value == pytest.approx(2.8e-6 + 0.33e-6, rel=0.25)  # above the smallest one's L
     assert one_way(made.machine, 65536) == pytest.approx(ucx(65536) * 1e-6, rel=0.03)
 
 
@@ -94,27 +98,20 @@ def test_segmenting_is_no_rendezvous(library: str | None, fabric: Fabric | None,
     assert eager[-1].O_s.value == 0
 
 
-@pytest.mark.parametrize(
-    ("library", "fabric", "border"),
-    [("openmpi-4", "infiniband", 16384), ("cray-mpich", "slingshot", 16384), ("openmpi-4", "efa", 65537),
-     ("intel-mpi", "omni-path", 64000), ("fujitsu-mpi", "tofu", 16384)],
-)  # fmt: skip
+@pytest.mark.parametrize(("library", "fabric", "border"), table_of("calibrate/imports")["defaults"])
 def test_where_nothing_shows_the_librarys_default_holds(
     library: str, fabric: Fabric, border: int, tmp_path: Path
 ) -> None:
     made = imported(tmp_path, latency(straight), library=library, fabric=fabric)
-    first = rendezvous(made)
-    assert first.from_ == border
-    assert first.begins is not None
-    assert first.begins.interval is not None
-    assert first.begins.source == "assumed"
-    assert first.begins.interval[0] < border < first.begins.interval[1]
+    begins = begun(made)
+    low, high = present(begins.interval)
+    assert (rendezvous(made).from_, begins.source) == (border, "assumed")
+    assert low < border < high
     assert any("not seen" in line for line in made.summary)
     assert not any(" assumed within what " in note or "measure next" in note for note in made.notes)
     assert made.machine.inter.segment(1 << 20).protocol == "rendezvous"
     for s in made.machine.inter.segments:
-        assert {v.source for v in (s.L, s.o_s, s.o_r, s.g)} == {"assumed"}
-        assert s.G.source == "measured"
+        assert ({v.source for v in (s.L, s.o_s, s.o_r, s.g)}, s.G.source) == ({"assumed"}, "measured")
     # Wherever the handshake lies within t(0), their sum is what was measured.
     for size in (border, 1 << 20):
         assert one_way(made.machine, size) == pytest.approx(straight(size) * 1e-6, rel=0.02)
@@ -128,8 +125,7 @@ def test_what_is_left_of_a_border_is_a_mixture(tmp_path: Path) -> None:
     assert sure.value == 65536
     assert all(c.at == 65536 or c.weight < 0.05 for c in sure.candidates)
     made = imported(tmp_path, latency(straight))
-    open_ = rendezvous(made).begins
-    assert open_ is not None
+    open_ = begun(made)
     weights = {c.at: c.weight for c in open_.candidates}
     # Φ(1/2 / 1) - Φ(-1/2 / (1/2)) = 0.53 at 16 KiB, Φ(3/2) - Φ(1/2) = 0.24 at 32 KiB, Φ(5/2) - Φ(3/2) = 0.06 at 64 KiB.
     assert weights == pytest.approx({8192: 0.16, 16384: 0.53, 32768: 0.24, 65536: 0.06}, abs=0.02)
@@ -143,11 +139,8 @@ def test_what_is_left_of_a_border_is_a_mixture(tmp_path: Path) -> None:
 def test_a_step_is_seen_with_two_sizes_above_it(sizes: Sequence[int], tmp_path: Path) -> None:
     """30 us at 256 KiB, of every second size: three sizes are too few above it for a line of their own."""
     made = imported(tmp_path, latency(lambda s: 1.7 + 14e-5 * s + 30 * (s >= 1 << 18), sizes), library="intel-mpi")
-    begins = rendezvous(made).begins
-    assert begins is not None
-    assert begins.interval is not None
-    assert begins.interval[0] > 65536
-    assert begins.interval[1] <= 524288
+    low, high = present(begun(made).interval)
+    assert 65536 < low <= high <= 524288
     # A time per byte that grows is no step.
     curved = imported(tmp_path, latency(lambda s: 1.7 + 14e-5 * s + 4e-4 * max(s - (1 << 17), 0), sizes))
     assert rendezvous(curved).from_ <= 65536
@@ -159,8 +152,7 @@ def test_the_data_move_the_default(tmp_path: Path) -> None:
     assert begins is not None
     assert begins.value == 32768
     assert 16384 in {c.at for c in begins.candidates}
-    assert begins.interval is not None
-    assert begins.interval[0] <= 16384
+    assert present(begins.interval)[0] <= 16384
 
 
 @pytest.mark.parametrize("sizes", [SIZES[:8], SIZES[:15]], ids=["to 64 B", "to 8 KiB"])
@@ -227,8 +219,7 @@ def test_several_runs_become_medians_with_intervals_that_hold_them(tmp_path: Pat
     made = imported(tmp_path, text, fabric="efa")
     first, total = made.machine.inter.segments[0], one_way(made.machine, 0)
     assert total == pytest.approx(14e-6, rel=0.02)
-    assert first.L.interval is not None
-    low, high = (end - first.L.value + total for end in first.L.interval)
+    low, high = (end - first.L.value + total for end in present(first.L.interval))
     assert low < 12.3e-6
     assert high > 15.7e-6
     assert any("28 runs of osu_latency" in note for note in made.notes)

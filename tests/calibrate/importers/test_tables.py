@@ -8,6 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from command_line import refused
+from present import present
 from tables import table_of
 
 from pready.calibrate.importers import Imported, ImportFormatError, read
@@ -17,6 +19,7 @@ from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
 
 SIZES = [1 << k for k in range(0, 23)]
+SAID = table_of("calibrate/imports")
 OSU = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
 
 
@@ -24,44 +27,30 @@ def us(size: float) -> float:
     return 1.2 + 84e-3 * size / 1024
 
 
-def rows(sizes: list[int], form: str) -> str:
-    return "".join(form.format(s=s, t=us(s)) + "\n" for s in sizes)
-
-
-def times(found: Imported) -> dict[float, float]:
-    curve = found.observations.ping_pong
-    assert curve is not None
-    return {size: 1e6 * time for size, time in curve.medians.items()}
-
-
 def comma(number: float) -> str:
     return f"{number:.2f}".replace(".", ",")
 
 
+def rows(sizes: list[int], form: str) -> str:
+    """Of each size the times in several units, and what people write of them: marks of thousands, decimal commas."""
+    lines = []
+    for i, s in enumerate(sizes):
+        t, kib = us(s), (f"{s}", f"{s} B") if s < 1024 else (f"{s >> 10}K", f"{s >> 10} KiB")
+        marks = {"points": f"{s:,}".replace(",", "."), "mixed": f"{s:,}".replace(",", "'\u202f"[s % 3 == 1])}
+        how = {"i": i, "n": i + 1, "ms": t / 1e3, "sec": t * 1e-6, "twice": 2 * t, "KiB": s / 1024, "short": kib[0]}
+        lines.append(form.format(s=s, t=t, comma=comma(t), unit=kib[1], **how, **marks) + "\n")
+    return "".join(lines)
+
+
+def times(found: Imported) -> dict[float, float]:
+    curve = present(found.observations.ping_pong)
+    return {size: 1e6 * time for size, time in curve.medians.items()}
+
+
 TABLES = {
     **{name: head + rows(SIZES, form) for name, (head, form) in table_of("calibrate/tables").items()},
-    "semicolons and decimal commas": "Size;Latency (us)\n" + "".join(f"{s};{comma(us(s))}\n" for s in SIZES),
-    "quoted, with marks of thousands": "Size,Avg Latency(us)\n" + "".join(f'"{s:,}","{comma(us(s))}"\n' for s in SIZES),
-    "points as marks of thousands": "Size;t (us)\n"
-    + "".join(f"{s:,};{us(s):.2f}\n".translate({44: 46, 46: 44}) for s in SIZES),
-    "marks of thousands of other countries": "Size;Latency in us\n"
-    + "".join(f"{s:,}".replace(",", "'\u202f"[s % 3 == 1]) + f";{us(s):.3f}\n" for s in SIZES),
-    "R": '"size" "latency_us"\n' + "".join(f'"{i}" {s} {us(s):.3f}\n' for i, s in enumerate(SIZES, start=1)),
-    "an index first": ",Size,Avg Latency(us)\n" + "".join(f"{i},{s},{us(s):.3f}\n" for i, s in enumerate(SIZES)),
-    "an index without a name": "   Size  Avg Latency(us)\n"
-    + "".join(f"{i}  {s}  {us(s):.3f}\n" for i, s in enumerate(SIZES)),
-    "a column that follows the mean": OSU.replace("us)", "us)     Transmit Size") + rows(SIZES, "{s}  {t:.3f}  0"),
     "carriage returns": ("Size,Latency (us)\n" + rows(SIZES, "{s},{t:.3f}")).replace("\n", "\r\n"),
-    "kibibytes": "Size (KB),Latency (us)\n" + "".join(f"{s // 1024},{us(s):.3f}\n" for s in SIZES if s >= 1024),
-    "fractions of kibibytes": "Size [KiB],Latency (us)\n" + "".join(f"{s / 1024:g},{us(s):.3f}\n" for s in SIZES),
-    "1K": "Size,Latency (us)\n" + "".join(f"{s if s < 1024 else f'{s >> 10}K'},{us(s):.3f}\n" for s in SIZES),
-    "64 KiB": "Size       Latency (us)\n"
-    + "".join(f"{f'{s} B' if s < 1024 else f'{s >> 10} KiB'}   {us(s):.3f}\n" for s in SIZES),
-    "sizes as fractions": "size,latency (ms)\n" + "".join(f"{s:.1f},{us(s) / 1e3:.8f}\n" for s in SIZES),
-    "round trips": "bytes,RTT [usec]\n" + "".join(f"{s},{2 * us(s):.4f}\n" for s in SIZES),
-    "seconds": "size (bytes),time (seconds)\n" + "".join(f"{s},{us(s) * 1e-6:.4E}\n" for s in SIZES),
-    "persistent requests": OSU.replace("Latency", "Persistent Latency", 1) + rows(SIZES, "{s}  {t:.3f}"),
-    "pairs": OSU.replace("Latency", "Multi Latency", 1) + rows(SIZES, "{s}  {t:.3f}"),
+    "kibibytes": "Size (KB),Latency (us)\n" + rows(SIZES[10:], "{KiB:.0f},{t:.3f}"),
     "metrics": "metric,size,value,unit\n" + rows(SIZES, "latency,{s},{t:.3f},us") + rows(SIZES, "bw,{s},{t},MB/s"),
     "JSON records": json.dumps([{"size": s, "latency_us": us(s)} for s in SIZES]),
     "JSON lines": "\n".join(json.dumps({"size": s, "latency_us": us(s)}) for s in SIZES),
@@ -74,11 +63,6 @@ TABLES = {
     "JSON of pandas": json.dumps({"columns": ["size", "latency_us"], "data": [[s, us(s)] for s in SIZES]}),
     "JSON of ReFrame": json.dumps([{"name": f"latency_{s}", "value": us(s), "unit": "us"} for s in SIZES]),
     "JSON with a unit within": json.dumps([{"size": s, "latency": {"value": us(s), "unit": "us"}} for s in SIZES]),
-    "a log of ReFrame's": "".join(
-        f"2026-01-02T03:04:05|reframe 3.9|osu on a:b|latency_{s}={us(s)}|ref=0 (l=null, u=null)|us\n" for s in SIZES
-    ),
-    "ReFrame's log with a header": "job_id|name|latency_1_value|latency_1_unit|latency_1_ref\n"
-    + "".join(f"job_id|name|l_{s}_value|l_{s}_unit|l_{s}_ref\n7|osu|{us(s)}|us|0\n" for s in SIZES),
     "JSON with a unit": json.dumps({"unit": "us", "rows": [{"msg_size": s, "latency": us(s)} for s in SIZES]}),
 }
 
@@ -95,16 +79,10 @@ def test_a_table_is_read_by_its_names(name: str, encoded: str) -> None:
     assert list(found.values()) == pytest.approx([us(s) for s in found], rel=6e-3)
 
 
-@pytest.mark.parametrize(
-    ("name", "per_second"),
-    [("Bandwidth (MB/s)", 1e6), ("Bandwidth (Gb/s)", 1.25e8), ("bw_mbps", 1.25e5), ("Mbit/s", 1.25e5),
-     ("BW [GB/s]", 1e9), ("GiB/s", 2**30), ("Mbytes/sec", 1e6), ("throughput (Gbps)", 1.25e8), ("MBps", 1e6),
-     ("Message Rate (Mmsg/s)", 0)],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "per_second"), SAID["rates"])
 def test_bits_and_bytes(name: str, per_second: float) -> None:
     text = f"Size,{name}\n" + "".join(f"{s},{s / us(s) * 1e6 / (per_second or s * 1e6):.6f}\n" for s in SIZES)
-    stream = read(text.encode(), "t.csv").observations.stream
-    assert stream is not None
+    stream = present(read(text.encode(), "t.csv").observations.stream)
     assert list(stream.medians.values()) == pytest.approx([us(s) * 1e-6 for s in SIZES], rel=2e-2)
 
 
@@ -131,29 +109,21 @@ def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> 
     [(c, {"yes": True, "no": False}.get(said)) for said, each in table_of("calibrate/one_node").items() for c in each],
 )
 def test_nodes_by_the_launcher(command: str, one_node: bool | None) -> None:
-    found = parsed(command, None)
-    assert found is not None
+    found = present(parsed(command, None))
     assert found.one_node is one_node
     # An allocation of one node decides what the command leaves open.
-    within = parsed(command, 1)
-    assert within is not None
+    within = present(parsed(command, 1))
     assert within.one_node is (True if one_node is None else one_node)
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["#SBATCH --nodes=1", "$ salloc -N 1 -t 10", "$ srun -N 1 -n 2 --pty bash", "#BSUB -nnodes 1",
-     "qsub -I -l select=1:ncpus=2", "flux alloc -N1 -q debug"],
-)  # fmt: skip
+@pytest.mark.parametrize("line", SAID["allocations"])
 def test_an_allocation_of_one_node(line: str) -> None:
     assert allocated(line) == 1
     found = read(f"{line}\n$ mpirun -np 2 ./osu_latency\n{OSU}{rows(SIZES, '{s}  {t:.3f}')}".encode())
     assert "asks for one node" in found.one_node
 
 
-@pytest.mark.parametrize(
-    "line", ["mpirun: a warning", "we ran mpirun twice", "$ srun -N 1 hostname", "srun is slow -N 1"]
-)
+@pytest.mark.parametrize("line", SAID["no_commands"])
 def test_other_text_is_no_command(line: str) -> None:
     assert parsed(line, None) is None
 
@@ -179,20 +149,15 @@ def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytes
     path.write_text(
         "".join(f"$ mpirun --mca btl self --mca pml {m} -np 2 --map-by node osu_latency\n{OSU}{r}\n" for m, r in runs)
     )
-    assert main(["calibrate", "import", str(path), "-o", str(out)]) == 2
-    said = capsys.readouterr().err
-    assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in said
-    assert main(["calibrate", "import", str(path), "--command", "pml cm", "-o", str(out)]) == 2
-    assert "no run's command contains 'pml cm'; valid: part of a command in the files" in capsys.readouterr().err
-    assert main(["calibrate", "import", str(path), "--command", "pml ob1", "-o", str(out)]) == 0
+    words = ("calibrate", "import", str(path), "-o", str(out))
+    assert "'--mca pml ob1' and '--mca pml ucx': two machines; valid: --command TEXT" in refused(capsys, *words)
+    absent = refused(capsys, *words, "--command", "pml cm")
+    assert "no run's command contains 'pml cm'; valid: part of a command in the files" in absent
+    assert main([*words, "--command", "pml ob1"]) == 0
     assert "1.2 us for a small message" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("export FI_PROVIDER=cxi\n$ srun", "export FI_PROVIDER=tcp\n$ srun"),
-     ("module load openmpi\nsrun", "module load mpich\nsrun"), ("/opt/a/bin/mpirun \\\n", "/opt/b/bin/mpirun \\\n")],
-)  # fmt: skip
+@pytest.mark.parametrize(("first", "second"), SAID["settings"])
 def test_settings_before_a_command_are_its_own(first: str, second: str) -> None:
     both = (f"{said} -n 2 osu_latency\n{OSU}{rows(SIZES, '{s}  {t:.3f}')}\n" for said in (first, second))
     with pytest.raises(ImportFormatError, match="two machines"):
@@ -327,8 +292,7 @@ def test_tests_of_imb() -> None:
     """Uniband is a stream, Biband both ways, the #bytes of PingPongMT those of all threads."""
     messages = "#bytes #repetitions Mbytes/sec Msg/sec"
     table = "".join(f"{s}  9  {s / us(s):.4f}  {1e6 / us(s):.2f}\n" for s in SIZES)
-    stream = read(imb("Uniband", "", messages, table)).observations.stream
-    assert stream is not None
+    stream = present(read(imb("Uniband", "", messages, table)).observations.stream)
     assert stream.medians[1024.0] == pytest.approx(us(1024) * 1e-6, rel=1e-3)
     for said, some in (("= 4", 2), ("= 8", 4), ("= 8\n# ( 3 groups of 2 processes each)", 3)):
         pairs = imb("Uniband", "", messages, table).replace(b"= 2", said.encode())
@@ -336,8 +300,7 @@ def test_tests_of_imb() -> None:
     several = imb("Multi-Biband", "", messages, table).replace(b"= 2", b"= 8")
     found = read(imb("Biband", "", messages, table) + several)
     assert "not used: IMB Biband of pairs, as several pairs both ways at once" in found.notes
-    both = found.beside.both_ways
-    assert both is not None
+    both = present(found.beside.both_ways)
     assert both.medians[1024.0] == pytest.approx(2 * us(1024) * 1e-6, rel=1e-3)
     mt = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"
     threaded = read(imb("PingPongMT", "(threads: 4)", mt, "4096 9 3.0 3.3 3.2 1241.2\n")).beside.threaded

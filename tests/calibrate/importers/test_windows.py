@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from present import present
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.importers import read as parse
@@ -32,8 +33,7 @@ def observed(window: int) -> Observations:
 
 
 def stream_of(found: Observations) -> list[float]:
-    assert found.stream is not None
-    return [float(t[0]) for t in found.stream.repeats]
+    return [float(t[0]) for t in present(found.stream).repeats]
 
 
 @pytest.mark.parametrize("window", [2, 16, 64, 1024])
@@ -68,8 +68,7 @@ def test_otherwise_nothing_is_taken_out_and_that_is_said(made: Observations, win
 
 def test_sizes_that_no_ping_pong_has_are_between_two_that_it_has() -> None:
     made = observed(64)
-    assert made.ping_pong is not None
-    few = Observations(ping_pong=made.ping_pong.only(np.array(SIZES[::3])), stream=made.stream)
+    few = Observations(ping_pong=present(made.ping_pong).only(np.array(SIZES[::3])), stream=made.stream)
     found, _ = without_answers(few, 64)
     # t(s) is a line, so that what lies between is exact; the largest size is the last but one's.
     assert stream_of(found)[:-1] == pytest.approx([gap(s) for s in SIZES[:-1]], rel=0.01)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from present import present
 
 from pready.calibrate.fit.observations import Beside
 from pready.calibrate.importers import ImportFormatError, import_benchmark
@@ -61,8 +62,7 @@ def test_puts_and_their_synchronisation() -> None:
     assert curve.time[0] * (1 + curve.interval) == pytest.approx(put + waits / 64, rel=1e-3)
     value, true = found.machine.one_sided.epoch, epoch - peer
     assert value.value == pytest.approx(true, rel=1e-3)
-    assert value.interval is not None
-    low, high = value.interval
+    low, high = present(value.interval)
     assert low <= true * (1 + 1e-3)
     assert high >= true * (1 - 1e-3)
     assert found.parts == ["one_sided.put", "one_sided.epoch"]
@@ -80,8 +80,7 @@ def test_threads_that_wait_in_mpi() -> None:
     def contention(*texts: str) -> Contention:
         found = terms(beside("\n".join(texts)), MACHINE)  # runs of one file
         assert found.parts == ["threads.contention"]
-        curve = found.machine.threads.contention
-        assert curve is not None
+        curve = present(found.machine.threads.contention)
         return curve
 
     curve = contention(text(2, 0.3e-6), text(8, 1e-6))
@@ -107,10 +106,9 @@ def test_pairs_show_contexts_and_the_adapter() -> None:
     """Four pairs send 4 times as fast as one: a context each. As fast as one: none to be seen."""
     text = of_pairs
     one = parse(text(1, {8: 1e6, 1 << 20: 10_000.0}).encode())
-    assert one.observations.stream is not None
     for rate, contexts in ((4e6, 4), (1.1e6, 1)):
         four = parse(text(4, {8: rate, 1 << 20: 50_000.0}).encode())
-        found = terms(four.beside, MACHINE, one.observations.stream)
+        found = terms(four.beside, MACHINE, present(one.observations.stream))
         assert found.machine.contexts.value == contexts
         assert found.machine.adapter is not None
         assert found.machine.adapter.rate.value == pytest.approx(50_000 * (1 << 20), rel=0.5)  # of the largest sizes
@@ -131,8 +129,7 @@ def test_an_adapter_is_recovered_from_the_pairs_of_its_node(monkeypatch: pytest.
         adapter = adapter_of(MACHINE, beside(*(of_pairs(k, rates(k)) for k in pairs)).pair_rates, {})
         assert adapter.rate.value == pytest.approx(rate, rel=0.01)
         assert adapter.gap.source == ("measured" if known else "assumed")
-        assert adapter.gap.interval is not None
-        low, high = adapter.gap.interval
+        low, high = present(adapter.gap.interval)
         assert low <= gap <= high
         if known:
             assert adapter.gap.value == pytest.approx(gap, rel=0.15)
@@ -165,10 +162,8 @@ def test_real_files_make_a_machine(tmp_path: Path) -> None:
         from_files([DATA / name for name in [*names, "osu_put_latency_v7.txt"]], name="m")
     made = from_files([DATA / name for name in names], name="m", library="mpich-release")
     assert made.machine.library.name == "mpich-release"
-    assert made.machine.threads.contention is not None
-    assert made.machine.threads.contention.threads[:2] == (1, 2)
-    assert made.machine.one_sided.put is not None
-    assert made.machine.one_sided.put.source == "measured"
+    assert present(made.machine.threads.contention).threads[:2] == (1, 2)
+    assert present(made.machine.one_sided.put).source == "measured"
     assert not any("contention by the library" in note for note in made.notes)
     path = tmp_path / "m.toml"
     path.write_text(made.text)

@@ -1,5 +1,6 @@
 """Messages of both ways bound those of one, and a stream that is slower than one message is named."""
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -11,19 +12,19 @@ from pready.calibrate.machine.values.bounds_of_streams import _with_overheads, w
 from pready.calibrate.machine.values.estimates import with_fields
 from pready.model.common.units import SI
 
+SIZES = [1 << k for k in range(23)]
+
+
+def osu(path: Path, test: str, column: str, value: Callable[[int], float]) -> None:
+    rows = "".join(f"{s} {value(s):.4f}\n" for s in SIZES)
+    path.write_text(f"# OSU MPI {test} Test v7.3\n# Size {column}\n{rows}")
+
 
 def both_ways(tmp_path: Path, per_message: float, per_byte: float) -> FromFiles:
     """One message alone takes 4 us + 0.4 ns/B; among those of both ways `per_message` + `per_byte` s."""
-    sizes = [1 << k for k in range(23)]
-    (tmp_path / "latency.txt").write_text(
-        "\n".join(
-            ["# OSU MPI Latency Test v7.3", "# Size Latency (us)", *(f"{s} {4 + 4e-4 * s:.4f}" for s in sizes), ""]
-        )
-    )
-    rates = (f"{s} {2 * s / (per_message + per_byte * s) / 1e6:.4f}" for s in sizes)
-    (tmp_path / "bibw.txt").write_text(
-        "\n".join(["# OSU MPI Bi-Directional Bandwidth Test v7.3", "# Size Bandwidth (MB/s)", *rates, ""])
-    )
+    osu(tmp_path / "latency.txt", "Latency", "Latency (us)", lambda s: 4 + 4e-4 * s)
+    both = "Bi-Directional Bandwidth"
+    osu(tmp_path / "bibw.txt", both, "Bandwidth (MB/s)", lambda s: 2 * s / (per_message + per_byte * s) / 1e6)
     return from_files([tmp_path / "latency.txt", tmp_path / "bibw.txt"], name="m", library="openmpi-4", fabric="efa")
 
 
@@ -58,9 +59,8 @@ def test_a_stream_of_one_way_bounds_the_overheads_of_its_ranks(tmp_path: Path) -
     """o_s is the stream's gap of 0.2 us, o_r at most that; L changes by as much, so that a message takes 4 us."""
     both_ways(tmp_path, 0.5e-6, 1e-10)
     # Of a window of 64 messages the last one arrives, then 4 B go back.
-    took = {s: (63 * (0.2 + 1e-4 * s) + 8 + 4e-4 * (s + 4)) / 64 for s in (1 << k for k in range(23))}
-    rates = "".join(f"{s} {s / t:.4f}\n" for s, t in took.items())
-    (tmp_path / "bibw.txt").write_text(f"# OSU MPI Bandwidth Test v7.3\n# Size Bandwidth (MB/s)\n{rates}")
+    took = {s: (63 * (0.2 + 1e-4 * s) + 8 + 4e-4 * (s + 4)) / 64 for s in SIZES}
+    osu(tmp_path / "bibw.txt", "Bandwidth", "Bandwidth (MB/s)", lambda s: s / took[s])
     first = from_files([tmp_path / "latency.txt", tmp_path / "bibw.txt"], name="m").machine.inter.segments[0]
     assert (first.o_s.value, first.o_r.value) == pytest.approx((0.2e-6, 0.2e-6), rel=0.05)
     assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(4e-6, rel=0.01)
@@ -87,7 +87,6 @@ def test_a_stream_slower_than_one_message_is_named(tmp_path: Path) -> None:
     assert not any("no term has" in note for note in made.notes)
     assert any("contention by the library" in note for note in made.notes)
     assert made.machine.threads.contention is None
-    rates = "".join(f"{1 << k} {(1 << k) / (1 + 8e-4 * (1 << k)):.4f}\n" for k in range(23))
-    (tmp_path / "bw.txt").write_text(f"# OSU MPI Bandwidth Test v7.3\n# Size Bandwidth (MB/s)\n{rates}")
+    osu(tmp_path / "bw.txt", "Bandwidth", "Bandwidth (MB/s)", lambda s: s / (1 + 8e-4 * s))
     made = from_files([tmp_path / "latency.txt", tmp_path / "bw.txt"], name="m", library="openmpi-4", fabric="tcp")
     assert any(note.startswith("a stream of 4 MiB takes 2× as long as predicted") for note in made.notes)

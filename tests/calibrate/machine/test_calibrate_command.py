@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import out as told
+from command_line import refused
 from given import Capsys, Patch
 from on_paper import records, written_to
 from readable import check_readable
@@ -72,20 +74,17 @@ def test_it_measures_what_its_words_say(
 def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "paper.toml"
     assert main(["calibrate", "--raw", str(raw), "-o", str(out)]) == 0
-    capsys.readouterr()
     assert machine.load(out).name == "paper"
     assert main(["predict", "examples/laggard.toml", "--machine", str(out)]) == 0
-    capsys.readouterr()
     picture = tmp_path / "fit.svg"
-    assert main(["calibrate", "report", str(raw), "-o", str(picture)]) == 0
-    printed = capsys.readouterr().out
+    printed = told(capsys, "calibrate", "report", raw, "-o", picture)
     assert "inter.segments[1].G" in printed
     assert "sizes held out of the fit: median error" in printed
     assert picture.read_bytes().startswith(b"<?xml")
     fitted = calibrate(raw, name="x").fit
     check_readable(calibration("title", fitted))
-    assert main(["calibrate", "-o", str(out), "--launcher", "true"]) == 2
-    assert "paper.toml: is there already; valid: another name, or --overwrite" in capsys.readouterr().err
+    there = refused(capsys, "calibrate", "-o", out, "--launcher", "true")
+    assert "paper.toml: is there already; valid: another name, or --overwrite" in there
     assert machine.load(out).name == "paper"  # untouched
     fit = ["calibrate", "--raw", str(raw), "-o", str(out)]
     assert main(fit) == 0  # the same content
@@ -96,8 +95,8 @@ def test_the_command_fits_reports_and_refuses(raw: Path, tmp_path: Path, capsys:
     assert main([*fit, "--overwrite"]) == 0
     assert out.read_text() != edited
     two = written_to(tmp_path / "two.jsonl", [(p, r) for p, r in records() if p.get("bytes") in (1, 16)])
-    assert main(["calibrate", "--raw", str(two), "-o", "two.toml"]) == 2
-    assert "two.jsonl: 2 message sizes were timed; valid: at least 3: the same command" in capsys.readouterr().err
+    thin = refused(capsys, "calibrate", "--raw", two, "-o", "two.toml")
+    assert "two.jsonl: 2 message sizes were timed; valid: at least 3: the same command" in thin
 
 
 @pytest.mark.thorough
@@ -105,14 +104,13 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
     out = tmp_path / "paper.toml"
     fit = ["calibrate", "-o", str(out)]
     within, between = (written_to(tmp_path / f"a{host}.jsonl", hosts=["a", host]) for host in "ab")
-    assert main([*fit, "--intra", "--raw", str(within)]) == 2
-    assert "--intra adds to a machine file, and there is none" in capsys.readouterr().err
+    assert "--intra adds to a machine file, and there is none" in refused(capsys, *fit, "--intra", "--raw", within)
     assert main([*fit, "--raw", str(raw)]) == 0
     before = machine.load(out)
     assert before.intra == machine.unmeasured().intra
     assert "[intra]" not in out.read_text()
-    assert main([*fit, "--intra", "--raw", str(between)]) == 2
-    assert "--intra with ranks on a and b; valid: two ranks on one node" in capsys.readouterr().err
+    apart = refused(capsys, *fit, "--intra", "--raw", between)
+    assert "--intra with ranks on a and b; valid: two ranks on one node" in apart
     assert machine.load(out) == before
     for _ in range(2):  # the second time it is what it was
         assert main([*fit, "--intra", "--raw", str(within)]) == 0
@@ -120,8 +118,7 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
         assert after.intra is not None
         assert after.intra.segments == before.inter.segments
         assert after.model_copy(update={"intra": before.intra}) == before
-    assert main([*fit, "--intra", "--launcher", "true"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already" in refused(capsys, *fit, "--intra", "--launcher", "true")
 
 
 def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,8 +160,7 @@ def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> N
     }
     whole = (refused | dict(records())).items()
     done = calibrate(written_to(tmp_path / "whole.jsonl", whole, cores=[8, 8]), name="paper")
-    assert done.lacking == ()
-    assert done.warnings == ()
+    assert (done.lacking, done.warnings) == ((), ())
 
 
 @pytest.mark.parametrize(("hosts", "said"), [(["a", "a"], True), (["a", "b"], False)])

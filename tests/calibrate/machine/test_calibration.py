@@ -22,6 +22,7 @@ from on_paper import (
     records,
     written_to,
 )
+from present import present
 
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.machine import calibration
@@ -64,8 +65,8 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
     for segment in (low, high):
         # What 15 delays of 40 us or more leave of a train: 1 % of noise leaves o_s an interval of a quarter.
-        assert segment.o_s.interval is not None
-        assert segment.o_s.interval[0] <= O_S <= segment.o_s.interval[1]
+        low_s, high_s = present(segment.o_s.interval)
+        assert low_s <= O_S <= high_s
         assert segment.o_s.source == "measured"
     # Receives were timed of messages up to 8 KiB: of larger ones o_r is taken as of these.
     assert (low.o_r.source, high.o_r.source) == ("measured", "assumed")
@@ -96,13 +97,13 @@ def test_a_taken_lock_costs_what_teams_show_where_threads_have_cores(
 ) -> None:
     path = written_to(tmp_path / "teams.jsonl", (*records(), *contention_records()), cores=[cores, cores])
     threads = calibrate(path, name="paper").described.machine.threads
-    assert threads.contention is not None
-    assert threads.contention.source == "measured"
+    contention = present(threads.contention)
+    assert contention.source == "measured"
     for k, time in expected.items():
-        assert threads.contention.at(k) == pytest.approx(time, rel=1e-3)
+        assert contention.at(k) == pytest.approx(time, rel=1e-3)
     if cores == 1:
-        assert "no two of its threads" in threads.contention.why
-        assert "paid 800 ns" in threads.contention.why
+        assert "no two of its threads" in contention.why
+        assert "paid 800 ns" in contention.why
 
 
 @pytest.mark.parametrize("cores", [1, 8])
@@ -123,8 +124,7 @@ def test_held_out_sizes_are_predicted(found: Calibration) -> None:
     assert predicted.median < 0.02
     assert len(predicted.size) > 20
     # Negative control: a straight line through both protocols is far off somewhere.
-    pings = found.observations.ping_pong
-    assert pings is not None
+    pings = present(found.observations.ping_pong)
     measured = np.array([np.median(r) for r in pings.repeats])
     line = np.polynomial.Polynomial.fit(pings.at, measured, 1, w=1 / measured)(pings.at)
     assert np.abs(line / measured - 1).max() > 3 * abs(predicted.worst[1])
@@ -133,9 +133,9 @@ def test_held_out_sizes_are_predicted(found: Calibration) -> None:
 def test_probes_reach_the_machine(found: Calibration) -> None:
     m = found.described.machine
     assert m.library.name == "openmpi-persist"
-    assert m.library.early_send is not None
-    assert m.library.early_send.value is True
-    assert "except in the first iteration" in m.library.early_send.why
+    early = present(m.library.early_send)
+    assert early.value is True
+    assert "except in the first iteration" in early.why
     assert m.progress.value == "on-call"  # 90 % was left when the receiver computed
 
 

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command_line import refused
 from given import Capsys
+from present import present
+from tables import table_of
 
 from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
@@ -68,8 +71,7 @@ def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: Capsys) ->
     assert kept.time == pytest.approx([77e-9])
     assert "MPI_Win_flush" in load(out).one_sided.epoch.why  # was assumed
     assert "# mine" in out.read_text()
-    taken = load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put
-    assert taken is not None
+    taken = present(load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put)
     assert taken.source == "measured"
 
 
@@ -78,20 +80,8 @@ def test_a_library_that_is_named_is_meant(base: Path) -> None:
     assert load(merge(base, PUTS, "--library", "openmpi-persist")).library.name == "openmpi-persist"
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--replace", "inter"], "--replace without --merge"),
-        (["--merge", "BASE", "--replace", "one_sided.putt"], 'did you mean "one_sided.put"'),
-        (["--merge", "absent.toml"], "absent.toml: no such file"),
-        (["--merge", PUTS[0]], "is not TOML"),
-        (["--library", "mpich"], "library = 'mpich' is unknown"),
-    ],
-)
+@pytest.mark.parametrize(("options", "says"), table_of("calibrate/refused")["merge"])
 def test_one_clear_line(base: Path, capsys: Capsys, options: list[str], says: str, tmp_path: Path) -> None:
-    words = [str(base) if word == "BASE" else word for word in options]
-    assert main(["calibrate", "import", *PUTS, "-o", str(tmp_path / "o.toml"), *words]) == 2
-    error = capsys.readouterr().err
-    assert says in error
-    assert error.count("\n") == 1
+    words = [{"BASE": str(base), "PUT": PUTS[0]}.get(word, word) for word in options]
+    assert says in refused(capsys, "calibrate", "import", *PUTS, "-o", tmp_path / "o.toml", *words)
     assert not (tmp_path / "o.toml").exists()

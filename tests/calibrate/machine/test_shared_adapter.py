@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import out, refused
 from given import Capsys, Request
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
 from mpi_home import home_of
+from present import present
 from real_mpi import LIBRARIES, benchmark
 from rig import Rig
+from tables import table_of
 
 from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.values.shared_adapter import (
@@ -58,28 +61,17 @@ def test_a_gap_is_found_or_bounded(own: float, gap: float, most: int, seed: int)
         assert found.value == pytest.approx(max(gap, own / most) * US, rel=0.05)
         assert gap * most > own
     else:
-        assert found.interval is not None
-        assert found.interval[1] == pytest.approx(min(60e-3, max(gap, own / most)) * US, rel=0.05)
+        assert present(found.interval)[1] == pytest.approx(min(60e-3, max(gap, own / most)) * US, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("cores", "truth", "gap_s", "rate"),
-    [
-        (64, {"own": 4 * US, "gap": 1.5 * US}, 1.5 * US, LINK),  # four ranks reach the gap, eight get no more
-        (4, {"own": 4 * US, "gap": 1.5 * US}, 1.5 * US, LINK),  # of eight ranks on four cores the steady ones count
-        (1, {"own": 4 * US, "gap": 1.5 * US}, None, LINK),  # ranks that take turns on a core say nothing
-        (64, {"own": 0.4 * US, "gap": 0.001 * US}, None, LINK),  # the rate still grows
-        (64, {"own": 1 * US, "gap": 1 * US, "rank": LINK / 2}, 1 * US, LINK),  # of all ranks, not of one
-    ],
-)
+@pytest.mark.parametrize(("cores", "own", "gap", "share", "seen"), table_of("calibrate/adapters")["served"])
 def test_the_adapter_that_was_measured_is_the_machines(
-    cores: int, truth: dict[str, float], gap_s: float | None, rate: float
+    cores: int, own: float, gap: float, share: float, seen: bool
 ) -> None:
-    made = of_served(served(8, 0.0, 0, cores, **truth))
-    assert made.rate.source == "measured"
-    assert made.rate.value == pytest.approx(rate)
-    assert made.gap.source == ("assumed" if gap_s is None else "measured")
-    assert gap_s is None or made.gap.value == pytest.approx(gap_s)
+    made = of_served(served(8, 0.0, 0, cores, own=own * US, gap=gap * US, rank=share * LINK))
+    assert (made.rate.source, made.gap.source) == ("measured", "measured" if seen else "assumed")
+    assert made.rate.value == pytest.approx(LINK)
+    assert not seen or made.gap.value == pytest.approx(gap * US)
 
 
 def test_one_rank_alone_is_too_little() -> None:
@@ -112,17 +104,13 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: Capsys) -> None:
     file.write_text(dumps(ideal(g=4 * US)))
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0
     assert "new: adapter = a table" in capsys.readouterr().err
-    made = load(str(file)).adapter
-    assert made is not None
+    made = present(load(str(file)).adapter)
     assert made.gap.value == pytest.approx(1.5 * US)
     assert made.rate.value == pytest.approx(LINK)
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0  # again: the same
     assert file.read_text().count("[adapter]") == 1
-    capsys.readouterr()
-    assert main(["calibrate", "report", str(raw)]) == 0
-    assert "gap of a node's adapter: 1.5 us" in capsys.readouterr().out
-    assert main(["calibrate", "report", str(raw), "-o", str(tmp_path / "x.png")]) == 2
-    assert "no picture" in capsys.readouterr().err
+    assert "gap of a node's adapter: 1.5 us" in out(capsys, "calibrate", "report", raw)
+    assert "no picture" in refused(capsys, "calibrate", "report", raw, "-o", tmp_path / "x.png")
 
 
 @pytest.mark.thorough

@@ -182,8 +182,7 @@ def test_measure_fills_the_file_and_reports(tmp_path: Path, launcher: Launcher) 
     assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
     assert values(read(out)) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3)}
     (about,) = read(out).environments.values()
-    assert about["launcher"] == "fake"
-    assert about["program"] == "source"
+    assert (about["launcher"], about["program"]) == ("fake", "source")
 
 
 def test_measure_resumes(tmp_path: Path, launcher: Launcher) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import refused
 from given import Capsys, Patch
 
 pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is not installed")
@@ -14,6 +15,7 @@ import otf2_trace
 from made import Row, capture_file
 from otf2 import CollectiveOp, RegionRole
 from otf2_trace import START, Trace, noting, write
+from tables import table_of
 
 from pready.calibrate.capture.files import Run, kinds, parse_process
 from pready.calibrate.capture.regions import stretches
@@ -85,8 +87,7 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(tmp_path: Path, 
     words = ["workload", str(anchor), "-o", str(out)]
     given = {"threads": "4", "iterations": "12", "arrivals.spread": "8 %"}
     for lacking in given:
-        assert main([*words, *(w for k, v in given.items() if k != lacking for w in ("--set", f"{k}={v}"))]) == 2
-        said = capsys.readouterr().err
+        said = refused(capsys, *words, *(w for k, v in given.items() if k != lacking for w in ("--set", f"{k}={v}")))
         assert f"has no parallel regions of OpenMP threads; valid: --set {lacking}=" in said
         assert not out.exists()
     assert main([*words, *(w for k, v in given.items() for w in ("--set", f"{k}={v}"))]) == 0
@@ -106,8 +107,7 @@ def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys
         (("--set", "threads=4"), "has parallel regions; valid: no threads, iterations or arrivals.spread"),
         (("--set", "pattern=halo3d"), "valid: no pattern: it is found from what was recorded"),
     ):
-        assert main(["workload", str(anchor), "-o", str(out), *words]) == 2
-        assert said in capsys.readouterr().err
+        assert said in refused(capsys, "workload", anchor, "-o", out, *words)
         assert not out.exists()
 
 
@@ -196,25 +196,8 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
         peer = 1 - process.rank
         by_number = {number: name for name, number in kinds().items()}
         rows = process.records[["start", "end", "kind", "who", "what"]].tolist()
-        assert sorted((b, e, by_number[k], who, what) for b, e, k, who, what in rows) == [
-            (0, 10, "init", -4, 0),
-            (20, 30, "send", peer, 100),
-            (30, 40, "recv", peer, 100),
-            (50, 60, "start_recv", peer, 200),  # known once it is complete
-            (60, 60, "start_send", peer, 200),
-            (60, 70, "test", -4, 2),
-            (80, 90, "fence", -4, 0),
-            (90, 95, "put", peer, 300),
-            (100, 110, "collective", -4, 8),
-            (110, 120, "barrier", -4, 0),
-            (121, 123, "isend", peer, 50),
-            (123, 125, "isend", peer, 60),
-            (125, 127, "wait", -4, 1),
-            (130, 130, "send", peer, 400),
-            (131, 131, "isend", -3, 70),
-            (133, 133, "wait", -4, 1),
-            (140, 150, "finalize", -4, 0),
-        ]
+        found = sorted([b, e, by_number[k], "peer" if who == peer else who, what] for b, e, k, who, what in rows)
+        assert found == table_of("calibrate/otf2")["calls"]
         assert process.records["done"][process.of("isend")].tolist() == [123, 127, 133]
         assert (process.records["done"] >= process.records["end"]).all()
 
@@ -247,8 +230,7 @@ def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:
 
     run, _ = read_otf2(write(tmp_path / "scorep", 1, 2, each))
     (process,) = run.ranks
-    assert process.of("region").sum() == 1
-    assert process.of("nested").sum() == 2
+    assert (process.of("region").sum(), process.of("nested").sum()) == (1, 2)
     found = {s.key[1] != 0: s for s in stretches(process)}
     np.testing.assert_allclose(found[True].finish, [[100e-9, 150e-9]], rtol=1e-12)
     np.testing.assert_allclose(found[False].begin, [150e-9], rtol=1e-12)
@@ -260,17 +242,13 @@ def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: Capsys) -> None
     anchor = traced(tmp_path / "scorep", halo)
     empty, cut = tmp_path / "empty.otf2", tmp_path / "cut"
     empty.write_bytes(b"")
-    assert main(["workload", str(tmp_path / "none.otf2")]) == 2
-    assert "is no OTF2 trace; valid: its anchor file" in capfd.readouterr().err
+    assert "is no OTF2 trace; valid: its anchor file" in refused(capfd, "workload", tmp_path / "none.otf2")
     cut.mkdir()
     (cut / "traces.otf2").write_bytes(anchor.read_bytes())  # without its definitions and events
     whole = anchor.read_bytes()
     anchor.write_bytes(whole[:50] + whole[51:])  # a number of 2^56: OTF2's library takes memory until there is none
     for path in (empty, cut / "traces.otf2", anchor):
-        assert main(["workload", str(path)]) == 2
-        said = capfd.readouterr().err
-        assert said.startswith(f"pready: error: {path}: cannot be read: ")
-        assert said.count("\n") == 1
+        assert refused(capfd, "workload", path).startswith(f"pready: error: {path}: cannot be read: ")
 
 
 def test_a_library_that_crashes_is_one_line(tmp_path: Path, halo: Workload, monkeypatch: Patch, capfd: Capsys) -> None:
@@ -278,9 +256,8 @@ def test_a_library_that_crashes_is_one_line(tmp_path: Path, halo: Workload, monk
     library.mkdir()
     (library / "otf2.py").write_text("import os\nos.kill(os.getpid(), 11)\n", encoding="ascii")
     monkeypatch.setenv("PYTHONPATH", str(library))
-    assert main(["workload", str(anchor)]) == 2
     said = "OTF2's library ended by signal 11 while reading it; valid: a complete OTF2 trace"
-    assert capfd.readouterr().err == f"pready: error: {anchor}: {said}\n"
+    assert refused(capfd, "workload", anchor) == f"pready: error: {anchor}: {said}\n"
 
 
 @pytest.mark.parametrize(
@@ -291,7 +268,6 @@ def test_a_damaged_clock(tmp_path: Path, monkeypatch: Patch, capsys: Capsys, tic
     """10^11 s are 10^20 ns, more than 63 bits."""
     monkeypatch.setattr(otf2_trace, "TICKS", ticks)
     anchor = write(tmp_path / "scorep", 1, 1, lambda trace, rank: trace.call(rank, "MPI_Init", 0, late))
-    assert main(["workload", str(anchor)]) == 2
-    said = capsys.readouterr().err
+    said = refused(capsys, "workload", anchor)
     assert said.startswith(f"pready: error: {anchor}: cannot be read: {why}")
     assert said.endswith("; valid: a complete OTF2 trace\n")
