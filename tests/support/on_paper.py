@@ -69,26 +69,18 @@ def measured(points: Iterable[Point], noise: float = 0.01, seed: int = 0) -> Ite
         samples = np.maximum(time * (1 + noise * rng.standard_normal(30)), 1e-10)
         p: dict[str, Any] = dict(point.parameters)
         size = float(p.get("bytes", 0))
-        yield (
-            point,
-            {
-                "measurement": point.measurement,
-                "parameters": p,
-                "median_s": float(np.median(samples)),
-                "low_s": float(np.percentile(samples, 30)),
-                "high_s": float(np.percentile(samples, 70)),
-                "min_s": float(samples.min()),
-                "max_s": float(samples.max()),
-                "samples_ns": (samples * 1e9).tolist(),
-                "derived": {
-                    "delay_s": 2 * one_way(size) if p.get("delay_s") == -1.0 else 0.0,
-                    "early_first": 0,
-                    "early_steady": int(size <= 65536),
-                    "baseline_s": one_way(size),
-                    "messages_per_s": int(p.get("threads", 1)) * 64 / max(time, 1e-10),
-                },
-            },
-        )
+        derived = {
+            "delay_s": 2 * one_way(size) if p.get("delay_s") == -1.0 else 0.0,
+            "early_first": 0,
+            "early_steady": int(size <= 65536),
+            "baseline_s": one_way(size),
+            "messages_per_s": int(p.get("threads", 1)) * 64 / max(time, 1e-10),
+        }
+        low, high = map(float, np.percentile(samples, [30, 70]))
+        record: dict[str, Any] = {"measurement": point.measurement, "parameters": p, "derived": derived}
+        record |= {"median_s": float(np.median(samples)), "low_s": low, "high_s": high}
+        record |= {"min_s": float(samples.min()), "max_s": float(samples.max())}
+        yield point, record | {"samples_ns": (samples * 1e9).tolist()}
 
 
 def written_to(path: Path, points: Iterable[tuple[Point, dict[str, Any]]] | None = None, **about: Any) -> Path:

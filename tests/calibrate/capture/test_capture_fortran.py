@@ -13,8 +13,6 @@ from pready.calibrate.capture.step import find
 
 MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
 OPTIONS = ("--allow-run-as-root", "--oversubscribe")
-
-
 NEEDED = pytest.mark.skipif(MPIF90 is None or MPIEXEC is None, reason="needs mpif90 with gfortran")
 
 
@@ -85,11 +83,7 @@ def test_exchanges_are_named_by_the_application(flags: tuple[str, ...], tmp_path
         at = [number for number, line in enumerate(source, 1) if "call update_halo(" in line]
         expected = ["update_halo from accelerate", *(f"update_halo (phases.f90:{line})" for line in at[1:])]
     elif "-s" not in flags:
-        expected = [
-            "update_halo from accelerate",
-            "update_halo, call site 1 in advect",
-            "update_halo, call site 2 in advect",
-        ]
+        expected = ["update_halo from accelerate", *(f"update_halo, call site {n} in advect" for n in (1, 2))]
     else:
         assert names == [f"call site {n} of phases, {axis}" for n in order_of(names) for axis in AXES]
         return

@@ -42,7 +42,6 @@ def halo(stencil: int, grid: Grid, periodic: bool, sizes: dict[tuple[bool, ...],
 
 CLASSES = [axes for axes in product((False, True), repeat=3) if any(axes)]
 
-
 halos = st.tuples(
     st.sampled_from([7, 27]),
     st.sampled_from([grid for grid in product(range(1, 6), repeat=3) if 2 < prod(grid) <= 60]),

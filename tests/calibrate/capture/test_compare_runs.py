@@ -8,6 +8,7 @@ import pytest
 from command_line import out, refused
 from made import Row, capture_file, share
 from programs import Mpi, each_library
+from tables import table_of
 
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.step import Step, find
@@ -86,11 +87,7 @@ def step(how: str, after_us: int, **kwargs: float | str) -> Step:
     return find(Run(Path("made"), tuple(parse_process(data, Path(f"rank-{rank}")) for rank, data in enumerate(made))))
 
 
-@pytest.mark.parametrize(
-    ("how", "today"),
-    [("bulk", "nonblocking"), ("start_send", "persistent"), ("put", "rma"), ("partitioned", "partitioned"),
-     ("many", "one message per thread")],
-)  # fmt: skip
+@pytest.mark.parametrize(("how", "today"), table_of("calibrate/ports")["ways"])
 def test_time_counts_from_the_last_thread(how: str, today: str) -> None:
     """However it is sent: from the end of the region in which its last part is ready, not from MPI_Start."""
     (exchange,) = (found := step(how, 300)).exchanges
@@ -156,13 +153,7 @@ def test_too_few_steps_have_no_interval() -> None:
     assert finding(0.5, s) == "cannot be told"
 
 
-@pytest.mark.parametrize(
-    ("promise", "low", "high", "said"),
-    [
-        (0.10, 0.05, 0.12, "kept"), (0.10, 0.049, 0.12, "cannot be told"), (0.10, 0.01, 0.049, "not kept"),
-        (0.10, -0.2, -0.1, "not kept"), (0.0, 0.05, 0.12, "nothing promised"), (-0.01, 0.05, 0.12, "nothing promised"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("promise", "low", "high", "said"), table_of("calibrate/ports")["findings"])
 def test_kept_is_half_of_it(promise: float, low: float, high: float, said: str) -> None:
     assert finding(promise, Saving((low + high) / 2, low, high, 10, 0.01)) == said
 

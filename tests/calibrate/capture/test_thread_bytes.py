@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.sending import thread_shares
@@ -32,18 +33,9 @@ def test_parts_come_back_in_their_unit(parts: list[int], unit: int, peers: int, 
         assert [part * parts[0] for part in found] == [part * found[0] for part in parts]
 
 
-@pytest.mark.parametrize(
-    ("sent", "unlike"),
-    [
-        ({1: [3, 1], 2: [1, 3]}, True),  # a thread owns most of one side and least of the other
-        ({1: [4, 0], 2: [0, 3]}, False),  # a thread for each neighbour
-        ({}, False),
-        ({1: [4096, 0]}, False),  # one thread sends everything
-        ({1: [3, 1, 4]}, False),  # more threads than the region has
-    ],
-)
-def test_of_buffers_that_differ_none_is_taken_for_all(sent: dict[int, list[int]], unlike: bool) -> None:
-    assert thread_shares([[group(sent)]], 2) == (None, unlike)
+@pytest.mark.parametrize(("sent", "unlike"), table_of("calibrate/thread_bytes")["unlike"])
+def test_of_buffers_that_differ_none_is_taken_for_all(sent: list[list[int]], unlike: bool) -> None:
+    assert thread_shares([[group(dict(enumerate(sent, 1)))]], 2) == (None, unlike)
 
 
 def test_what_is_sent_outside_of_the_team_says_nothing_of_parts() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import table_of
 
 from pready.calibrate.capture.alignment import Aligned
 from pready.calibrate.capture.patterns import Recognised
@@ -97,14 +98,7 @@ def test_of_too_many_exchanges_the_longest_are_kept(tmp_path: Path) -> None:
     assert made_by.said == ["3 exchanges, the shortest, count as computing"]
 
 
-@pytest.mark.parametrize(
-    ("threads", "asked", "model", "why"),
-    [
-        (2, "trace", "trace", "the captured times: as asked"),
-        (2, "auto", "trace", "the captured times: no simple distribution fits"),
-        (4, "auto", "kde", "the captured times: no simple distribution fits; of 2 threads, so their density"),
-    ],
-)
+@pytest.mark.parametrize(("threads", "asked", "model", "why"), table_of("calibrate/kept_times")["times"])
 def test_times_that_no_distribution_fits_are_kept(
     threads: int, asked: str, model: str, why: str, tmp_path: Path
 ) -> None:

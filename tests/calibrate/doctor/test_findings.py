@@ -15,8 +15,6 @@ from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.session import MeasureError
 
 OPEN_MPI = "Open MPI v5.0.11, package: Open MPI root@x Distribution, ident: 5.0.11"
-
-
 BUILT = Built(Path("program"), ("mpicc",), "", "")
 BY_NAME = {probe.name: probe for probe in PROBES}
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from synthetic import TRAIN_SIZES, observe, random_machine
+from tables import table_of
 
 from pready.calibrate.fit import Curve, Estimate, Fit, Observations, ThinDataError, Train, fit, refine_sizes
 from pready.calibrate.fit.location import centre
@@ -159,15 +160,7 @@ def test_sizes_that_would_tell_most() -> None:
     assert asked(G=wide)[3:] == [131072, 524288]
 
 
-@pytest.mark.parametrize(
-    ("sizes", "times", "names"),
-    [
-        ([1, 2], [1.0, -1.0], r"times at 2\[0\] = -1; valid: finite numbers greater than 0"),
-        ([1, -2], [1.0, 1.0], r"sizes\[1\] = -2; valid: finite numbers at least 0"),
-        ([1, 2], [1.0], "2 sizes and 1 times"),
-        ([], [], "empty"),
-    ],
-)
+@pytest.mark.parametrize(("sizes", "times", "names"), table_of("calibrate/refused")["curves"])
 def test_bad_curves_are_named(sizes: list[float], times: list[float], names: str) -> None:
     with pytest.raises(PreadyError, match=names):
         Curve.of(sizes, times)
