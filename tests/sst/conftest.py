@@ -2,10 +2,10 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from given import Dump
 from real_mpi import compiled_once, kept
 
 from pready.calibrate.measure.compile import version_of
@@ -17,8 +17,6 @@ from pready.sst.parameters import SOURCES
 from pready.sst.simulate import calibrate
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
-
-Dump = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(scope="session")

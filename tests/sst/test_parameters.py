@@ -1,15 +1,12 @@
 """One header, two languages: the parameters that Python reads are those that C++ compiles."""
 
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from given import Dump
 
 from pready.model.common.errors import PreadyError
 from pready.sst.parameters import GROUPS, SOURCES, arguments, groups, parameters
-
-Dump = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_every_line_of_the_header_is_read() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from given import Patch
+from tables import table_of
 
 from pready.cli import main
 from pready.commands.command_lines import EXAMPLES
@@ -54,13 +55,7 @@ def test_the_example_is_plain_ember(tmp_path: Path) -> None:
     assert early == pytest.approx([87.5] * 72)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("approach=part", "aprch=part", r"PartHalo3D has no argument aprch; valid: approach, threads, partitions"),
-        ("bytes=65536", "bytes=256KiB", "bytes = 256KiB; valid: a whole number"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), table_of("sst/refused")["ember"])
 def test_an_argument_that_is_wrong_is_an_error_with_what_is_right(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:

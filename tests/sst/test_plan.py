@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given import Dump
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.model.approach.interfaces import MANY, Approach
 from pready.model.engine.messages import messages
@@ -21,8 +22,6 @@ from pready.model.workload.exchange import Pattern
 from pready.model.workload.workload import Workload
 from pready.sst.of_workload import largest_message, of_workload
 from pready.sst.topology import near_cube
-
-Dump = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @dataclass
@@ -250,22 +249,7 @@ def test_the_grid_is_the_most_cubic_one(dump: Dump, ranks: int) -> None:
         assert plans(dump, "halo3d", ranks, approach="single") == explicit
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["threads=3", "transport=2"], "transport = 2; valid: a divisor of threads x partitions = 3"),
-        (["bytes=2147483648"], "valid: below 2 GiB"),
-        (["approach=early"], "approach = early; valid: single, part, many"),
-        (["pex=3", "pey=1", "pez=1"], "pex x pey x pez = 3 x 1 x 1; valid: a product of 8 ranks"),
-        (["threads=3", "shares=1,2"], "shares of 2 threads; valid: one for each of 3 threads"),
-        (["threads=2", "shares=2147483648,1"], "shares x partitions = 2147483649; valid: at most 2147483648"),
-        (["threads=2", "shares=1,2", "approach=part"], "approach = part with shares; valid: single or"),
-        (
-            ["threads=4", "transport=4", "approach=many", "consumers=1", "receive_partitions=6"],
-            "receive_partitions = 6; valid: a multiple of transport",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table_of("sst/refused")["values"])
 def test_bad_values_are_named(dump: Dump, arguments: list[str], message: str) -> None:
     done = dump("halo3d", 8, 0, *arguments)
     assert done.returncode == 1

@@ -1,18 +1,17 @@
 """Reading what a run left behind: recorded files, damaged files, and every way in which SST fails."""
 
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from given import Dump
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.model.common.errors import PreadyError
 from pready.sst.results import COLUMNS, failure, parse_records, read_records, simulated_time, statistics
 
-Dump = Callable[..., "subprocess.CompletedProcess[str]"]
 HEADER = ",".join(COLUMNS) + "\n"
 DONE = "Simulation is complete, simulated time: 12.345 us\n"
 
@@ -34,18 +33,10 @@ def test_the_motifs_writer_and_the_reader_agree(dump: Dump, tmp_path: Path) -> N
     assert np.isnan(table[1, 1])
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is not a record of pready's motifs; valid: columns rank,iteration"),
-        (HEADER + "0,0,0,1,,,,,5,6,0,0\n", "line 2 is damaged: 12 columns"),
-        (HEADER + "0,0,0,1,,,,,5,6,0,0,\n" * 2, "line 3: rank 0, iteration 0 is there twice"),
-        (HEADER, "1 of 1 ranks did not finish (rank 0)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), table_of("sst/refused")["records"])
 def test_damaged_records_are_named(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "times.csv"
-    path.write_text(text)
+    path.write_text(text.replace("HEADER\n", HEADER))
     with pytest.raises(PreadyError) as error:
         read_records(path, 1, 1)
     assert message in str(error.value)
@@ -64,31 +55,7 @@ def test_rubbish_is_refused_or_read_never_a_crash(rows: list[list[str]]) -> None
         parse_records(rows, ranks=1, iterations=1)
 
 
-@pytest.mark.parametrize(
-    ("output", "status", "message"),
-    [
-        ("Simulation is complete, simulated time: 18.4467 Ms\n", 0, "a deadlock"),
-        (
-            "@t:0:EmberEngine: pready: error: transport = 3; valid: a divisor of 4\n",
-            1,
-            "transport = 3; valid: a divisor of 4",
-        ),
-        (
-            "Error during LinkControl protocol initialization.  The most likely cause\n",
-            1,
-            "merlin's ports did not initialise",
-        ),
-        (
-            "-" * 74
-            + "\nmpirun has detected an attempt to run as root.\n\nRunning as root is *strongly* discouraged\n",
-            1,
-            "set OMPI_ALLOW_RUN_AS_ROOT=1",
-        ),
-        ("Simulation is complete, simulated time: 1 us\n" * 2, 0, "built without MPI: each of 2 processes"),
-        ("", -11, "SST was ended by SIGSEGV"),
-        ("something\nERROR: a strange one\nmore\n", 3, "SST ended with status 3: ERROR: a strange one"),
-    ],
-)
+@pytest.mark.parametrize(("output", "status", "message"), table_of("sst/refused")["failures"])
 def test_failures_are_recognised(output: str, status: int, message: str) -> None:
     said = failure(output, status)
     assert said is not None

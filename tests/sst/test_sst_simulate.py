@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from given import Capsys, Patch
+from tables import table_of
 
 from pready.commands.sst import sst as commands
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
@@ -183,15 +184,7 @@ def test_a_launcher_that_is_not_there() -> None:
         How(processes=2, launcher="no-such-mpirun").command("sst", Path("c.py"), Path("L"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"ranks": (1,)}, "ranks = 1; valid: at least 2"),
-        ({"ranks": (2, 2)}, "ranks = 2,2; valid: a number, or one per dimension"),
-        ({"pattern": "neighbours", "neighbours": 3}, "pattern = 'neighbours' has no motif; valid: pt2pt, halo3d"),
-        ({"thread_grid": [2, 2, 1]}, "thread_grid is not simulated by SST"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table_of("sst/refused")["setups"])
 def test_setups_that_do_not_fit(arguments: dict[str, Any], message: str) -> None:
     options = {k: v for k, v in arguments.items() if k in ("ranks", "network", "iterations")}
     fields = {k: v for k, v in arguments.items() if k not in options}
@@ -241,19 +234,7 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: Capsys) -> None:
     library.find.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--set", "grid=1000x1000x10"), "has 10000000 ranks; valid: at most 1000000 for SST"),
-        (("--topology", "dragonfly:fast"), "routing 'fast'; valid: minimal, valiant, adaptive, ugal"),
-        (("--set", "sst.packet=1 B"), "--set sst.packet = '1 B'; valid: whole bytes, 64 B to 2 GiB"),
-        (("--approach", "rma-many-active"), "is not simulated by SST; valid: single, part, many"),
-        (("--approach", "many:8:4"), "--approach = 'many:8:4': SST simulates one VCI"),
-        (("--set", "ranks_per_node=3"), "ranks_per_node = 3 does not divide 8 ranks"),
-        (("--set", "sst.allocation=best"), "--set sst.allocation = 'best'; valid: linear, random"),
-        (("--set", "sst.background=1 MiB"), "a background job on one router meets no other"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), table_of("sst/refused")["options"])
 def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     output = () if "-o" in arguments else ("-o", str(tmp_path / "x.py"))
     with pytest.raises(PreadyError) as error:
