@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_once import generated
 from random_workloads import toml
+from tables import table_of
 
 import pready
 from pready.cli import main
@@ -25,19 +26,7 @@ def one_of(*values: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from(values)
 
 
-COMPUTE = (
-    {"time": "100 us"},
-    {"time": "2 ms"},
-    {"arithmetic_intensity": 4.0, "communication_intensity": 0.5, "frequency": "3 GHz"},
-)
-ARRIVALS = (
-    {"model": "none"},
-    {"model": "laggard", "delay": "20 us"},
-    {"model": "normal by thread", "spread": "4 %"},
-    {"model": "uniform", "up_to": "10 %"},
-)
-SIZES: list[list[Any]] = [[{"to": 1, "size": "64 KiB"}], [{"to": 0, "size": "8 KiB"}]]
-LISTS = ([[1], [0]], [[1, 3], [2, 0], [3, 1], [0, 2]], [[1], [2], [0]], [[1], []], SIZES)
+DRAWN = table_of("pready/drawn")
 
 
 @st.composite
@@ -50,9 +39,9 @@ def exchange_fields(draw: st.DrawFn, pattern: str, threads: int) -> dict[str, An
         return f"{unit * draw(one_of(8, 1000, 9000, 64000, 600000))} B"
 
     fields: dict[str, Any] = {"pattern": pattern, "partitions_per_thread": theta, "buffer": size()}
-    fields |= {"compute": draw(one_of(*COMPUTE)), "arrivals": draw(one_of(*ARRIVALS))}
+    fields |= {"compute": draw(one_of(*DRAWN["compute"])), "arrivals": draw(one_of(*DRAWN["arrivals"]))}
     if pattern == "neighbours":
-        fields["neighbour_list"] = draw(one_of(*LISTS))
+        fields["neighbour_list"] = draw(one_of(*DRAWN["neighbour_lists"]))
         if isinstance(fields["neighbour_list"][0][0], dict):
             del fields["buffer"]
     more: dict[str, st.SearchStrategy[Any]] = {
@@ -80,22 +69,14 @@ def exchange_fields(draw: st.DrawFn, pattern: str, threads: int) -> dict[str, An
     return fields
 
 
-PATTERNS = ("pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours", "bcast")
-GRIDS: dict[str, tuple[list[int], ...]] = {
-    "pt2pt": ([2], [4]),
-    "halo3d": ([2, 2, 2], [4, 4], [8], [3, 2, 1]),
-    "halo3d26": ([2, 2, 2], [4, 4, 4]),
-    "sweep3d": ([8, 8], [9, 2], [2, 3], [3, 3]),
-    "neighbours": (),
-    "bcast": ([8], [5]),
-}
+GRIDS: dict[str, list[list[int]]] = DRAWN["grids"]
 
 
 @st.composite
 def files(draw: st.DrawFn) -> dict[str, Any]:
     """A workload file: one exchange, or a step of several."""
     threads = draw(one_of(1, 2, 4, 8))
-    pattern = draw(one_of(*PATTERNS))
+    pattern = draw(one_of(*GRIDS))
     fields: dict[str, Any] = {"threads": threads, "iterations": 5}
     more = {
         "today": one_of("blocking", "threads", "persistent"),
@@ -111,7 +92,7 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 4)):
         return fields | draw(exchange_fields(pattern, threads))
     each = [draw(exchange_fields(pattern, threads)) for _ in range(draw(one_of(1, 2)))]
-    fields["exchanges"] = [*each, draw(exchange_fields(draw(one_of(*PATTERNS)), threads))]
+    fields["exchanges"] = [*each, draw(exchange_fields(draw(one_of(*GRIDS)), threads))]
     return fields
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from command_line import out, refused
+from tables import table_of
 
-HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
+LAGGARD = "examples/laggard.toml"
 
 
 @pytest.fixture(autouse=True)
@@ -20,19 +21,11 @@ def no_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name, raising=False)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "package"),
-    [
-        (("predict", HALO, "--plot", "size", "{tmp}/eta.svg"), "matplotlib"),
-        (("simulate", HALO, "--plot", "{tmp}/waves.png"), "matplotlib"),
-        (("calibrate", "report", "{tmp}/raw.jsonl", "-o", "{tmp}/fit.png"), "matplotlib"),
-        (("sweep", HALO, "--set", "threads=1", "-o", "{tmp}/s.parquet"), "pyarrow"),
-    ],
-)
+@pytest.mark.parametrize(("line", "package"), table_of("pready/refused")["extra"])
 def test_one_line_says_what_to_install(
-    arguments: tuple[str, ...], package: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, package: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(capsys, *(a.format(tmp=tmp_path) for a in arguments))
+    said = refused(capsys, *(word.format(tmp=tmp_path) for word in line.split()))
     assert f"needs {package}, which is not installed: {sys.executable} -m pip install 'pready[plot]'" in said
     assert list(tmp_path.iterdir()) == []
 

@@ -28,14 +28,7 @@ def test_a_bare_value_is_met_with_the_table_to_write(line: str, said: str, tmp_p
     assert said in refused(capsys, "predict", path)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        r'name = "a\u001b[31mred"',
-        r'description = "\u001b]0;title\u0007"',
-        r'"na\u001b[2Jme" = "x"',
-    ],
-)
+@pytest.mark.parametrize("line", table_of("pready/refused")["escapes"])
 def test_no_escape_sequence_reaches_the_terminal(line: str, tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "w.toml"
     path.write_text(f'threads = 8\nbuffer = "1 MiB"\n{line}\n', encoding="utf-8")

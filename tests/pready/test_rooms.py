@@ -5,16 +5,9 @@ from pathlib import Path
 
 import grimp
 import pytest
+from tables import table_of
 
-FOLDERS = {
-    "pready.model": Path("model"),
-    "pready.calibrate": Path("calibrate"),
-    "pready.sst": Path("sst-motifs/sst"),
-    "pready.validate": Path("validate"),
-    "pready.commands": Path("pready/commands"),
-    "pready.show": Path("pready/show"),
-    "pready.files": Path("pready/files"),
-}
+ROOMS = table_of("pready/rooms")
 
 
 @pytest.fixture(scope="module")
@@ -35,24 +28,13 @@ def layers() -> dict[str, list[grimp.Layer]]:
 
 
 def test_links_to_folders_are_followed(graph: grimp.ImportGraph) -> None:
-    for room, folder in FOLDERS.items():
-        for file in folder.rglob("*.py"):
+    for room, folder in ROOMS["folders"].items():
+        for file in Path(folder).rglob("*.py"):
             parts = [p for p in file.relative_to(folder).with_suffix("").parts if p != "__init__"]
             assert ".".join([room, *parts]) in graph.modules
 
 
-@pytest.mark.parametrize(
-    ("above", "below"),
-    [
-        ("pready.show.terminal.terminal", "pready.model.equations.gain"),
-        ("pready.show.figures.style", "pready.show.tables.prediction"),
-        ("pready.show.pages.prediction_page", "pready.show.figures.files"),
-        ("pready.commands.options", "pready.show.terminal.terminal"),
-        ("pready.validate.prove.session", "pready.calibrate.machine.calibration"),
-        ("pready.files.writing", "pready.model.toml.reading"),
-        ("pready.sst.run", "pready.calibrate.machine.calibration"),
-    ],
-)
+@pytest.mark.parametrize(("above", "below"), ROOMS["upward"])
 def test_an_upward_import_would_be_seen(
     graph: grimp.ImportGraph, layers: dict[str, list[grimp.Layer]], above: str, below: str
 ) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -13,6 +14,7 @@ from given import Capsys, Patch
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from tables import table_of
 
 from pready.cli import main
 from pready.show.terminal.plain_text import SPELT, plain
@@ -21,17 +23,8 @@ from pready.show.terminal.terminal import status
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
-HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
-COMMANDS = (
-    ("predict", LAGGARD),
-    ("simulate", HALO, "--set", "grid=2x2x2", "--set", "iterations=2", "--approach", "many:8:8"),
-    ("explain", LAGGARD, "--approach", "many:4"),
-    ("explain",),
-    ("machines",),
-    ("machines", "meluxina"),
-    ("libraries",),
-    ("libraries", "mpich-release"),
-)
+LAGGARD = "examples/laggard.toml"
+COMMANDS = [shlex.split(line) for line in table_of("pready/lines")["terminal"]]
 FIGURE = re.compile(r"[+-]?\d[\d.,e+-]*")
 
 
@@ -44,7 +37,7 @@ def figures(text: str) -> list[str]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_pipe_gets_no_trailing_blanks_and_a_narrow_terminal_loses_no_number(
-    arguments: tuple[str, ...], capsys: Capsys, monkeypatch: Patch
+    arguments: list[str], capsys: Capsys, monkeypatch: Patch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     wide = out(capsys, *arguments)
@@ -71,10 +64,10 @@ def terminal_of(encoding: str) -> Iterator[io.BytesIO]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("arguments", [*COMMANDS, ("gain", "--help")], ids=" ".join)
-def test_a_terminal_without_greek(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", [*COMMANDS, ["gain", "--help"]], ids=" ".join)
+def test_a_terminal_without_greek(arguments: list[str]) -> None:
     with terminal_of("ascii") as written:
-        assert main(list(arguments)) == 0
+        assert main(arguments) == 0
     text = written.getvalue().decode("ascii")
     assert text
     assert "?" not in text

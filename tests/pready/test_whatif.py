@@ -58,16 +58,7 @@ def test_changed_is_checked_as_a_file_is() -> None:
     assert HALO.changed(buffer="512 KiB").buffer == 512 * 1024
     assert HALO.changed(**{"compute.time": "1 ms"}).thread_time == 1e-3
     assert HALO.changed(iterations=None).iterations == Workload.model_fields["iterations"].default
-    for fields, said in (
-        ({"buffer": 512}, "buffer = 512 has no unit"),
-        ({"bufer": "1 MiB"}, "bufer is not a field"),
-        ({"arrivals.nois": 1}, "arrivals.nois is not a field"),
-        ({"arrivals.spread": 5}, "arrivals.spread = 5 is 500 %"),
-        ({"arrivals.spread": 0.1, "arrivals.epsilon": 0.1}, "has spread and epsilon"),
-        ({"compute.time.x": 1}, "leads nowhere"),
-        ({"transport_partitions[0]": 1}, "leads nowhere"),
-        ({"a..b": 1}, "is no dotted name"),
-    ):
+    for fields, said in table_of("pready/refused")["changes"]:
         with pytest.raises(PreadyError, match=said.replace("[", r"\[")):
             HALO.changed(**fields)
 

@@ -52,16 +52,7 @@ def test_each_point_is_a_claim_with_its_source() -> None:
     assert first.basis == "independent"
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kind": "magic"}, r"series\[0\].kind = 'magic'"),
-        ({"points": {}}, r"series\[0\].points"),
-        ({"points": {"8": 3.07}}, "claim there-8: size = '8' has no unit"),
-        ({"off": {"9 B": "why"}}, "off = '9 B' is not a point; valid: 8 B, 2 KiB"),
-        ({"arguments": {"pairs": 2}}, "claim there-8b: pairs is not a field"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), table_of("validate/claims")["series"])
 def test_bad_series_are_one_clear_line(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(PreadyError, match=message) as caught:
         parsed(with_series(**changes), "x.toml")

@@ -7,6 +7,7 @@ from tables import table_of
 from pready.validate.prove.decision import decision, why
 from pready.validate.prove.judgement import Finding, Judgement, judge, rounds_to_tell, saving_of
 
+ROUNDS = table_of("validate/decisions")
 LEAST = 0.01
 PROMISED = (0.10, 0.08, 0.12)
 """The predicted saving, and its interval."""
@@ -25,24 +26,14 @@ def test_the_interval_is_student_s_and_drift_cancels() -> None:
     assert saving.half == pytest.approx(3.182 * 0.01 / 4**0.5, rel=0.01)  # t of 3 degrees of freedom
 
 
-@pytest.mark.parametrize(
-    ("savings", "finding"),
-    [
-        ((0.099, 0.101, 0.100, 0.100), "kept"),
-        ((0.039, 0.041, 0.040, 0.040), "saves less"),  # pays, but less than half of 10 %
-        ((0.051, 0.049, 0.052, 0.050), "kept"),
-        ((-0.02, -0.021, -0.019, -0.02), "not kept"),
-        ((0.12, -0.11, 0.05, -0.02), "too noisy to judge"),
-        ((0.0099, 0.0101, 0.01, 0.0102), "undecided"),  # known well: as much as is asked for
-    ],
-)
+@pytest.mark.parametrize(("savings", "finding"), ROUNDS["findings"])
 def test_findings(savings: tuple[float, ...], finding: Finding) -> None:
     judged = rounds(*savings)
     assert judged.finding == finding
     assert judged.contradicted == (finding == "not kept")
 
 
-@pytest.mark.parametrize(("savings", "said"), table_of("validate/decisions")["decisions"])
+@pytest.mark.parametrize(("savings", "said"), ROUNDS["decisions"])
 def test_a_decision_says_what_was_measured_predicted_and_asked_for(savings: tuple[float, ...], said: str) -> None:
     assert decision("many", rounds(*savings), None, "--rounds N") == said
 
@@ -52,15 +43,7 @@ def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:
     assert judge((0.02, -0.01, 0.05), 0.7, steady, LEAST).finding == "decided by measuring"
 
 
-@pytest.mark.parametrize(
-    ("expected", "probability", "saved", "finding"),
-    [
-        ((0.10, 0.08, 0.12), 1.0, -0.05, "not kept"),
-        ((-0.10, -0.12, -0.08), 0.0, 0.05, "not kept"),  # a port that was advised against pays
-        ((0.005, -0.12, 0.0099), 0.02, 0.0110, "not kept"),  # intervals that hardly miss each other
-        ((0.10, -0.03, 0.13), 0.93, -0.01, "decided by measuring"),  # of 100 such verdicts 7 are wrong
-    ],
-)
+@pytest.mark.parametrize(("expected", "probability", "saved", "finding"), ROUNDS["contradictions"])
 def test_a_contradiction_has_two_sides(
     expected: tuple[float, float, float], probability: float, saved: float, finding: Finding
 ) -> None:

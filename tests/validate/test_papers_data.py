@@ -69,24 +69,13 @@ def test_every_check_is_used() -> None:
     assert set(CHECKS) <= used
 
 
-@pytest.mark.parametrize(
-    ("expected", "tolerance", "inside", "outside"),
-    [
-        (10.0, Tolerance(absolute=1, why="x"), [9.0, 11.0], [8.9, 11.1]),
-        (-10.0, Tolerance(relative=0.1, why="x"), [-11.0, -9.0], [-11.1, -8.9]),
-        (10.0, Tolerance(factor=2, why="x"), [5.0, 20.0], [4.9, 20.1]),
-        (-10.0, Tolerance(factor=2, why="x"), [-5.0, -20.0], [-4.9, -20.1]),
-        (Bounds(at_least=1), Tolerance(absolute=0, why="x"), [1.0, 9e9, float("inf")], [0.99, float("nan")]),
-        (Bounds(at_most=-1.0), Tolerance(relative=0.5, why="x"), [-0.5, -9e9], [-0.4]),
-        (Bounds(at_least=1, at_most=2), Tolerance(factor=1, why="x"), [1.0, 2.0], [0.9, 2.1]),
-        (True, None, [True], [False, 1.0]),
-        ("a", None, ["a"], ["b", True]),
-    ],
-)
-def test_verdicts(expected: Any, tolerance: Tolerance | None, inside: list[Any], outside: list[Any]) -> None:
-    assert judge.verdict(expected, inside, tolerance) == "ok"
+@pytest.mark.parametrize(("expected", "tolerance", "inside", "outside"), table_of("validate/claims")["verdicts"])
+def test_verdicts(expected: Any, tolerance: dict[str, float], inside: list[Any], outside: list[Any]) -> None:
+    wanted = Bounds(**expected) if isinstance(expected, dict) else expected
+    given = Tolerance(**tolerance, why="x") if tolerance else None
+    assert judge.verdict(wanted, inside, given) == "ok"
     for value in outside:
-        assert judge.verdict(expected, [*inside, value], tolerance) == "off"
+        assert judge.verdict(wanted, [*inside, value], given) == "off"
 
 
 def swept(**changes: Any) -> list[Any]:

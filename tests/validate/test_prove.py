@@ -376,32 +376,13 @@ def launched(name: str, request: Request) -> list[str]:
     return ["--launcher", f"{home / 'bin' / 'mpiexec'} {' '.join(LIBRARIES[name][1])} -n 4"]
 
 
-STEP_FILE = """format = 2
-threads = 2
-grid = [2, 2]
-pattern = "halo3d"
-[[exchanges]]
-name = "faces"
-faces = ["16 KiB", "4 KiB", "1 KiB"]
-partitions_per_thread = 2
-compute = { time = "1 ms" }
-arrivals = { model = "laggard", delay = "2 ms" }
-[[exchanges]]
-name = "ring"
-pattern = "neighbours"
-neighbour_list = [[1], [2], [3], [0]]
-buffer = "8 KiB"
-"""
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("library", ["mpich", "openmpi"])
 def test_real_mpi_performs_a_step_reports_and_resumes(
     library: str, tmp_path: Path, capsys: Capsys, request: Request
 ) -> None:
-    (tmp_path / "step.toml").write_text(STEP_FILE)
     out = tmp_path / "proof"
-    words = ["prove", str(tmp_path / "step.toml"), "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
+    words = ["prove", "tests/data/validate/step.toml", "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
     words += ["--approach", "many", "--approach", "part", *launched(library, request)]
     assert main(words) in (0, 1)  # the profile is of another machine: only that it is measured and shown is tested
     assert "faces" in capsys.readouterr().out

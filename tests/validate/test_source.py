@@ -35,7 +35,6 @@ BEYOND = [k for k, f in KINDS.items() if any(n in str(f) for n in ("thread_share
 ALONE = [kind for kind in BEYOND if "step" not in kind]
 UNEQUAL = [kind for kind, fields in KINDS.items() if "thread_shares" in str(fields)]
 """Partitioned calls know one size of a partition."""
-BOTH = ("mpich", "openmpi")
 STRICT = "-O2 -Wall -Wextra -Wpedantic -Werror"
 
 
@@ -183,14 +182,7 @@ def test_fortran_runs_and_every_byte_is_right(kind: str, key: str, messages: int
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "key", "messages", "library"),
-    [
-        ("halo", "persistent", 1, "mpich"),
-        *(("halo", "part", 2, library) for library in BOTH),
-        ("unequal, worked on by three", "persistent", 1, "openmpi"),
-        ("worked on", "part", 4, "mpich"),
-        ("received in eight", "part", 4, "mpich"),
-        ("as many sent as received", "part", 4, "openmpi"),
-    ],
+    [(*case, library) for *case, libraries in PROGRAMS["python"] for library in libraries],
 )
 def test_python_runs_and_every_byte_is_right(kind: str, key: str, messages: int, library: str, tmp_path: Path) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py is not installed")

@@ -1,10 +1,13 @@
 """Approaches as data: mapping to VCIs, bins, and the counts of zambre2021."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table_of
 
-from pready.model.approach.interfaces import INTERFACES, MANY, PART, SINGLE, Approach
+from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, Approach
 from pready.model.approach.vcis import (
     communicators_27_point,
     enumerate_approaches,
@@ -13,6 +16,8 @@ from pready.model.approach.vcis import (
     vci_members,
 )
 
+KNOWN = table_of("model/known")
+
 
 def test_communicators_of_a_27_point_exchange() -> None:
     # zambre2021 6.1: [4, 4, 4] threads need 808; "over 12x" the 64 of endpoints.
@@ -20,31 +25,13 @@ def test_communicators_of_a_27_point_exchange() -> None:
     assert communicators_27_point(4, 4, 4) == 808
 
 
-@pytest.mark.parametrize(
-    ("approach", "threads", "contexts", "members"),
-    [
-        # gillis2023 3.2.2: message i on VCI i mod n
-        (Approach(PART, 8, 3), 4, 100, [[0, 3, 6], [1, 4, 7], [2, 5]]),
-        # 4 threads × 2 messages: thread t owns messages 2t and 2t + 1, and has a communicator
-        (Approach(MANY, 8, 4), 4, 100, [[0, 1], [2, 3], [4, 5], [6, 7]]),
-        # zambre2021 5.3: once all VCIs are taken, round-robin over them
-        (Approach(MANY, 8, 8), 8, 3, [[0, 3, 6], [1, 4, 7], [2, 5]]),
-        (Approach(SINGLE, 1, 4), 8, 4, [[0]]),
-    ],
-)
-def test_messages_by_vci(approach: Approach, threads: int, contexts: int, members: list[list[int]]) -> None:
-    assert vci_members(approach, threads, contexts) == members
+@pytest.mark.parametrize(("approach", "threads", "contexts", "members"), KNOWN["vcis"])
+def test_messages_by_vci(approach: Any, threads: int, contexts: int, members: list[list[int]]) -> None:
+    key, *counts = approach
+    assert vci_members(Approach(BY_KEY[key], *counts), threads, contexts) == members
 
 
-@pytest.mark.parametrize(
-    ("members", "transports", "threads", "theta", "expected"),
-    [
-        ([0], 1, 8, 4, 1),  # one message is issued once
-        (list(range(32)), 32, 8, 4, 8),  # as many issuers as threads
-        ([0, 1, 2, 3], 32, 8, 4, 1),  # all of one thread
-        ([0, 1], 2, 8, 1, 2),  # two bins of four threads each: two issuers
-    ],
-)
+@pytest.mark.parametrize(("members", "transports", "threads", "theta", "expected"), KNOWN["issuers"])
 def test_contention_counts_possible_issuers(
     members: list[int], transports: int, threads: int, theta: int, expected: int
 ) -> None:

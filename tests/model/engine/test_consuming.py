@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from machines import ideal
 from made_once import EITHER, any_of, between, generated
 from plain_ranks import ends_of, run_as_plain, run_from_rest
+from tables import table_of
 from test_plain import cases
 from workloads import workload_of
 
@@ -88,29 +89,9 @@ def time_of(machine: Machine, w: Workload, key: str) -> float:
     return float(each)
 
 
-@pytest.mark.parametrize(
-    ("key", "work", "threads", "expected"),
-    [
-        # Four messages, 40 us apart, and 30 us of work on each: only that on the last one is left.
-        ("part", 30e-6, 1, 160e-6 + 30e-6),
-        ("many-joined", 30e-6, 1, 160e-6 + 30e-6),
-        # 50 us of work: the thread is busy from the first arrival on.
-        ("part", 50e-6, 1, 40e-6 + 4 * 50e-6),
-        # Two threads keep up with it.
-        ("part", 50e-6, 2, 160e-6 + 50e-6),
-        # One message: everything after its end.
-        ("single", 50e-6, 1, 160e-6 + 4 * 50e-6),
-        ("single", 50e-6, 3, 160e-6 + 2 * 50e-6),
-        ("part-am", 50e-6, 4, 160e-6 + 50e-6),
-        # MPI_Parrived that tells of the whole request only.
-        ("part-whole", 50e-6, 1, 160e-6 + 4 * 50e-6),
-        # Nothing tells the target of a single put.
-        ("rma-single-active", 50e-6, 1, 160e-6 + 4 * 50e-6),
-        ("rma-many-passive", 50e-6, 4, 160e-6 + 50e-6),
-    ],
-)
-def test_work_hides_behind_what_still_comes(key: str, work: float, threads: int, expected: float) -> None:
-    assert time_of(ideal(), consumer(work, threads), key) == pytest.approx(expected, rel=1e-9)
+@pytest.mark.parametrize(("key", "work_us", "threads", "expected_us"), table_of("model/known")["work"])
+def test_work_hides_behind_what_still_comes(key: str, work_us: float, threads: int, expected_us: float) -> None:
+    assert time_of(ideal(), consumer(work_us * 1e-6, threads), key) == pytest.approx(expected_us * 1e-6, rel=1e-9)
 
 
 def test_threads_that_were_not_told_meet_first() -> None:

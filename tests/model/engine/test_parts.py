@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from machines import ideal
 from made_once import EITHER, any_of, between, generated
 from plain_ranks import run_as_plain, run_from_rest
+from tables import table_of
 from test_consuming import WORKS
 from test_plain import cases
 from workloads import workload_of
@@ -127,19 +128,7 @@ def test_they_are_written_as_they_are_read(shares: Any) -> None:
     assert made.at_buffer(1e6).weights == made.weights
 
 
-@pytest.mark.parametrize(
-    ("lines", "says"),
-    [
-        ("thread_shares = [1, 2]", "thread_shares = [1, 2] has 2 threads; valid: 4, the threads"),
-        ("thread_shares = { items = 3 }", "thread_shares.items = 3 leaves nothing for the last of 4 threads"),
-        ('thread_shares = [1, 2, 3, 4]\npattern = "bcast"', "thread_shares with pattern = 'bcast'"),
-        ('thread_shares = [1, 2, 3, 4]\npattern = "sweep3d"', "thread_shares with pattern = 'sweep3d'"),
-        ('thread_shares = [1, 2, 3, 4]\npattern = "halo3d"\nthread_grid = [2, 2, 1]', "thread_shares with thread_grid"),
-        ("receive_partitions = 7", "receive_partitions = 7 does not divide 1.2e+07 B for a neighbour"),
-        ("receive_partitions = 4\nthread_shares = [1, 3, 1, 1]", "receive_partitions = 4 with thread_shares"),
-        ('receive_partitions = 4\npattern = "sweep3d"', "receive_partitions = 4 with pattern = 'sweep3d'"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "says"), table_of("model/refused")["parts"])
 def test_misuse_is_one_line(lines: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "w.toml"
     path.write_text(f'format = 2\nthreads = 4\nbuffer = "12 MB"\n{lines}\n')

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from tables import table_of
 from test_consuming import time_of
 
 from pready.model.advice.predict import predict
@@ -27,31 +28,14 @@ def workload(received: int | None, **fields: Any) -> Workload:
     )
 
 
-COUNTS = [1, 2, 4, 8]
-
-
-@pytest.mark.parametrize(
-    ("name", "received", "messages"),
-    [
-        # A thread marks one or two partitions: 4 or 8 are sent.
-        ("openmpi-persist", None, [4, 8]),
-        ("openmpi-persist", 2, [4, 8]),  # one per sender partition
-        ("parastation", None, [4, 8]),
-        ("parastation", 4, [4]),  # min(4, 4) and min(8, 4)
-        ("parastation", 2, [2]),
-        ("parastation", 100, [4, 8]),
-        ("mpich-release", 2, [1]),
-        ("mpich-6314", 4, [1, 2, 4]),  # what divides both, and any aggregation of it
-        ("mpich-6314", 20, [1, 2, 4]),
-    ],
-)
-def test_messages_are_those_of_the_library(name: str, received: int | None, messages: list[int]) -> None:
-    assert library(name).transports(COUNTS, 4, 8, received) == messages
-    w = workload(received)
+@pytest.mark.parametrize(("name", "received", "messages"), table_of("model/known")["received"])
+def test_messages_are_those_of_the_library(name: str, received: int, messages: list[int]) -> None:
+    assert library(name).transports([1, 2, 4, 8], 4, 8, received or None) == messages
+    w = workload(received or None)
     made = predict(load("meluxina"), w, library=name, draws=0)
     found = {r.approach.messages for r in made.approaches if r.approach.interface.partitioned and r.available}
     assert found == set(messages)
-    if name == "mpich-6314" and received is not None:
+    if name == "mpich-6314":
         assert mpich_6314_messages(8, received, w.buffer, 0) == max(messages)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import table_of
 
 from pready.model.common.errors import PreadyError
 from pready.model.equations import gain, gain_numpy
@@ -14,18 +15,7 @@ US_PER_MB = 1e-12
 GB = 1e9
 
 
-@pytest.mark.parametrize(
-    ("n", "theta", "gamma", "expected"),
-    [
-        # 4 / (4 - 100e-12 * 25e9) = 4 / 1.5; Fig. 8's "theoretical value of 2.67"
-        (4, 1, 100, 2.666667),
-        # 8 / (8 - 0.025) and 8 / (8 - 0.25); 2.2.1: "1.003 and 1.032"
-        (8, 1, 1, 1.003135),
-        (8, 1, 10, 1.032258),
-        # 64 / (64 - 25); 2.2.1: "1.641". The printed formula, with theta twice, would saturate at 64.
-        (8, 8, 1000, 1.641026),
-    ],
-)
+@pytest.mark.parametrize(("n", "theta", "gamma", "expected"), table_of("model/known")["eq4"])
 def test_eq4_gives_the_numbers_of_the_text(n: int, theta: int, gamma: float, expected: float) -> None:
     assert closed_form(n, theta, gamma * US_PER_MB, 25 * GB).eta == pytest.approx(expected, abs=5e-7)
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from from_rest import exchange
+from tables import table_of
 
 from pready.model.approach.interfaces import BULK
 from pready.model.common.errors import PreadyError
@@ -46,22 +47,10 @@ def test_no_message_gets_faster_by_being_larger(name: str, cache: str) -> None:
         assert after >= before - copies, f"{a} B: {before:g} s, {b} B: {after:g} s"
 
 
-@pytest.mark.parametrize(
-    ("fields", "name"),
-    [
-        ({"topology": "torus", "extents": [4, 8, 2]}, "torus:4x8x2"),
-        ({"topology": "fattree", "nodes_per_switch": 16}, "fattree:1:16"),
-        ({"topology": "fattree", "nodes_per_switch": 16, "taper": 2.5}, "fattree:2.5:16"),
-        ({"topology": "torus"}, None),
-        ({"topology": "torus", "extents": [4], "taper": 2}, None),
-        ({"topology": "torus", "extents": [4], "nodes_per_switch": 16}, None),
-        ({"topology": "fattree", "nodes_per_switch": 16, "extents": [4]}, None),
-        ({"topology": "fattree"}, None),
-    ],
-)
-def test_a_network_has_the_fields_of_its_topology(fields: dict[str, object], name: str | None) -> None:
+@pytest.mark.parametrize(("fields", "name"), table_of("model/known")["networks"])
+def test_a_network_has_the_fields_of_its_topology(fields: dict[str, object], name: str) -> None:
     given = {"source": "literature", "why": "its description", **fields}
-    if name is None:
+    if not name:
         with pytest.raises(PreadyError, match="with the other's fields, or without its own"):
             validated(Network, given, "m")
     else:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
+from tables import table_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.evaluate import Evaluation
@@ -33,15 +34,7 @@ def row(approach: Approach, saved: float, begin: float = 0.0) -> ApproachPredict
     return replace(NOW, approach=approach, iteration_s=(1 - saved) * 1e-3, begin_s=begin)
 
 
-@pytest.mark.parametrize(
-    ("probability", "said", "sure"),
-    [
-        (1.0, "port", "certain"), (0.99, "port", "certain"), (0.98, "port", "likely"), (0.8, "port", "likely"),
-        (0.79, "undecided", ""), (0.21, "undecided", ""),
-        (0.2, "do not port", "likely"), (0.02, "do not port", "likely"),
-        (0.01, "do not port", "certain"), (0.0, "do not port", "certain"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("probability", "said", "sure"), table_of("model/known")["verdicts"])
 def test_the_rule(probability: float, said: str, sure: str) -> None:
     assert (verdict_of(probability), certainty_of(probability)) == (said, sure)
 

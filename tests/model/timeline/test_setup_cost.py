@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from machines import ideal
+from tables import table_of
 
 from pready.model.advice.predict import predict
 from pready.model.advice.savings import drawn_row
@@ -15,13 +16,8 @@ from pready.model.timeline.setup_cost import begin
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
-VALUES = {
-    "persistent": "1 us",
-    "partitioned": "10 us",
-    "window": "100 us",
-    "registration": "50 us/MB",
-    "communicator": "30 us",
-}
+VALUES = {"persistent": "1 us", "partitioned": "10 us", "window": "100 us", "communicator": "30 us"}
+VALUES |= {"registration": "50 us/MB"}
 
 
 def with_begin(machine: Machine, **given: str) -> Machine:
@@ -34,25 +30,10 @@ def made(**fields: Any) -> Workload:
     return validated(Workload, base | {"arrivals": {"model": "laggard", "delay": "100 us"}} | fields, "test")
 
 
-@pytest.mark.parametrize(
-    ("key", "transports", "vcis", "expected"),
-    [
-        ("single", 1, 1, 0.0),  # made anew in every iteration
-        ("blocking", 1, 1, 0.0),
-        ("per-thread", 8, 1, 0.0),
-        ("persistent", 1, 1, 12e-6),  # six neighbours, a request at either end
-        ("many", 8, 1, 96e-6),
-        ("many", 8, 4, 216e-6),  # and four communicators
-        ("part", 8, 1, 120e-6),  # one request for all partitions
-        ("part-am", 1, 1, 120e-6),
-        ("rma-single-active", 8, 1, 400e-6),  # a window of 6 MB, 300 us to register
-        ("rma-many-passive", 8, 8, 1100e-6),  # eight of them, of as many bytes together
-        ("persistent-matched", 8, 1, 96e-6),
-    ],
-)
-def test_what_is_set_up(key: str, transports: int, vcis: int, expected: float) -> None:
+@pytest.mark.parametrize(("key", "transports", "vcis", "us"), table_of("model/known")["set_up"])
+def test_what_is_set_up(key: str, transports: int, vcis: int, us: float) -> None:
     w, approach = made(pattern="halo3d"), Approach(BY_KEY[key], transports, vcis)
-    assert float(begin(Sampler(with_begin(ideal())), w, approach)) == pytest.approx(expected, rel=1e-12)
+    assert float(begin(Sampler(with_begin(ideal())), w, approach)) == pytest.approx(us * 1e-6, rel=1e-12)
     assert float(begin(Sampler(ideal()), w, approach)) == 0  # a machine that says nothing
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import table_of
 
 from pready.model.common._draws import uniforms
 from pready.model.common.errors import PreadyError
@@ -14,19 +15,7 @@ from pready.model.toml.reading import validated
 from pready.model.workload.draws import draw, read_times, truncated_normal
 from pready.model.workload.workload import Workload
 
-MODELS: list[dict[str, Any]] = [
-    {"model": "none"},
-    {"model": "laggard", "delay": "40 us"},
-    {"model": "laggard", "delay_rate": "100 us/MB"},
-    {"model": "laggard", "late_by": 0.04, "late": "thread"},
-    {"model": "uniform", "up_to": 0.1},
-    {"model": "normal by thread", "spread": 0.1, "partitions": "in turn"},
-    {"model": "normal by thread", "sd": "2 us"},
-    {"model": "normal by partition", "epsilon": 0.04, "delta": 0.5},
-    {"model": "laggard", "spread": "5 %", "late": "thread"},
-    {"model": "uniform", "spread": "5 %", "partitions": "in turn"},
-    {"model": "normal by partition", "spread": 0.05},
-]
+MODELS: list[dict[str, Any]] = table_of("model/workloads")["arrivals"]
 
 DRAWN = [{"model": model} for model in ("uniform", "normal by thread", "normal by partition")]
 SPREADS: list[dict[str, Any]] = [{"model": "laggard", "late": "thread"}, *DRAWN]

@@ -12,40 +12,9 @@ from pready.model.workload import supported_by, workload
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
 
-HALO = """
-format = 2
-threads = 8
-pattern = "halo3d"
-grid = [4, 4, 2]
-"""
-STENCIL = HALO.replace("halo3d", "halo3d26")
-LISTED = """
-format = 2
-threads = 2
-pattern = "neighbours"
-"""
-PLAIN = 'format = 2\nthreads = 4\nbuffer = "64 KiB"\n'
-WORK = 'consume = { time = "1 us" }\n'
+BASES = table_of("model/workloads")["bases"]
+HALO, STENCIL, LISTED, STEP = (BASES[name] for name in ("halo", "stencil", "listed", "step"))
 FACES = 'faces = ["2 MiB", "512 KiB", "8 B"]\n'
-STEP = """
-format = 2
-threads = 8
-pattern = "halo3d"
-partitions_per_thread = 2
-boundaries = "open"
-grid = [4, 4, 2]
-share = 0.3
-[[exchanges]]
-name = "faces"
-faces = ["2 MiB", "512 KiB", "8 B"]
-compute = { time = "1 ms" }
-arrivals = { model = "normal by thread", spread = "4 %" }
-[[exchanges]]
-pattern = "neighbours"
-partitions_per_thread = 1
-neighbour_list = [[{ to = 1, size = "64 KiB" }, 2], [0]]
-buffer = "8 KiB"
-"""
 
 
 def loaded(folder: Path, text: str) -> Workload:
@@ -163,7 +132,6 @@ OF_A_STEP = [
     ("", STEP.replace("share", 'buffer = "1 KiB"\nshare'), "buffer beside exchanges; valid: buffer in each of"),
     ("", STEP.replace("buffer", 'name = "faces"\nbuffer'), "exchanges: name = 'faces' twice; valid: a name of its own"),
 ]
-BASES = {"halo": HALO, "stencil": STENCIL, "listed": LISTED, "plain": PLAIN, "step": STEP, "": ""}
 
 
 @pytest.mark.parametrize(("base", "text", "expected"), [*table_of("model/refused")["further"], *OF_A_STEP])
