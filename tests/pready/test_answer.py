@@ -89,16 +89,9 @@ def test_a_run_that_contradicts_the_model_has_no_answer(made: Prediction) -> Non
     assert len(words.answer(of, explained=True)) > 2
 
 
-@pytest.mark.parametrize(
-    ("library", "machine", "says"),
-    [
-        (None, "meluxina", "no gain with mpich-release on MeluXina, "),  # it sends nothing early
-        ("mpich-6314", "meluxina", "saves "),
-        (None, "archer2", "no such calls in cray-mpich on ARCHER2; "),  # its version has none
-    ],
-)
-def test_the_first_line_is_about_partitioned_communication(library: str | None, machine: str, says: str) -> None:
-    of = pready.predict("examples/laggard.toml", machine, library=library, draws=0)
+@pytest.mark.parametrize(("library", "machine", "says"), table_of("pready/lines")["first"])
+def test_the_first_line_is_about_partitioned_communication(library: str, machine: str, says: str) -> None:
+    of = pready.predict("examples/laggard.toml", machine, library=library or None, draws=0)
     assert partitioned(of).plain.startswith(f"Partitioned (MPI_Psend): {says}")
 
 

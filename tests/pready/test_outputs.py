@@ -144,23 +144,12 @@ def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("predict", LAGGARD),
-        ("--version",),
-        ("gain", "threads=8", "bandwidth=25GB/s", "gamma=1us/MB"),
-        ("compare", LAGGARD, "-o", "-"),
-        ("capture", "-o", "RUN", "--env"),
-    ],
-    ids=lambda words: " ".join(map(str, words)),
-)
-def test_a_full_disk_is_status_4_and_one_line(words: tuple[object, ...], tmp_path: Path) -> None:
-    words = tuple(tmp_path / "run" if w == "RUN" else w for w in words)
-    if "capture" in words and os.environ.get("PREADY_MPICH_PREFIX") is None:
+@pytest.mark.parametrize("line", table_of("pready/lines")["full"])
+def test_a_full_disk_is_status_4_and_one_line(line: str, tmp_path: Path) -> None:
+    mpi = os.environ.get("PREADY_MPICH_PREFIX")
+    if "{mpi}" in line and mpi is None:
         pytest.skip("no MPI compiler")
-    if "capture" in words:
-        words += ("--mpicc", Path(os.environ["PREADY_MPICH_PREFIX"]) / "bin/mpicc")
+    words = line.format(tmp=tmp_path, mpi=mpi).split()
     full = "pready: error: standard output: cannot be written: No space left on device\n"
     assert shell(words, "> /dev/full") == (Status.UNWRITTEN, full)
     closed = "pready: error: standard output: is closed; valid: a terminal, a pipe or a file\n"

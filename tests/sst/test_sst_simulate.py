@@ -121,15 +121,7 @@ def test_the_machines_costs_become_the_motifs() -> None:
     assert [values(Approach(i))["approach"] for i in (SINGLE, PART, MANY)] == ["single", "part", "many"]
 
 
-@pytest.mark.parametrize(
-    ("fields", "polls"),
-    [
-        ({}, False),  # MeluXina progresses in calls only
-        ({"receiver": "waiting"}, True),  # in a halo: somebody else is inside MPI
-        ({"pattern": "pt2pt", "receiver": "waiting"}, False),
-        ({"pattern": "pt2pt"}, False),
-    ],
-)
+@pytest.mark.parametrize(("fields", "polls"), table_of("sst/known")["progress"])
 def test_who_progresses_while_computing(fields: dict[str, str], polls: bool) -> None:
     assert bool(values(Approach(MANY, 4), **fields)["progress_ns"]) is polls
 
@@ -166,17 +158,10 @@ def test_a_gain_too_small_to_matter_is_no_advice_to_port() -> None:
     assert (found.advice.verdict, found.advice.settings) == ("do not port", [])
 
 
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [
-        (How(), ["sst", "--add-lib-path=L", "c.py"]),
-        (How(threads=2), ["sst", "--add-lib-path=L", "-n", "2", "c.py"]),
-        (How(processes=2, launcher="sh"), ["/bin/sh", "-n", "2", "sst", "--add-lib-path=L", "c.py"]),
-    ],
-)
-def test_how_sst_is_started(how: How, expected: list[str]) -> None:
-    found = how.command("sst", Path("c.py"), Path("L"))
-    assert [Path(w).name if w.endswith("/sh") else w for w in found] == [w.replace("/bin/", "") for w in expected]
+@pytest.mark.parametrize(("how", "expected"), table_of("sst/known")["started"])
+def test_how_sst_is_started(how: dict[str, Any], expected: list[str]) -> None:
+    found = How(**how).command("sst", Path("c.py"), Path("L"))
+    assert [Path(w).name if w.endswith("/sh") else w for w in found] == expected
 
 
 def test_a_launcher_that_is_not_there() -> None:

@@ -50,14 +50,7 @@ def test_enough_is_checked_in_every_paper() -> None:
     assert able > ok >= max(50, able / 2)
 
 
-@pytest.mark.parametrize(
-    ("claim", "weak"),
-    [
-        ("marts2024/mutrino-p2p-7-lag-worst", False),  # overheads × 3 make it three times as slow
-        ("temucin2022/availability-drop", False),  # half the bandwidth, half the size
-        ("temucin2022/sweep-threads", True),  # four times the threads compute in a quarter of the time
-    ],
-)
+@pytest.mark.parametrize(("claim", "weak"), table_of("validate/claims")["weak"])
 def test_a_claim_is_weak_if_no_wrong_machine_turns_it(claim: str, weak: bool) -> None:
     turned = any(validate(only=[claim], change=made)[0].status == "off" for made in WRONG_MACHINES.values())
     assert turned != weak

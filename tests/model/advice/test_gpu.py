@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
+from tables import table_of
 
 from pready.cli import main
 from pready.model.advice.gpu import bound
@@ -51,15 +53,7 @@ def test_one_wave_saves_nothing() -> None:
     assert b.verdict == "do not port"
 
 
-@pytest.mark.parametrize(
-    ("compute", "said"),
-    [
-        ('{ time = "1 ms", waves = 8 }', "waves without device = 'gpu'"),
-        ('{ time = "1 ms", device = "gpu" }', "device = 'gpu' without waves; valid: waves, such as 8"),
-        ('{ time = "1 ms", device = "gpu", waves = 8 }\narrivals = { model = "normal by thread", spread = "4 %" }',
-         "arrivals: model = 'normal by thread' with compute.device = 'gpu'"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("compute", "said"), table_of("model/refused")["gpu"])
 def test_bad_files_are_a_line(compute: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "g.toml"
     path.write_text(f'threads = 1\nbuffer = "1 MiB"\ncompute = {compute}\n')
@@ -76,13 +70,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Eq. 3 of gillis2023" in said
     assert main(["predict", "examples/gpu.toml", "--machine", "alps", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["waves"] == 8
-    for words, refused in (
-        (["predict", "examples/gpu.toml", "--library", "mpich-release"], "--library with compute.device = 'gpu'"),
-        (["simulate", "examples/gpu.toml"], "a GPU that computes (compute.device): not simulated by"),
-        (["explain", "examples/gpu.toml"], "a GPU that computes (compute.device): not simulated by"),
-        (["sweep", "examples/gpu.toml", "--set", "buffer=1MiB,2MiB"], "a GPU that computes"),
-    ):
-        assert main(words) == 2
+    for line, refused in table_of("pready/refused")["gpu"]:
+        assert main(shlex.split(line)) == 2
         assert refused in capsys.readouterr().err
 
 

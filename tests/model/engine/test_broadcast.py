@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from machines import ideal
 from made_once import any_of, between, generated
 from plain_ranks import ends_of, run_as_plain
+from tables import table_of
 from test_plain import cases
 from workloads import workload_of
 
@@ -63,19 +64,11 @@ def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: in
             close(out.causes_s[cause][k], last[0].causes[cause], rtol=0, atol=1e-12 * ends.max())
 
 
-@pytest.mark.parametrize(
-    ("ranks", "radix", "below"),
-    [
-        (8, 2, {0: [4, 2, 1], 1: [], 2: [3], 4: [6, 5], 6: [7]}),
-        (6, 2, {0: [4, 2, 1], 4: [5], 2: [3]}),
-        (9, 3, {0: [3, 6, 1, 2], 3: [4, 5], 6: [7, 8]}),
-        (5, 5, {0: [1, 2, 3, 4], 1: []}),
-    ],
-)
-def test_trees(ranks: int, radix: int, below: dict[int, list[int]]) -> None:
+@pytest.mark.parametrize(("ranks", "radix", "below"), table_of("model/known")["trees"])
+def test_trees(ranks: int, radix: int, below: dict[str, list[int]]) -> None:
     """The binomial tree of MPICH's MPIR_Bcast_intra_binomial: rank 0 of 8 sends to 4, 2, 1."""
     for rank, those in below.items():
-        assert children(rank, ranks, radix) == those
+        assert children(int(rank), ranks, radix) == those
 
 
 @given(st.integers(2, 300), st.integers(2, 300))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from tables import table_of
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
@@ -92,19 +93,10 @@ def test_replaced_costs_reach_the_kernel() -> None:
     assert full - none == pytest.approx(6 * 2**20 / 25e9, rel=0.15)
 
 
-@pytest.mark.parametrize(
-    ("fields", "grid", "periodic"),
-    [
-        ({}, (3, 3, 3), (True, True, True)),
-        ({"boundaries": "open"}, (3, 3, 3), (True, True, True)),
-        ({"boundaries": "open", "grid": [2, 3, 5]}, (2, 3, 3), (False, False, True)),
-        ({"grid": [16]}, (3, 1, 1), (True, True, True)),
-    ],
-)
+@pytest.mark.parametrize(("fields", "grid", "periodic"), table_of("model/known")["parts"])
 def test_part_of_a_halo(fields: Any, grid: Any, periodic: Any) -> None:
     w = validated(Workload, {"threads": 1, "buffer": "8 B", "pattern": "halo3d"} | fields, "test")
-    assert part(w).grid == grid
-    assert part(w).periodic == periodic
+    assert (part(w).grid, part(w).periodic) == (tuple(grid), tuple(periodic))
     assert layout(w).periodic == (w.boundaries == "periodic")
 
 
