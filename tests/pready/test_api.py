@@ -159,6 +159,11 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     assert pready.sweep(LAGGARD, {"buffer": "1MiB:4MiB:2x"}, "hpc3").rows[2]["buffer"] == "4MiB"
 
 
+def test_the_seed_is_the_command_lines() -> None:
+    with_seed = (pready.predict, pready.sweep, pready.compare, pready.simulate)
+    assert {signature(f).parameters["seed"].default for f in with_seed} == {0}
+
+
 def test_a_simulation_of_many_ranks() -> None:
     assert pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2)).run.iterations == 100  # of a thousand
     run = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
