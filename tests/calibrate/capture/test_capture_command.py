@@ -63,6 +63,10 @@ def test_refused(tmp_path: Path, words: list[str], said: str, monkeypatch: Patch
     assert not (tmp_path / "run").exists()
 
 
+def test_a_program_that_a_signal_ends_has_the_status_of_a_shell() -> None:
+    assert capture._run(("sh", "-c", "kill -9 $$"), dict(os.environ)) == 128 + 9
+
+
 def test_a_batch_system_s_signal_reaches_the_program(tmp_path: Path) -> None:
     """It is sent to pready alone; the program ends as it does without pready."""
     program = f"trap 'exit 7' TERM; touch {tmp_path / 'up'}; while :; do sleep 0.01; done"
