@@ -323,7 +323,8 @@ def _world(otf2: Any, trace: Any) -> dict[Any, int]:
     return {}
 
 
-def _read(path: Path) -> tuple[Run, list[str]]:
+def run_here(path: Path) -> tuple[Run, list[str]]:
+    """As `from_otf2.read_otf2`, in this process, which OTF2's library may end."""
     otf2, of_c = import_module("otf2"), import_module("_otf2")
     _bound_memory(path)
     try:
@@ -438,7 +439,7 @@ def _team_rows(number: int, team: list[tuple[int, _Interval]], places: list[str]
 def _main() -> None:
     answer: tuple[Run, list[str]] | PreadyError
     try:
-        answer = _read(Path(sys.argv[1]))
+        answer = run_here(Path(sys.argv[1]))
     except PreadyError as error:
         answer = error
     sys.stdout.buffer.write(pickle.dumps(answer))
