@@ -429,8 +429,9 @@ class Copy:
         ended = self.pytest("-x", "-n", str(workers), "--dist", "loadfile", f"@{listed}")
         if ended.returncode in (0, 5):
             return ""
-        first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ended.stdout, re.MULTILINE)
-        return first.group(1) if first else f"pytest, status {ended.returncode}"
+        failed = re.findall(r"^(?:FAILED|ERROR) (.+)", ended.stdout, re.MULTILINE)
+        named = [t for t in some for line in failed if f"{line} ".startswith((f"{t} ", f"{t}: "))]
+        return max(named, key=len, default=f"pytest, status {ended.returncode}")
 
     def collected(self) -> set[str]:
         """The tests that there are today."""
