@@ -307,8 +307,9 @@ class Reached:
         if file.suffix in NATIVE:
             return self._native(file)
         of = self.lines.get(str(file), {})
-        found = {*of.get(str(line), ())} if self.hashes.get(str(file)) == _hash(HERE / file) else set()
-        found = found or {t for some in of.values() for t in some} or self._named(file)
+        called = self.hashes.get(str(file)) == _hash(HERE / file) and _in_a_function(file, line)
+        found = {*of.get(str(line), ())} if called else set()
+        found = found or {t for some in of.values() for t in some} | (set() if called else self._named(file))
         nearest = sorted(found, key=lambda t: (self._far(file, t), self.breadth[t], t))
         return [t for t in map(self.tests.__getitem__, nearest) if t in self.there]
 
@@ -332,7 +333,7 @@ class Reached:
         return not self.tests[test].startswith(f"tests/{'/'.join(file.parts[:2])}")
 
     def _named(self, file: Path) -> set[int]:
-        """A file of constants: the tests that run files which import it."""
+        """The tests that run files which import it: of its constants."""
         word = re.compile(rf"\bimport .*\b{file.stem}\b|\bfrom [\w.]*\b{file.stem} import")
         users = [f for f in self.lines if word.search((HERE / f).read_text(encoding="utf-8"))]
         return {t for f in users for some in self.lines[f].values() for t in some}
@@ -344,6 +345,13 @@ class Reached:
         of = [t for t in self.tests if t in self.there and t.startswith(f"tests/{'/'.join(file.parts[:2])}/")]
         named = {f for f in {t.partition("::")[0] for t in of} if word.search((HERE / f).read_text(encoding="utf-8"))}
         return sorted(of, key=lambda t: t.partition("::")[0] not in named)
+
+
+def _in_a_function(file: Path, line: int) -> bool:
+    """Not run once where the file is imported."""
+    tree = ast.parse((HERE / file).read_text(encoding="utf-8"))
+    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return any(f.body[0].lineno <= line <= (f.end_lineno or 0) for f in functions)
 
 
 def _hash(path: Path) -> str:
