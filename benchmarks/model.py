@@ -38,7 +38,7 @@ WAITS = {
     "20 points of the halo": f"sweep {HALO} --set buffer=64KiB:32MiB:2x --set compute.time=1ms,4ms -o -",
     "20 points of pairs": "sweep examples/laggard.toml --set buffer=1MiB:512MiB:2x --set seed=0:1:1 -o -",
 }
-"""Commands, by what their user waits for; a sweep of so few points has threads, whose CPU time the command's holds."""
+"""Commands, by what their user waits for. A sweep of so few points runs on threads of the command, not on processes."""
 
 
 def best(function: Callable[[], object], repeats: int = 7) -> float:

@@ -37,6 +37,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -319,10 +320,10 @@ class Reached:
         files |= {str(p.relative_to(HERE)) for p in (HERE / "tests").rglob("test_*.py") if ONCE in p.read_text("utf-8")}
         return [t for t in self.tests if t.partition("::")[0] in files and t in self.there - {*some}]
 
-    def took(self, some: list[str]) -> float:
-        """Seconds."""
-        seconds = dict(zip(self.tests, self.seconds, strict=True))
-        return sum(seconds[t] for t in some)
+    @cached_property
+    def took(self) -> dict[str, float]:
+        """Seconds of each test."""
+        return dict(zip(self.tests, self.seconds, strict=True))
 
     @cached_property
     def breadth(self) -> Counter[int]:
@@ -389,16 +390,15 @@ class Copy:
             if fault.file.suffix == ".py" and self._ill_typed():
                 return "types"
             near = reached.by(fault.file, fault.line)
-            first = next((n for n in range(len(near), 0, -1) if reached.took(near[:n]) < AT_ONCE_S), 1)
+            first = max(1, sum(until < AT_ONCE_S for until in accumulate(reached.took[t] for t in near)))
             others = reached.others(near)
             if everything:
                 others += [t for t in reached.tests if t in reached.there - {*near, *others}]
             return self.failing(near[:first]) or self.failing(near[first:], 2) or self.failing(others, 2)
         finally:
             place.write_text(right, encoding="utf-8")
-            os.utime(
-                place, ns=(was.st_atime_ns, was.st_mtime_ns)
-            )  # or what is kept of it by time and size is the fault's
+            # Otherwise what checkers keep of a file by its time and size would be the fault's.
+            os.utime(place, ns=(was.st_atime_ns, was.st_mtime_ns))
             if native:
                 self._compiled()
 

@@ -44,7 +44,7 @@ _TEXTS = {"host": (512, 256), "library": (768, 1024), "command": (2816, 4096), "
 _CHUNK_MAGIC, _CHUNK_HEAD = 0x6B6E6863, 16
 _HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
 
-SHARE_TASKS = 0x8000  # the bit of a share's record that says: threads took tasks
+SHARE_TASKS = 0x8000
 ANY, NO_PEER, UNKNOWN, NOT_ONE = -1, -2, -3, -4
 """Peers that are no rank."""
 ENDINGS = ("unknown", "exit", "abort")

@@ -48,7 +48,8 @@ def waves(ends: Any, grid: Any, late: Any = ()) -> Figure:
 
 
 def sweep_without_times() -> Figure:
-    return idle_waves.idle_waves("title", Of(pattern="sweep3d", ends_s=None))  # type: ignore[arg-type]
+    run: Any = Of(pattern="sweep3d", ends_s=None)
+    return idle_waves.idle_waves("title", run)
 
 
 def levers(inputs: Any) -> Figure:

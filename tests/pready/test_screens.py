@@ -73,7 +73,8 @@ def simulation(saves: float, begin_s: float = 0.0, key: str = "many", interrupte
     of, bulk = MANY if key == "many" else Approach(EACH), Of(iteration_s=1e-3, begin_per_iteration_s=1e-4)
     rows: Any = [(bulk, run(BULK, 5e-4, 2e-4, 1e-6)), (row, run(of, 4e-4, 1e-4, 2e-6))]
     what: Any = Of(name="w", pattern="halo3d")
-    return simulation_view(what, Of(name="m"), rows, interrupted=interrupted)  # type: ignore[arg-type]
+    on: Any = Of(name="m")
+    return simulation_view(what, on, rows, interrupted=interrupted)
 
 
 def ported(saving: Any, promise: Any = None, computing_s: float = 0.0, exchanges: Any = ()) -> RenderableType:

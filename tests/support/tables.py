@@ -1,4 +1,4 @@
-"""Tables of what is given and what is expected: files of tests/data."""
+"""Tables of a test's inputs and expected values: the TOML files of tests/data."""
 
 import tomllib
 from pathlib import Path

@@ -96,7 +96,8 @@ def test_sweeps_comparisons_and_reductions() -> None:
     # the last point that keeps 90 % of the highest, 2.67
     assert swept(reduce="last high") == [4]
     claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4]}})
-    assert judge.interval(claim, SimpleNamespace(drawn=lambda: [Lab()])) is None  # type: ignore[arg-type]
+    lab: Any = SimpleNamespace(drawn=lambda: [Lab()])
+    assert judge.interval(claim, lab) is None
     rising = {"over": {"delay_rate": ["1 us/MB", "2 us/MB"]}}
     assert swept(**rising, reduce="increases", expected=True, tolerance=None) == [True]
 

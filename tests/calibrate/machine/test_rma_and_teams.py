@@ -114,7 +114,7 @@ def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
 
 
 def test_puts_that_move_in_part_are_not_told() -> None:
-    """Half of what could, of the smallest size that tells: the larger ones, none of which moves, do not count."""
+    """Half of the smallest puts that tell have moved during the pause; larger puts, which do not move, do not count."""
     m = known("deferred")
     found = measured(m)
     (together,) = (e for e in found if (e.bytes, e.theta, e.delay_s) == (4 << 20, 4, 0.0))
