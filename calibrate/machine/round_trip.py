@@ -74,6 +74,7 @@ def _of_pairs(machine: Machine, pairs: Mapping[int, Curve], window: int) -> Iter
         for size, rate in rates.medians.items():
             each = between(machine, size) / k
             if shared is not None:
-                each = max(each, shared.gap.value + size * shared.rails.value / shared.rate.value)
+                rails = shared.rails.value
+                each = max(each, (shared.gap.value + size * rails / shared.rate.value) / min(k, rails))
             time = (k * window - 1) * each + one_way(machine, size) + one_way(machine, 4)
             yield f"a message of {k} pairs", size, time * rate / (k * window) - 1

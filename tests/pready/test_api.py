@@ -68,6 +68,10 @@ def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
     assert one.end == pytest.approx(of.mean_time(many), rel=1e-12)
     assert [m.transport for m in one.messages] == [0, 1, 2, 3]
     assert max(m.arrived for m in one.messages) <= one.received <= one.end
+    small = pready.Evaluation(of.machine, workload.model_copy(update={"buffer": 8.0}), draws=0)
+    # Computed till then, its threads' meeting included: 60 ns of CPU time and 20 ns of matching are left.
+    (late,) = small.steps(pready.approach("single"), [[0.0] * 4], 1e-3)
+    assert late.end == pytest.approx(1e-3 + 80e-9, rel=1e-9)
 
 
 def test_names_are_as_good_as_objects() -> None:

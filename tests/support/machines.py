@@ -3,6 +3,7 @@
 from datetime import date
 from typing import Any
 
+from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine, load
 from pready.model.toml.dotted import written
 from pready.model.toml.reading import validated
@@ -76,3 +77,13 @@ def with_every_table() -> Machine:
     data["one_sided"] |= {"put": curve, "puts": value("adapter")}
     data["library"]["early_send"] = value(True)
     return validated(Machine, data, "test machine")
+
+
+def with_adapter(machine: Machine, rate: str, gap: str = "0 ns", rails: int = 1) -> Machine:
+    """The ranks of its nodes share one."""
+
+    def value(x: object) -> dict[str, object]:
+        return {"value": x, "source": "measured", "why": "made up"}
+
+    adapter = Adapter.model_validate({"rate": value(rate), "gap": value(gap), "rails": value(rails)})
+    return machine.model_copy(update={"adapter": adapter})

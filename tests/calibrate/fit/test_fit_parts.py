@@ -11,6 +11,7 @@ from tables import table_of
 
 from pready.calibrate.fit import Curve, Estimate, Fit, Observations, ThinDataError, Train, fit, refine_sizes
 from pready.calibrate.fit.location import centre
+from pready.calibrate.fit.loggp import _threshold
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.fit.series import derive
 from pready.calibrate.fit.sizes_to_measure import default_sizes
@@ -129,6 +130,14 @@ def test_a_threshold_between_distant_sizes_is_thin(rng: np.random.Generator) -> 
     why = thin(fit(Observations(ping_pong=data), rng))
     assert "between 1000 and 20000" in why.problem
     assert all(1000 < size < 20000 for size in why.measure_next)
+
+
+def test_a_threshold_lies_in_all_but_a_twentieth_of_the_draws() -> None:
+    """A cut is the first size behind the border, which lies above the size before."""
+    grid = np.array([8.0, 16, 32, 64, 128])
+    for beside, low, high in ((2, 32.0, 64.0), (5, 16.0, 128.0)):
+        cuts = np.repeat([2, 3, 4], [beside, 100 - 2 * beside, beside])
+        assert _threshold(grid, 3, cuts) == Estimate(64.0, low, high)
 
 
 def test_a_segment_without_trains_is_thin(rng: np.random.Generator) -> None:

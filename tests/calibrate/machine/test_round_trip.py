@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from machines import ideal, with_adapter
 
 from pready.calibrate.fit import Curve, Observations
 from pready.calibrate.machine.round_trip import TOLERATED, between, round_trip
@@ -31,15 +32,17 @@ def test_misses_are_named_worst_first() -> None:
     assert found.line.endswith("a message at 64 KiB +100%, a message at 4 KiB -20%")
 
 
-def test_pairs_of_a_node_share_its_adapter() -> None:
-    """A machine without an adapter of its own reproduces k pairs at k times one's rate; half of that is a miss."""
-    alone = MACHINE.model_copy(update={"adapter": None})
-    window = 64
-
-    def rate(size: float, share: float) -> float:
-        time = (2 * window - 1) * between(alone, size) / 2 + one_way(alone, size) + one_way(alone, 4)
-        return share * 2 * window / time
-
-    for share, misses in ((1.0, 0), (0.5, len(SIZES))):
-        pairs = {2: Curve.of(SIZES, [rate(s, share) for s in SIZES])}
-        assert len(round_trip(alone, None, pairs).misses) == misses
+# o_s 0.5 us, L 1, o_r 0.2 and 1 ns/B: 2.7 us one way for 1000 B, 1.704 us for the answer of 4 B, 1.3 us from one to the
+# next. Of two pairs, each with a window of 4, seven follow the first, half that apart unless the node's adapters are
+# slower: gap 0.5 us and 1 ns/B on one rail, on two rails 2 ns/B through each.
+@pytest.mark.parametrize(
+    ("rate", "rails", "apart_us"), [(None, 1, 0.65), ("1 GB/s", 1, 1.5), ("1 GB/s", 2, 1.25), ("10 GB/s", 1, 0.65)]
+)
+def test_pairs_of_a_node_share_its_adapter(rate: str | None, rails: int, apart_us: float) -> None:
+    machine = ideal(L=1e-6, o_s=5e-7, o_r=2e-7, g=3e-7, G=1e-9)
+    assert [between(machine, size) for size in (100.0, 1000.0)] == pytest.approx([5e-7, 1.3e-6])
+    machine = machine if rate is None else with_adapter(machine, rate, "500 ns", rails)
+    took = 1e-6 * (7 * apart_us + 2.7 + 1.704)
+    for times, missed in ((1.0, []), (2.0, [("a message of 2 pairs", 1000.0, pytest.approx(-0.5))])):
+        pairs = {2: Curve.of(np.array([1000.0]), [8 / (times * took)])}
+        assert round_trip(machine, None, pairs, window=4).misses == tuple(missed)

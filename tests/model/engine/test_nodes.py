@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from close import close
-from machines import ideal
+from machines import ideal, with_adapter
 from plain_ranks import Plain, as_many_are_early, ends_of
 
 from pready.model.advice.predict import predict
@@ -19,7 +19,6 @@ from pready.model.engine.pattern import as_grid, nodes_of
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulation import prepared, run_step
 from pready.model.machine import machine as machines
-from pready.model.machine.adapter import Adapter
 from pready.model.machine.machine import Machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -31,14 +30,6 @@ def workload(**fields: Any) -> Workload:
 
 def with_nodes(machine: Machine, intra: Machine | None = None) -> Machine:
     return machine.model_copy(update={"intra": (intra or machine).inter})
-
-
-def with_adapter(machine: Machine, rate: str, gap: str = "0 ns", rails: int = 1) -> Machine:
-    def value(x: object) -> dict[str, object]:
-        return {"value": x, "source": "measured", "why": "made up"}
-
-    adapter = Adapter.model_validate({"rate": value(rate), "gap": value(gap), "rails": value(rails)})
-    return machine.model_copy(update={"adapter": adapter})
 
 
 def equals_plain(machine: Machine, plan: Plan, iterations: int) -> None:
