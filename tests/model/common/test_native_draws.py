@@ -51,4 +51,5 @@ def test_below_is_the_distribution(z: float) -> None:
 
 @pytest.mark.parametrize("freedom", [3, 4, 7, 9, 19, 39, 299])
 def test_students_interval_is_scipys(freedom: int) -> None:
-    assert normal.student95(freedom) == pytest.approx(float(stdtrit(freedom, 0.975)), rel=0.2 / freedom**3)
+    # The first term left out: (79 z^9 + 776 z^7 + 1482 z^5 - 1920 z^3 - 945 z) / 92160 / freedom^4, 0.81 of z.
+    assert normal.student95(freedom) == pytest.approx(float(stdtrit(freedom, 0.975)), rel=0.82 / freedom**4)
