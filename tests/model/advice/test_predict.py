@@ -141,13 +141,17 @@ def test_a_library_does_what_was_measured_on_its_machine(name: str, early: bool)
 
 
 def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> None:
-    part = {"buffer": "4 MiB", "arrivals": {"model": "laggard", "delay": "200 us"}, "compute": {"time": "300 us"}}
-    w = validated(Workload, {"threads": 4, "partitions_per_thread": 1, "exchanges": [part, part]}, "test")
+    late = {"buffer": "4 MiB", "arrivals": {"model": "laggard", "delay": "200 us"}, "compute": {"time": "300 us"}}
+    each = [{"buffer": "4 KiB", "compute": {"time": "300 us"}}, late, late | {"buffer": "1 MiB"}]
+    w = validated(Workload, {"threads": 4, "partitions_per_thread": 1, "exchanges": each}, "test")
     step = predict(MELUXINA, w, library="mpich-release", draws=0)
     asked = [p.advice.partitioned for p in (step, *step.exchanges)]
-    whole, *each = (of.if_early.speedup_percent for of in asked if of is not None and of.if_early is not None)
-    assert whole == pytest.approx(sum(each))
-    assert whole > 15
+    whole, *gains = (of.if_early.speedup_percent for of in asked if of is not None and of.if_early is not None)
+    assert whole == pytest.approx(sum(gains), rel=5e-3)
+    assert whole > 10
+    # What is said of it is said of the exchange that saves most, and takes longest in bulk; all are late one by one.
+    assert step.advice.because == f"exchange 2, which saves most: {step.exchanges[1].advice.because}"
+    assert step.closed_form == pytest.approx({"eta": 4.0, "gamma_s_per_byte": 200e-6 / 2**20, "delay_s": 400e-6})
 
 
 @pytest.mark.thorough
