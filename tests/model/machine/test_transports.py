@@ -1,6 +1,7 @@
 """What a library does over a fabric by default, and what predictions make of its puts."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,6 +53,16 @@ def test_every_shipped_machine_says_its_fabric() -> None:
 )
 def test_how_puts_move_is_known_of_library_and_fabric(machine: Machine, library: str, puts: str) -> None:
     assert setting_of(with_puts(machine, LIBRARIES[library]), W).puts == puts
+
+
+def test_a_library_that_may_be_any_has_a_border_wherever_one_of_them_has() -> None:
+    """InfiniBand: ParaStation's begins at 4 KiB, Intel's ends at 512 KiB. On TCP only Open MPI's is certain."""
+    borders = {of: transport(None, of).rendezvous for of in ("infiniband", "tcp")}
+    assert {of: border.interval for of, border in borders.items()} == {
+        "infiniband": (4096, 524288), "tcp": (16384, 4194304),
+    }  # fmt: skip
+    assert transport(LIBRARIES["emulated"], "tcp") == replace(KNOWN["MPICH", "tcp"], rendezvous=borders["tcp"])
+    assert transport(None, None) == ANY
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
