@@ -15,7 +15,7 @@ from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.layout import layout, of_a_step, part
-from pready.model.engine.pattern import as_grid, nodes_of
+from pready.model.engine.pattern import adapters_of, as_grid, nodes_of
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulation import prepared, run_step
 from pready.model.machine import machine as machines
@@ -239,6 +239,12 @@ def test_small_messages_of_many_ranks_are_the_adapters_gap_apart() -> None:
     machine = with_adapter(with_nodes(ideal(L=1e-6, g=1e-9, G=1e-12, link=1e12)), "1 TB/s", gap="3 us")
     one, eight = (across(machine, BULK, n) for n in (None, 8))
     assert eight - one == pytest.approx(7 * (3e-6 + (1 << 20) / 1e12), rel=1e-2)
+
+
+def test_ranks_of_a_node_use_its_adapters_in_turn() -> None:
+    node = np.array([0, 1, 2, 2, 0, 1, 3, 2, 0])  # their first, second and third, wherever they stand
+    assert adapters_of(node, 2).tolist() == [0, 2, 4, 5, 1, 3, 6, 4, 0]
+    assert adapters_of(node, 1).tolist() == node.tolist()
 
 
 @pytest.mark.parametrize("rails", [1, 2, 3])
