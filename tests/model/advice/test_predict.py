@@ -130,14 +130,17 @@ def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
     assert whole.bulk.time_s > early.bulk.time_s
 
 
+# By a version that has no partitioned calls, and by one that has.
+@pytest.mark.parametrize("version", ["1.0", "9.9.1"])
 @pytest.mark.parametrize(("name", "early"), [("openmpi-persist", False), ("mpich-release", True), ("emulated", True)])
-def test_a_library_does_what_was_measured_on_its_machine(name: str, early: bool) -> None:
+def test_a_library_does_what_was_measured_on_its_machine(name: str, early: bool, version: str) -> None:
     sends = validated(Value[bool], {"value": early, "source": "measured", "why": "a run"}, "test")
-    own = MELUXINA.library.model_copy(update={"name": name, "early_send": sends})
+    own = MELUXINA.library.model_copy(update={"name": name, "early_send": sends, "version": version})
     profile = effective_library(MELUXINA.model_copy(update={"library": own}))
     assert (profile.name, profile.early) == (name, early)
     assert profile.transports([1, 8], threads=8, n_partitions=8) == ([8] if early else [1])
     assert profile.why == f"measured on MeluXina: MPI_Pready {'sends' if early else 'does not send'} early (a run)"
+    assert profile.version == ("" if name == "emulated" else version)
 
 
 def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> None:
