@@ -106,12 +106,12 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "the adapter that ranks of a node share", "g_a + m/β_a", r"g_\mathrm{a} + m / \beta_\mathrm{a}", ("NIC",),
-        ("shared",), ("adapter.gap", "adapter.rate"),
+        ("shared",), ("adapter.rate", "adapter.gap"),
         "how long a message keeps an adapter of its node busy, whichever rank sends it", bulk_alike=True,
     ),
     Term(
         "bandwidth", "m/β_link", r"m / \beta_\mathrm{link}", ("NIC",),
-        ("link",), ("path.link_bandwidth", "path.segments[].G_link"),
+        ("link",), ("path.segments[].G_link", "path.link_bandwidth"),
         "how long a message keeps the link busy when many are in flight, at both ends", bulk_alike=True,
     ),
     Term(

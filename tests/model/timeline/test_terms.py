@@ -1,6 +1,7 @@
 """The table of terms: complete, without doubles, and read by all who speak of terms."""
 
 from dataclasses import fields
+from typing import get_args
 
 import numpy as np
 from machines import with_every_table
@@ -11,10 +12,10 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import load, profiles
 from pready.model.timeline import terms
 from pready.model.timeline.costs import Costs
-from pready.model.timeline.terms import BY_COST, TERMS, by_name, canonical, of_value, without
+from pready.model.timeline.terms import BY_COST, TERMS, Step, by_name, canonical, of_value, without
 from pready.model.workload.workload import Workload
 
-MACHINES = {**{name: load(name) for name in profiles()}, "every table": with_every_table()}
+MACHINES = {"every table": with_every_table(), **{name: load(name) for name in profiles()}}
 
 
 def workload(**fields: object) -> Workload:
@@ -29,8 +30,13 @@ def test_every_cost_is_one_terms() -> None:
 def test_every_value_of_a_machine_is_one_terms_or_no_cost() -> None:
     named = [v for t in TERMS for v in t.values]
     assert len(named) == len(set(named))
-    for label in {label for machine in MACHINES.values() for label, _ in machine.values()}:
-        assert (of_value(label) is None) == (canonical(label) in terms.NO_COSTS), label
+    listed = [*dict.fromkeys(canonical(label) for machine in MACHINES.values() for label, _ in machine.values())]
+    for label in listed:
+        assert (of_value(label) is None) == (label in terms.NO_COSTS), label
+    # A reader finds them in the order of a machine's listing, and steps in that of an exchange.
+    for term in TERMS:
+        assert [v for v in term.values if v in listed] == [v for v in listed if v in term.values]
+        assert [*term.steps] == [s for s in get_args(Step) if s in term.steps]
 
 
 def test_leaving_a_term_out_leaves_the_others() -> None:
