@@ -60,8 +60,10 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     explained = explain(pready.load_machine("meluxina"), what, Approach(MANY, 8, 1))
     filled = {f.equation.number: f for f in explained.equations}
     assert [f.equation.number for f in explained.equations] == ["6", "7", "9", "8", "2", "3", "4", "5"]
-    assert filled["9"].value * 1e12 == pytest.approx(1263.672954, abs=5e-7)
-    assert filled["8"].value == pytest.approx(filled["9"].value * what.partition_size)
+    part, beta, late = what.partition_size, 25e9, explained.prediction.closed_form["delay_s"]
+    of_the_paper = [5 / 1 / (8 * 3.5e9), 0.04 / 2, 1263.672954e-12, 1263.672954e-12 * part]
+    closed = [64 * part / beta, part / beta + max(63 * part / beta - late, 0), 64 / (64 - beta * late / part), 1 / 64]
+    assert [f.value for f in explained.equations] == pytest.approx([*of_the_paper, *closed], rel=1e-9)
     assert filled["9"].text.endswith(" s/B")
     assert any("n_flop" in d for d in explained.departures)
     assert any("γ_θ β" in d for d in explained.departures)
