@@ -53,7 +53,7 @@ def test_an_approach_by_its_key_is_for_any_workload() -> None:
     assert pready.approach("single").messages == 1
     for arguments, said in (
         (("mani",), "approach = 'mani' (did you mean \"many\"?); valid: single, "),
-        (("many", 0), "transport_partitions = 0; valid: at least 1"),
+        (("many", 0, 0), "transport_partitions = 0; valid: at least 1"),
         (("many", 8, 0), "vcis = 0; valid: at least 1"),
         (("single", 2), "transport_partitions = 2; valid: 1: single sends one message"),
     ):
