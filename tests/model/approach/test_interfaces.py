@@ -9,12 +9,14 @@ from tables import table_of
 
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, Approach
 from pready.model.approach.vcis import (
+    check_transport_partitions,
     communicators_27_point,
     enumerate_approaches,
     issuing_threads,
     transport_counts,
     vci_members,
 )
+from pready.model.common.errors import PreadyError
 
 KNOWN = table_of("model/known")
 
@@ -23,6 +25,8 @@ def test_communicators_of_a_27_point_exchange() -> None:
     # zambre2021 6.1: [4, 4, 4] threads need 808; "over 12x" the 64 of endpoints.
     # 2·48 faces + 8·47 corners + 3·(4·28) edges = 96 + 376 + 336.
     assert communicators_27_point(4, 4, 4) == 808
+    # Faces 2 (6 + 12 + 8), corners 8 (26 - 1), edges 4 (8 + 12 - 4 + 6 + 12 - 3 + 6 + 8 - 2).
+    assert communicators_27_point(2, 3, 4) == 52 + 200 + 172
 
 
 @pytest.mark.parametrize(("approach", "threads", "contexts", "members"), KNOWN["vcis"])
@@ -45,6 +49,22 @@ def test_transport_counts_divide_and_span(n: int, limit: int) -> None:
     assert counts[0] == 1
     assert counts[-1] == n
     assert counts == sorted(set(counts))
+
+
+def test_thinned_counts_are_even_in_the_logarithm() -> None:
+    assert transport_counts(2**20, 11) == [4**i for i in range(11)]
+    assert transport_counts(2**20, 21) == [2**i for i in range(21)]
+    # Of 3 x 2^12 five: 1, 10.5, 110.9, 1167, 12288 are wanted.
+    assert transport_counts(3 * 2**12, 5) == [1, 12, 96, 1024, 12288]
+
+
+@pytest.mark.parametrize(("user", "valid"), [(120, ", 60, 120$"), (180, "a divisor of 180$")])
+def test_few_divisors_are_named(user: int, valid: str) -> None:
+    with pytest.raises(PreadyError, match=f"transport_partitions = 7 does not divide {user} user partitions.*{valid}"):
+        check_transport_partitions(7, user)
+    check_transport_partitions(user, user)
+    with pytest.raises(PreadyError, match="transport_partitions = 0"):
+        check_transport_partitions(0, user)
 
 
 @given(st.integers(1, 16), st.integers(1, 8), st.integers(1, 20), st.integers(1, 20))
