@@ -173,6 +173,10 @@ def test_exchanges_that_follow_each_other_may_be_one() -> None:
     exact = 100 * 2 * 20 / (500 + 3 * (6 * 2**16 / 25e3 + 20))
     assert merged.speedup_low_percent <= exact <= merged.speedup_high_percent
     assert merged.speedup_percent == pytest.approx(exact, rel=0.05)
+    # Half of the draws save more than the middle one.
+    enough = predict(ideal(L=20e-6), step(first, {}, {}), min_gain=merged.speedup_percent / 100).advice.merged
+    assert enough is not None
+    assert enough.probability == pytest.approx(0.5, abs=0.01)
     for other in (first, {"boundaries": "open"}, {"receiver": "waiting"}):  # computed between, or of other neighbours
         assert merging.merged(step(first, other)) is None
 
