@@ -9,7 +9,7 @@ import pytest
 from machines import ideal
 
 import pready
-from pready.model.advice.predict import as_sent_by, effective_library, evaluator, predict
+from pready.model.advice.predict import as_sent_by, effective_library, evaluator, predict, ways_said
 from pready.model.approach.interfaces import MANY, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
@@ -154,6 +154,8 @@ def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> Non
     assert whole > 10
     # What is said of it is said of the exchange that saves most, and takes longest in bulk; all are late one by one.
     assert step.advice.because == f"exchange 2, which saves most: {step.exchanges[1].advice.because}"
+    many = "Pt2Pt many, 4 × 1 VCI"
+    assert ways_said(w, step.exchanges) == f"exchange 1: bulk, exchange 2: {many}, exchange 3: {many}"
     assert step.closed_form == pytest.approx({"eta": 4.0, "gamma_s_per_byte": 200e-6 / 2**20, "delay_s": 400e-6})
 
 

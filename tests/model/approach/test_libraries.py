@@ -75,4 +75,7 @@ def test_what_is_unknown_is_predicted_as_if_nothing_were_early() -> None:
     assert intel.part is PART_AM
     assert intel.transports([1, 8], threads=8, n_partitions=8) == [1]
     assert "unknown" in intel.why
-    assert intel.measured(early=True, why="measured").transports([1, 8], threads=8, n_partitions=8) == [8]
+    for early, counts in ((True, [8]), (False, [1])):
+        known = intel.measured(early=early, why="measured")
+        assert known.transports([1, 8], threads=8, n_partitions=8) == counts
+        assert known.messages == ("per partition" if early else "one")
