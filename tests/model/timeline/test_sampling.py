@@ -73,15 +73,25 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
     halo = {"threads": 2, "partitions_per_thread": 2, "buffer": "4 KiB", "pattern": "halo3d"}
     order = {"arrivals": {"model": "normal by thread", "sd": "1 us"}}
     found = {a.name: a for a in alternatives(MELUXINA, [Workload.model_validate(halo | order)])}
-    seen: dict[str, Any] = {name: (a.options, pytest.approx(a.weights), a.source) for name, a in found.items()}
+    seen: dict[str, Any] = {n: (a.options, pytest.approx(a.weights), a.source, a.said) for n, a in found.items()}
     assert seen == {
-        "who answers a rendezvous": (("on-call", "thread"), (0.9, 0.1), "literature"),
-        "how puts move": (("adapter", "processor", "deferred"), (0.75, 0.125, 0.125), "assumed"),
-        "ranks per node": (("1", "4"), (0.75, 0.25), "not given"),
-        "receiver": (("computing", "waiting"), (0.75, 0.25), "not given"),
-        "arrivals.partitions": (("together", "in turn"), (0.75, 0.25), "not given"),
-    }
-    assert found["receiver"].said == ("receivers computed meanwhile", "receivers waited in MPI")
+        "who answers a rendezvous": (("on-call", "thread"), (0.9, 0.1), "literature", (
+            "a thread in MPI answered each rendezvous", "a progress thread answered each rendezvous")),
+        "how puts move": (("adapter", "processor", "deferred"), (0.75, 0.125, 0.125), "assumed", (
+            "the adapter moved puts", "the target's processor took puts in", "puts waited for their synchronisation")),
+        "ranks per node": (("1", "4"), (0.75, 0.25), "not given", (
+            "each rank had an adapter", "4 ranks shared an adapter")),
+        "receiver": (("computing", "waiting"), (0.75, 0.25), "not given", (
+            "receivers computed meanwhile", "receivers waited in MPI")),
+        "arrivals.partitions": (("together", "in turn"), (0.75, 0.25), "not given", (
+            "a thread's partitions became ready together", "a thread's partitions became ready in turn")),
+    }  # fmt: skip
+    assert [a.measure for a in found.values()] == ["overlap", "approach", "", "", ""]
+    consuming = Workload.model_validate(halo | {"consume": {"time": "1 us"}, "compute": {"time": "1 ms"}})
+    *_, works = alternatives(MELUXINA, [consuming])
+    assert works == Alternative("progress while receivers work", ("yes", "no"), (0.75, 0.25), "assumed", (
+        "messages came while a receiver's threads work", "nothing came while all threads of a receiver work",
+    ))  # fmt: skip
     said = Workload.model_validate(halo | {"receiver": "waiting", "ranks_per_node": 1})
     assert [a.name for a in alternatives(MELUXINA, [said])] == ["who answers a rendezvous", "how puts move"]
 
