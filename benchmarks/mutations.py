@@ -197,7 +197,11 @@ def _not_run(node: ast.AST) -> Iterator[ast.AST]:
         parts += [node]  # how much is kept is no result
     elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "Literal":
         parts += [node.slice]
-    elif isinstance(node, ast.Compare):  # the order of what something is in
+    elif isinstance(node, ast.ExceptHandler) and isinstance(node.type, ast.Tuple):  # the order of what is one of them
+        parts += [node.type]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("isinstance", "startswith", "endswith")):
+        yield from (a for a in node.args if isinstance(a, ast.Tuple))
+    elif isinstance(node, ast.Compare):
         ends = zip(node.ops, node.comparators, strict=True)
         yield from (c for op, c in ends if isinstance(op, (ast.In, ast.NotIn)) and isinstance(c, ast.Tuple))
     for part in parts:
