@@ -64,6 +64,7 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     of_the_paper = [5 / 1 / (8 * 3.5e9), 0.04 / 2, 1263.672954e-12, 1263.672954e-12 * part]
     closed = [64 * part / beta, part / beta + max(63 * part / beta - late, 0), 64 / (64 - beta * late / part), 1 / 64]
     assert [f.value for f in explained.equations] == pytest.approx([*of_the_paper, *closed], rel=1e-9)
+    assert explained.closed_form_eta == pytest.approx(closed[2])
     assert filled["9"].text.endswith(" s/B")
     assert any("n_flop" in d for d in explained.departures)
     assert any("γ_θ β" in d for d in explained.departures)

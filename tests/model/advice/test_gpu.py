@@ -15,6 +15,7 @@ from tables import table_of
 from pready.cli import main
 from pready.model.advice.gpu import bound
 from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import load
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
@@ -34,6 +35,18 @@ def test_it_is_eq_3_of_waves() -> None:
     assert b.verdict == "undecided"
     short = bound(FLAT, workload(time="300 us"))
     assert short.by_wave_s == pytest.approx(4e-6 + 320e-6 - 7 / 8 * 300e-6)
+    assert [bound(FLAT, workload(), gain).verdict for gain in (b.saving, 1.001 * b.saving)] == [
+        "undecided", "do not port",
+    ]  # fmt: skip
+
+
+def test_a_part_costs_what_messages_of_its_size_do() -> None:
+    """Six neighbours get 64 KiB each: an eighth of that is a message of 8 KiB, in MeluXina's second segment."""
+    machine, told = load("meluxina"), {"device": "gpu", "time": "2 ms", "waves": 8}
+    w = validated(Workload, {"threads": 1, "buffer": "64 KiB", "pattern": "halo3d", "compute": told}, "test")
+    s, last = machine.inter.segments[1:]
+    costs = s.o_s.value + s.L.value + s.o_r.value
+    assert bound(machine, w).bulk_s == pytest.approx(costs + 6 * 65536 * last.G.value)
 
 
 @given(st.integers(1, 10**9), st.integers(1, 200), st.floats(1e-6, 1e-2))

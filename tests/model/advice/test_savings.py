@@ -154,6 +154,9 @@ def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> No
     assert [first.share, second.share] == pytest.approx(variance / variance.sum(), rel=0.02)
     assert measure_next([second, first], 0.5) == "pready calibrate --measure approach"
     assert measure_next([second], 0.5) == ""
+    worse = replace(first, measure="overlap", wrong=(first.wrong + 0.5) / 2)
+    assert measure_next([worse, first], 0.5) == "pready calibrate --measure approach"
+    assert measure_next([worse, first], first.wrong) == ""
 
 
 def rma_measured(machine: Machine) -> Machine:
