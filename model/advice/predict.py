@@ -62,7 +62,7 @@ def effective_library(machine: Machine, name: str | None = None) -> LibraryProfi
     if name is None and profile.part is None:
         # Its profile has no partitioned operations, but they were measured: as in the released libraries.
         like = library_by_name("openmpi-persist" if measured.value else "mpich-release")
-        return replace(profile, messages=like.messages, early=measured.value, part_vcis=1, why=said)
+        return replace(profile, messages=like.messages, early=measured.value, why=said)
     if profile.part is None or not own or measured.value == profile.early:
         return profile
     return profile.measured(early=measured.value, why=said)

@@ -9,7 +9,7 @@ import pytest
 from machines import ideal
 
 import pready
-from pready.model.advice.predict import as_sent_by, effective_library, evaluator, predict, ways_said
+from pready.model.advice.predict import approaches, as_sent_by, effective_library, evaluator, predict, ways_said
 from pready.model.approach.interfaces import MANY, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
@@ -128,6 +128,15 @@ def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
     assert asked.if_early is not None
     assert asked.if_early.speedup_percent > 10
     assert whole.bulk.time_s > early.bulk.time_s
+
+
+def test_fewer_messages_than_today_are_offered() -> None:
+    def of(today: str) -> set[int]:
+        w = made(**FOUR, buffer="4 MiB", today=today, transport_partitions=[1, 2, 4])
+        offered = approaches(MELUXINA, as_sent_by(w, library("mpich-release")), library("mpich-release"))
+        return {a.messages for a in offered[1:] if a.interface.key == "several"}
+
+    assert [of("several messages"), of("nonblocking")] == [{2}, set()]
 
 
 # By a version that has no partitioned calls, and by one that has.
