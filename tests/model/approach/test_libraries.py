@@ -55,8 +55,23 @@ def test_a_library_is_named_with_its_version() -> None:
         library("openmpi-persist@new")
     with pytest.raises(PreadyError, match='did you mean "openmpi-persist"'):
         library("openmpi-perzist@5.0.11")
-    with pytest.raises(PreadyError, match="a version follows an @"):
-        library("openmpi-5.0.6")
+    for name, behind in (
+        ("openmpi-5.0.6", r"; a version follows an @, as in openmpi-persist@5\.0\.6"),
+        ("mpi", ""),
+        ("a@5.0.6", ""),
+    ):
+        with pytest.raises(PreadyError, match=f"is unknown.*valid: .*, {[*LIBRARIES][-1]}{behind}$"):
+            library(name)
+
+
+def test_what_a_port_has_to_know_is_said_in_order() -> None:
+    assert library("mpich-6314").warnings[0] == "not released: it needs MPICH with pull request 6314"
+    assert library("mpipcl").warnings == (
+        "SET=n counts only with PMODE=HARD, and only if sender and receiver give both: "
+        "pass the same MPI_Info to MPIP_Psend_init and MPIP_Precv_init",
+        "PMODE=SENDER starts a thread at the receiver that calls MPI_Recv: "
+        "ask for MPI_THREAD_MULTIPLE and leave it a core",
+    )
 
 
 def test_every_library_says_where_it_was_read() -> None:

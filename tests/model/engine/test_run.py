@@ -21,6 +21,7 @@ from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.evaluate import compare_step
+from pready.model.engine.layout import check_memory_of, layout
 from pready.model.engine.simulation import _check, prepared
 from pready.model.machine import machine
 from pready.model.workload import draws
@@ -155,6 +156,12 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
     # Of a rank: 16 B for each of 48 messages, 8 for each of 9 moments, 4 for each of 12 neighbours, 12 fields of 8.
     with pytest.raises(PreadyError, match=r"262144 ranks needs 246 MiB, 9\.77 KiB are available; valid: fewer ranks"):
         simulate(MELUXINA, workload(), PART_8, grid=(64, 64, 64), iterations=1)
+    # Three approaches hold 110 B for each of 50,000 partitions of the 6 x 4 threads at a side of 2 x 2 x 2: 396 MB. Two
+    # at once simulate 8 x 50,000, 64 B for each of 8 ranks and 6 directions: 2458 MB.
+    sides = workload(buffer="24 MB", threads=8, partitions_per_thread=50_000, thread_grid=(2, 2, 2), grid=(2, 2, 2))
+    for at_once, needs in ((0, r"377\.7 MiB"), (2, r"2\.658 GiB")):
+        with pytest.raises(PreadyError, match=f"comparing 3 approaches on 8 ranks needs {needs}"):
+            check_memory_of(sides, layout(sides).pattern(sides), 3, at_once)
     # A million partitions, which 190 approaches split: 40 B each, and 64 for each rank of two and direction.
     many = workload("pt2pt", buffer="64 MB", threads=8, partitions_per_thread=125_000)
     said = r"threads × partitions_per_thread = 8 × 125000: comparing 19\d approaches on 2 ranks needs 7\.\d+ GiB"
