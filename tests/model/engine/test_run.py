@@ -60,7 +60,7 @@ def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workl
 )
 @pytest.mark.parametrize("threads", [1, 3, 8])
 def test_draws_are_those_of_arrivals(model: Any, exact: bool, threads: int, tmp_path: Path) -> None:
-    (tmp_path / "times.txt").write_text("\n".join(f"{90 + i * i % 23}" for i in range(40)))
+    (tmp_path / "times.txt").write_text("\n".join(f"{1 + i * i % 23}" for i in range(40)))
     w = workload(model=model, threads=threads, partitions_per_thread=3, buffer="7200 B", folder=str(tmp_path))
     for seed in (0, 2**64 - 1):
         drawn = prepared(MELUXINA, w, Approach(SINGLE), grid=(2, 2), seed=seed).arrivals
@@ -159,7 +159,7 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
     # Three approaches hold 110 B for each of 50,000 partitions of the 6 x 4 threads at a side of 2 x 2 x 2: 396 MB. Two
     # at once simulate 8 x 50,000, 64 B for each of 8 ranks and 6 directions: 2458 MB.
     sides = workload(buffer="24 MB", threads=8, partitions_per_thread=50_000, thread_grid=(2, 2, 2), grid=(2, 2, 2))
-    for at_once, needs in ((0, r"377\.7 MiB"), (2, r"2\.658 GiB")):
+    for at_once, needs in ((0, r"377\.7 MiB"), (2, r"2\.66 GiB")):
         with pytest.raises(PreadyError, match=f"comparing 3 approaches on 8 ranks needs {needs}"):
             check_memory_of(sides, layout(sides).pattern(sides), 3, at_once)
     # A million partitions, which 190 approaches split: 40 B each, and 64 for each rank of two and direction.
