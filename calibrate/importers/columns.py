@@ -44,7 +44,7 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 _MESSAGES = re.compile(
-    r"(?:message[\s_]rate\W*)?(?P<prefix>[KMG])?\s?(?:messages?|msgs?)\s?(?:/|_?per_?)\s?(?:s|sec|second)"
+    r"(?:message[\s_]rate\W*)?(?P<prefix>[KMG])?\s?(?:messages?|msgs?)\s?(?:/|_?per_?)\s?(?:second|sec|s)"
     r"|message[\s_]rate",
     re.IGNORECASE,
 )
