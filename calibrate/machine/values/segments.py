@@ -79,7 +79,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
         reason = "its bytes are slower than one message's, which no term has"
         notes.append(f"a stream of {format_size(largest)} takes {gap / known:.2g}× as long as predicted: {reason}")
     high = min(max(in_row.high, in_row.value), per_byte.high)
-    link = Estimate(in_row.value, min(in_row.low, in_row.value), high, s.G_stream.assumed)
+    link = Estimate(in_row.value, min(in_row.low, in_row.value), high, s.G_stream.assumed or in_row.assumed)
     why, shake = f"{by}: the line's intercept less o_s and o_r", None
     if s.protocol == "rendezvous":
         wire, rest = fit.segments[0].L.value, latency.value
@@ -91,7 +91,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
         latency = _times(latency, 1 - share) if rest > 0 else _moved(latency, -shaken)
         why = f"{by}: {100 * (1 - share):.0f} % of the latency seen" if rest > 0 else f"{why} and the handshake"
     elif k == 0:
-        latency = replace(latency, low=max(latency.low, min(latency.value, 0.0)))
+        latency = replace(latency, low=max(latency.low, 0.0))
     return Segment(
         from_=SI(s.from_bytes if k else 0.0),
         protocol="rendezvous" if s.protocol == "rendezvous" else "short",
@@ -132,7 +132,7 @@ def _per_byte(fit: Fit, k: int, notes: list[str]) -> Estimate:
     sizes = _own_sizes(fit, k) if known else fit.curves["time"].series.size
     fixed, falls = fit.segments[k].line
     middle, span = float(sizes.mean()), float(sizes.max() - sizes.min())
-    hidden = UNSEEN * max(fixed + falls * middle, SHORTEST_S) / span if span > 0 else np.inf
+    hidden = UNSEEN * max(fixed + falls * middle, SHORTEST_S) / span if span else np.inf
     least = min(known, key=lambda e: e.value, default=None)
     at = f"from {fit.segments[k].from_bytes:g} B"
     if least is not None and least.value <= hidden:
@@ -159,9 +159,8 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     s = fit.segments[k]
     drawn = fit.draws["L"][:, k] + fit.draws["o_s"][:, k] + fit.draws["o_r"][:, k]
     total = Estimate.of(s.line[0], drawn).around()
-    if s.G.value <= 0:
-        # No message gets faster by being larger. The rising line has the same height amid the segment's messages.
-        total = _moved(total, (s.G.value - _per_byte(fit, k, []).value) * float(_own_sizes(fit, k).mean()))
+    # No message gets faster by being larger. The rising line has the same height amid the segment's messages.
+    total = _moved(total, (s.G.value - _per_byte(fit, k, []).value) * float(_own_sizes(fit, k).mean()))
     least = SHORTEST_S - max(s.G.value, 0.0) * s.from_bytes
     if total.value < least:
         notes.append(f"the line from {s.from_bytes:g} B begins below 0: thin data; it is raised to 0")

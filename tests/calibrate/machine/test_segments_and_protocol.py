@@ -1,10 +1,14 @@
 """A machine's segments and protocols from fits that are made up in part: valid, and no more than is known."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from machines import ideal
+from made_fit import KIB, UNITS, US, USUAL, estimate, made_fit
 from synthetic import TrueMachine, TrueSegment, observe
+from tables import table_of
 
 from pready.calibrate.fit import Estimate, Fit, fit
 from pready.calibrate.fit.results import Protocol
@@ -12,10 +16,8 @@ from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.description import _link_bandwidth
 from pready.calibrate.machine.values.observations_of import Probes
 from pready.calibrate.machine.values.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
-from pready.calibrate.machine.values.segments import UNSEEN, segment, without_dips
-from pready.model.machine.path import Segment
+from pready.calibrate.machine.values.segments import one_way, segment, without_dips
 
-US = 1e-6
 THRESHOLD = 16384.0
 TRUE = TrueMachine(
     (
@@ -32,78 +34,40 @@ def fitted() -> Fit:
     return fit(observe(TRUE, rng, noise=0.01, delay_over_gap=1.5), rng, draws=50)
 
 
-def every_segment(found: Fit, notes: list[str]) -> list[Segment]:
-    return [segment(found, k, notes, "here") for k in range(len(found.segments))]
+TABLE = table_of("calibrate/segments")
 
 
-def with_intercept(s: Fitted, time: float) -> Fitted:
-    return replace(s, L=replace(s.L, value=time - s.o_s.value - s.o_r.value))
-
-
-def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one(fitted: Fit) -> None:
-    low, high = fitted.segments
-    crossing = 4e5
-    early = with_intercept(replace(high, from_bytes=8192.0), low.line[0] - crossing * (high.G.value - low.G.value))
+@pytest.mark.parametrize("case", TABLE["cases"], ids=lambda case: case["why"][:40])
+def test_a_segment_of_a_fit_is_one_of_a_machine(case: dict[str, Any]) -> None:
     notes: list[str] = []
-    moved = without_dips(replace(fitted, segments=(low, early)), notes)
-    assert moved.segments[1].from_bytes == pytest.approx(crossing, abs=1)
-    assert len(notes) == 1
-    assert without_dips(fitted, notes) == fitted  # nothing to move: neither border nor note
-    assert len(notes) == 1
+    k = case.get("k", 0)
+    made = segment(made_fit(case), k, notes, "here")
+    given = {**USUAL, **case["segments"][k]}
+    expected = {name: given[name] for name in ("L", "o_s", "o_r", "g", "G")} | {"G_link": given["G"]}
+    for name, said in {**expected, "handshake": None, **case.get("expect", {})}.items():
+        found = getattr(made, name)
+        assert (found is None) == (said is None), name
+        if found is not None:
+            e, (low, high) = (
+                estimate(said, UNITS.get(name, US if name == "handshake" else US / KIB)),
+                found.interval or [found.value] * 2,
+            )
+            assert (found.value, low, high) == pytest.approx((e.value, e.low, e.high), rel=1e-9, abs=1e-18), name
+            assert found.source == ("assumed" if e.assumed else "measured"), name
+            assert found.why == case.get("said", {}).get(name, found.why)
+    assert (made.from_, notes) == (case["segments"][k]["from"] * KIB, case.get("notes", []))
 
 
-@pytest.mark.parametrize(("known", "slope"), [(True, -1e-12), (False, -1e-12), (True, 0.0)])
-def test_a_line_that_falls_rises_by_no_more_than_it_could_hide(fitted: Fit, known: bool, slope: float) -> None:
-    # Small messages that take less the larger they are. By the G of large messages the largest would take 270 us
-    # more than the smallest; they take 24 us, and at most a tenth more. Where no G is known, all sizes count.
-    low, high = fitted.segments
-    falls = replace(low, G=replace(low.G, value=slope))
-    other = replace(high, G=replace(high.G, value=1.7e-8 if known else -1e-12))
-    made = segment(replace(fitted, segments=(falls, other)), 0, [], "here")
-    every = fitted.curves["time"].series.size
-    own = every[every < THRESHOLD]
-    sizes, middle = (own if known else every), low.line[0] + slope * (own if known else every).mean()
-    assert made.G.value * (sizes.max() - sizes.min()) == pytest.approx(UNSEEN * middle, rel=1e-6)
-    at = own.mean()
-    assert made.L.value + made.o_s.value + made.o_r.value + made.G.value * at == pytest.approx(
-        low.line[0] + slope * at, rel=1e-6
-    )
-
-
-@pytest.mark.parametrize(("total", "wire"), [(38 * US, True), (12 * US, False), (-5 * US, False)])
-def test_latency_and_handshake_are_what_a_ping_pong_sees(fitted: Fit, total: float, wire: bool) -> None:
-    low, high = fitted.segments
-    asks = with_intercept(replace(high, protocol="rendezvous"), total)
-    made = segment(replace(fitted, segments=(low, asks)), 1, [], "here")
-    assert made.handshake is not None
-    assert made.handshake.value > 0
-    parts = made.L.value + made.o_s.value + made.o_r.value + made.handshake.value
-    assert parts == pytest.approx(total, rel=1e-6)
-    if wire:  # the excess over the latency of small messages
-        assert made.L.value == pytest.approx(low.L.value, rel=1e-6)
-        share = low.L.value / (low.L.value + made.handshake.value)
-        assert made.L.why.endswith(f": {100 * share:.0f} % of the latency seen")
-
-
-def test_a_line_that_begins_below_zero_is_raised(fitted: Fit) -> None:
-    low, high = fitted.segments
+@pytest.mark.parametrize("case", TABLE["dips"], ids=lambda case: case["why"][:40])
+def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one(case: dict[str, Any]) -> None:
     notes: list[str] = []
-    made = every_segment(replace(fitted, segments=(low, with_intercept(high, -1e-3))), notes)
-    least = made[1].o_s.value + made[1].L.value + made[1].o_r.value + made[1].G.value * THRESHOLD
-    assert least >= 0
-    assert any("begins below 0" in note for note in notes)
+    moved = without_dips(made_fit({**case, "sizes": [1, 8]}), notes)
+    assert ([s.from_bytes for s in moved.segments], notes) == (case["starts"], case.get("notes", []))
 
 
-def test_overheads_of_the_smallest_messages_fit_into_their_time(fitted: Fit) -> None:
-    """o_s 20 and o_r 10 us of messages that take 20: both are scaled to 18 us, a tenth is left to the wire."""
-    low, high = fitted.segments
-    o_s, o_r = Estimate(20 * US, 10 * US, 30 * US), Estimate(10 * US, 10 * US, 10 * US)
-    notes: list[str] = []
-    slow = with_intercept(replace(low, o_s=o_s, o_r=o_r), 20 * US)
-    made = segment(replace(fitted, segments=(slow, high)), 0, notes, "here")
-    assert [v.value for v in (made.o_s, made.o_r, made.L)] == pytest.approx([12 * US, 6 * US, 2 * US], rel=1e-6)
-    assert made.o_s.interval == pytest.approx((6 * US, 18 * US), rel=1e-6)
-    assert notes == ["o_s and o_r of the smallest messages exceed their one-way time: sending overlaps the wire"]
+@pytest.mark.parametrize("handshake", [0.0, 16.0])
+def test_one_way_is_the_sum_of_all_terms(handshake: float) -> None:
+    assert one_way(ideal(L=1.0, o_s=2.0, o_r=4.0, G=8.0, handshake=handshake or None), 4) == 39 + handshake
 
 
 def test_a_stream_that_shows_no_time_per_byte_has_one_messages(fitted: Fit) -> None:
@@ -134,7 +98,7 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
 
 def test_a_segment_is_split_where_the_waiting_begins(fitted: Fit) -> None:
     eager = replace(fitted, segments=tuple(replace(s, protocol=None) for s in fitted.segments))
-    made = every_segment(eager, [])
+    made = [segment(eager, k, [], "here") for k in range(len(eager.segments))]
     assert with_rendezvous(Probes(), made, []) == made
     split = with_rendezvous(Probes(exposed_share={60000: MOVES, 70000: WAITS}), made, [])
     assert [(s.from_, s.protocol) for s in split] == [
