@@ -4,15 +4,22 @@
 from typing import Any
 
 import numpy as np
+import pytest
+from machines import ideal
 
 from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.fit.bootstrap import CurveLines
 from pready.calibrate.fit.results import Segment
 from pready.calibrate.fit.series import Series
+from pready.calibrate.machine.values.estimates import with_fields
+from pready.calibrate.machine.values.segments import segment
 from pready.model.common.arrays import Array
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import Segment as PathSegment
 
 US, KIB = 2.0**-20, 1024.0
 UNITS = {"L": US, "o_s": US, "o_r": US, "g": US, "G": US / KIB, "G_stream": US / KIB}
+SHOWN = UNITS | {"handshake": US, "G_link": US / KIB}
 USUAL = {"L": 2, "o_s": 1, "o_r": 0.5, "g": 1, "G": 1, "G_stream": 1}
 
 
@@ -50,3 +57,21 @@ def made_fit(said: dict[str, Any]) -> Fit:
     return Fit(
         segments, (), curves, draws, np.unique([*sizes, *(c for s in curves.values() for c in s.series.size)]), None, ()
     )
+
+
+def made_machine(said: dict[str, Any]) -> Machine:
+    """With the fit's segments."""
+    fit, machine = made_fit(said), ideal()
+    segments = tuple(segment(fit, k, [], "here") for k in range(len(fit.segments)))
+    return with_fields(machine, inter=with_fields(machine.inter, segments=segments))
+
+
+def checked(made: PathSegment, said: dict[str, Any]) -> None:
+    """Its values, intervals and sources are those said; None: it has no such value."""
+    for name, value in said.items():
+        found = getattr(made, name)
+        assert (found is None) == (value is None), name
+        if found is not None:
+            e, ends = estimate(value, SHOWN[name]), found.interval or [found.value] * 2
+            assert (found.value, *ends) == pytest.approx((e.value, e.low, e.high), rel=1e-9, abs=1e-18), name
+            assert found.source == ("assumed" if e.assumed else "measured"), name

@@ -3,14 +3,12 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from machines import ideal
-from made_fit import KIB, UNITS, US, USUAL, estimate, made_fit
-from synthetic import TrueMachine, TrueSegment, observe
+from made_fit import KIB, US, USUAL, checked, made_fit
 from tables import table_of
 
-from pready.calibrate.fit import Estimate, Fit, fit
+from pready.calibrate.fit import Estimate, Fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.description import _link_bandwidth
@@ -18,22 +16,7 @@ from pready.calibrate.machine.values.observations_of import Probes
 from pready.calibrate.machine.values.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.values.segments import one_way, segment, without_dips
 
-THRESHOLD = 16384.0
-TRUE = TrueMachine(
-    (
-        TrueSegment(0.0, 20 * US, 2 * US, 1 * US, 2.2 * US, 0.5e-9),
-        TrueSegment(THRESHOLD, 35 * US, 2 * US, 1 * US, 2.2 * US, 1e-9),
-    )
-)
-
-
-@pytest.fixture(scope="module")
-def fitted() -> Fit:
-    """Two segments: 23 us and 0.5 ns/B, from 16 KiB on 38 us and 1 ns/B."""
-    rng = np.random.default_rng(3)
-    return fit(observe(TRUE, rng, noise=0.01, delay_over_gap=1.5), rng, draws=50)
-
-
+FITTED = made_fit({"segments": [{"from": 0, "L": 20}, {"from": 16, "L": 35}], "sizes": [1, 4, 16, 64]})
 TABLE = table_of("calibrate/segments")
 
 
@@ -44,17 +27,9 @@ def test_a_segment_of_a_fit_is_one_of_a_machine(case: dict[str, Any]) -> None:
     made = segment(made_fit(case), k, notes, "here")
     given = {**USUAL, **case["segments"][k]}
     expected = {name: given[name] for name in ("L", "o_s", "o_r", "g", "G")} | {"G_link": given["G"]}
-    for name, said in {**expected, "handshake": None, **case.get("expect", {})}.items():
-        found = getattr(made, name)
-        assert (found is None) == (said is None), name
-        if found is not None:
-            e, (low, high) = (
-                estimate(said, UNITS.get(name, US if name == "handshake" else US / KIB)),
-                found.interval or [found.value] * 2,
-            )
-            assert (found.value, low, high) == pytest.approx((e.value, e.low, e.high), rel=1e-9, abs=1e-18), name
-            assert found.source == ("assumed" if e.assumed else "measured"), name
-            assert found.why == case.get("said", {}).get(name, found.why)
+    checked(made, {**expected, "handshake": None, **case.get("expect", {})})
+    said = case.get("said", {})
+    assert {name: getattr(made, name).why for name in said} == said
     assert (made.from_, notes) == (case["segments"][k]["from"] * KIB, case.get("notes", []))
 
 
@@ -70,13 +45,24 @@ def test_one_way_is_the_sum_of_all_terms(handshake: float) -> None:
     assert one_way(ideal(L=1.0, o_s=2.0, o_r=4.0, G=8.0, handshake=handshake or None), 4) == 39 + handshake
 
 
-def test_a_stream_that_shows_no_time_per_byte_has_one_messages(fitted: Fit) -> None:
-    low, high = fitted.segments
-    for per_byte, bandwidth, why in ((1e-9, 1e9, "streams of messages"), (0.0, 5e8, "one message alone")):
-        streamed = replace(high, G_stream=Estimate(per_byte, 0.8 * per_byte, 2 * per_byte))
-        found = _link_bandwidth(replace(fitted, segments=(low, streamed)), 2e-9)
-        assert found.value == pytest.approx(bandwidth)
-        assert found.why == why
+@pytest.mark.parametrize(
+    ("slope", "gaps", "rate", "why"),
+    [
+        ([0.5, 1, 4], True, (0.25, 1, 2), "streams of messages"),
+        ([0.5, 1, 4], False, (0.25, 1, 2), "one message alone"),
+        ([4, 1, 0.5], True, (1, 1, 1), "streams of messages"),  # an interval holds its value
+        ([-1, 0, 4], True, (2, 2, 2), "one message alone"),
+    ],
+)
+def test_the_link_is_as_fast_as_a_stream_or_as_one_message(
+    slope: list[float], gaps: bool, rate: tuple[float, ...], why: str
+) -> None:
+    segments = [{"from": 0, "G_stream": 8}, {"from": 4, "G_stream": slope}]
+    found = _link_bandwidth(
+        made_fit({"segments": segments, "sizes": [1, 8]} | ({"gaps": [[8, 9]]} if gaps else {})), 0.5 * US / KIB
+    )
+    assert [found.value, *(found.interval or ())] == pytest.approx([rate[k] / US * KIB for k in (1, 0, 2)])
+    assert found.why == why
 
 
 MOVES, WAITS = 0.05, 0.95
@@ -96,24 +82,24 @@ def test_messages_that_wait_for_progress_are_rendezvous() -> None:
     assert stalls_from(replace(close, exposed_share={66000: MOVES, 70000: WAITS}), []) == 66001
 
 
-def test_a_segment_is_split_where_the_waiting_begins(fitted: Fit) -> None:
-    eager = replace(fitted, segments=tuple(replace(s, protocol=None) for s in fitted.segments))
+def test_a_segment_is_split_where_the_waiting_begins() -> None:
+    eager = replace(FITTED, segments=tuple(replace(s, protocol=None) for s in FITTED.segments))
     made = [segment(eager, k, [], "here") for k in range(len(eager.segments))]
     assert with_rendezvous(Probes(), made, []) == made
     split = with_rendezvous(Probes(exposed_share={60000: MOVES, 70000: WAITS}), made, [])
     assert [(s.from_, s.protocol) for s in split] == [
         (0, "short"),
-        (pytest.approx(THRESHOLD, rel=0.2), "short"),
+        (16384, "short"),
         (65536, "rendezvous"),
     ]
     assert (split[1].L, split[1].G) == (split[2].L, split[2].G)
 
 
-def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous(fitted: Fit) -> None:
+def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous() -> None:
     one = Estimate(1e-6, 1e-6, 1e-6)
 
     def made(*segments: tuple[float, Protocol]) -> Fit:
-        return replace(fitted, segments=tuple(Fitted(start, protocol, *[one] * 6) for start, protocol in segments))
+        return replace(FITTED, segments=tuple(Fitted(start, protocol, *[one] * 6) for start, protocol in segments))
 
     steps = made((0.0, "short"), (4096.0, "rendezvous"), (12007.0, "rendezvous"))
     stalls = Probes(exposed_share={50536: 0.1, 64481: 0.1, 65536: 0.9})
