@@ -1,6 +1,7 @@
 """Fits that are written down in tests/data: times in 2^-20 s (a microsecond, nearly), sizes in KiB, time per byte in
 2^-20 s per KiB. All of it is exact in binary, so that thresholds can be met."""
 
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,14 @@ def made_machine(said: dict[str, Any]) -> Machine:
     return with_fields(machine, inter=with_fields(machine.inter, segments=segments))
 
 
-def checked(made: PathSegment, said: dict[str, Any]) -> None:
+def checked(made: PathSegment | Segment, said: dict[str, Any]) -> None:
     """Its values, intervals and sources are those said; None: it has no such value."""
     for name, value in said.items():
         found = getattr(made, name)
         assert (found is None) == (value is None), name
         if found is not None:
-            e, ends = estimate(value, SHOWN[name]), found.interval or [found.value] * 2
-            assert (found.value, *ends) == pytest.approx((e.value, e.low, e.high), rel=1e-9, abs=1e-18), name
-            assert found.source == ("assumed" if e.assumed else "measured"), name
+            e = estimate(value, SHOWN[name])
+            if not isinstance(found, Estimate):
+                low, high = found.interval or [found.value] * 2
+                found = Estimate(found.value, low, high, found.source == "assumed")
+            assert astuple(found) == pytest.approx(astuple(e), rel=1e-9, abs=1e-18), name

@@ -127,10 +127,8 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     mixture = tuple((exact[place], w / whole) for place, w in kept.items())
     sign = seen[best]
     why = f"default of {transport.name}" if sign is None else sign.why
-    ends = min(kept)[0] + 1, max(max(kept)[1], *exact.values())
-    border = Border(
-        exact[best], min(ends[0], exact[best]), ends[1], sign is not None, why, mixture if len(kept) > 1 else ()
-    )
+    least, most = min(kept)[0] + 1, max(kept)[1]
+    border = Border(exact[best], least, most, sign is not None, why, mixture if len(kept) > 1 else ())
     split = _split(with_bridges(fit), border.at)
     segments = tuple(replace(s, protocol="rendezvous" if s.from_bytes >= border.at else None) for s in split.segments)
     return replace(split, segments=segments), border
@@ -215,7 +213,7 @@ def _bridged(sizes: Array, lines: Sequence[_Line]) -> list[_Line]:
         start, above, steeper = lines[k]
         last, first = (float(s) for s in (sizes[sizes < start][-1:].sum(), sizes[sizes >= start][:1].sum()))
         until = lines[k + 1][0] if k + 1 < len(lines) else np.inf
-        if not (last >= max(out[-1][0], 1) and FAR_APART * last < first <= until):
+        if not (last >= max(out[-1][0], 1) and FAR_APART * last < first < until):
             out.append(lines[k])
             continue
         before = out[-1][1] + out[-1][2] * last
@@ -306,7 +304,7 @@ def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
         elif grows > GROWS * first and (step > GROWS * first or _named(segment, before, step)):
             kind = "step" if step > GROWS * first else "fitted"
             out.append(_Sign(k, segment.from_bytes, last, grows, kind, f"a step, {told}"))
-        elif grows > GROWS * first and slope < steep:
+        elif grows > GROWS * first:  # by less at its first size
             out.append(_Sign(k, segment.from_bytes, last, grows, "bend", f"{told}, the slope falls"))
     out += _leaps(fit, [sign.at for sign in out])
     near = any(sign.at >= low and sign.before < 2 * high for sign in out)
@@ -360,12 +358,12 @@ def _plateau(fit: Fit, low: float, high: float) -> tuple[float, float] | None:
 def _split(fit: Fit, at: float) -> Fit:
     """The fit with a segment that begins there; a line stays what it is on both sides."""
     starts = [s.from_bytes for s in fit.segments]
-    if at in starts or at <= 0:
+    if at in starts:
         return fit
     k = int(np.searchsorted(starts, at)) - 1
     segments = (*fit.segments[: k + 1], replace(fit.segments[k], from_bytes=at), *fit.segments[k + 1 :])
     draws = {
-        name: drawn if name == "threshold" else np.insert(drawn, k + 1, drawn[:, k], axis=1)
+        name: drawn if name == "threshold" else np.insert(drawn, k, drawn[:, k], axis=1)
         for name, drawn in fit.draws.items()
     }
     return replace(fit, segments=segments, draws=draws)
