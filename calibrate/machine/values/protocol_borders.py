@@ -84,13 +84,13 @@ class Border:
 class _Sign:
     """Something in the data that a rendezvous would cause."""
 
-    segment: int
     at: float
-    before: float
     grows: float
     """Seconds."""
     kind: str
     why: str
+    before: float = 0.0
+    """The size before it."""
 
 
 def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
@@ -106,9 +106,7 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     default = transport.rendezvous
     low, high = default.interval or (default.value, default.value)
     signs = {sign.at: sign for sign in _signs(fit, low, high)}
-    measured = [0.0, *map(float, fit.sizes)]
-    beyond = [2.0**k for k in range(10, 31) if measured[-1] < 2.0**k < 2 * high]
-    sizes = [*measured, *beyond]
+    sizes = sorted({0.0, *map(float, fit.sizes), max(float(fit.sizes[-1]), 2.0 ** ceil(log2(high)))})
     weights: dict[tuple[float, float], float] = {}
     places = [(before, at) for before, at in pairwise(sizes) if at >= SMALLEST_RENDEZVOUS]
     seen = {place: signs.get(whole[1]) for whole in places for place in _octaves(*whole)}
@@ -120,7 +118,7 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     best = max(kept, key=lambda place: kept[place])
     # Where nothing shows, the default's very size.
     exact = {
-        place: default.value if place[0] < default.value <= place[1] and seen[place] is None else place[1]
+        place: min(default.value, place[1]) if place[0] < default.value and seen[place] is None else place[1]
         for place in kept
     }
     whole = sum(kept.values())
@@ -136,8 +134,8 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
 
 def _octaves(before: float, at: float) -> list[tuple[float, float]]:
     """Between two sizes that were measured: what shows there may begin at any power of two between them."""
-    cuts = [2.0**k for k in range(ceil(log2(SMALLEST_RENDEZVOUS)), 31) if before < 2.0**k < at]
-    return list(pairwise([before, *(cut for cut in cuts if at >= 2 * cut), at]))
+    cuts = (2.0**k for k in range(ceil(log2(SMALLEST_RENDEZVOUS)), int(log2(at))))
+    return list(pairwise([before, *(cut for cut in cuts if cut > before), at]))
 
 
 def _prior(before: float, at: float, default: float, low: float, high: float) -> float:
@@ -300,16 +298,16 @@ def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
         told = f"t(0) grows from {format_time(max(was, 0.0))} to {format_time(max(now, 0.0))}"
         if not segment.o_s.assumed and asks > GROWS * first and segment.o_s.value > JUMPS * max(before.o_s.value, 0.0):
             why = f"o_s grows from {format_time(max(before.o_s.value, 0.0))} to {format_time(segment.o_s.value)}"
-            out.append(_Sign(k, segment.from_bytes, last, asks, "overhead", why))
+            out.append(_Sign(segment.from_bytes, asks, "overhead", why, last))
         elif grows > GROWS * first and (step > GROWS * first or _named(segment, before, step)):
             kind = "step" if step > GROWS * first else "fitted"
-            out.append(_Sign(k, segment.from_bytes, last, grows, kind, f"a step, {told}"))
+            out.append(_Sign(segment.from_bytes, grows, kind, f"a step, {told}", last))
         elif grows > GROWS * first:  # by less at its first size
-            out.append(_Sign(k, segment.from_bytes, last, grows, "bend", f"{told}, the slope falls"))
+            out.append(_Sign(segment.from_bytes, grows, "bend", f"{told}, the slope falls", last))
     out += _leaps(fit, [sign.at for sign in out])
     near = any(sign.at >= low and sign.before < 2 * high for sign in out)
     if not near and (flat := _plateau(fit, low, high)) is not None:
-        out.append(_Sign(0, flat[1], flat[0], 0.0, "plateau", "bandwidth has a plateau there"))
+        out.append(_Sign(flat, 0.0, "plateau", "bandwidth has a plateau there"))
     return out
 
 
@@ -329,7 +327,7 @@ def _leaps(fit: Fit, fitted: Sequence[float]) -> Iterator[_Sign]:
         if not known and at >= SMALLEST_RENDEZVOUS and over > max(GROWS * first, (LEAVES - 1) * line[0]) and steady:
             told = f"a step, {format_time(float(over))} more than smaller messages say"
             for size in fit.sizes[(fit.sizes > last) & (fit.sizes <= at)]:  # those of streams lie between
-                yield _Sign(0, float(size), float(last), float(over), "step", told)
+                yield _Sign(float(size), float(over), "step", told, float(last))
 
 
 def _named(segment: Fitted, before: Fitted, step: float) -> bool:
@@ -337,22 +335,22 @@ def _named(segment: Fitted, before: Fitted, step: float) -> bool:
     return segment.protocol == "rendezvous" and before.protocol != "rendezvous" and step > 0
 
 
-def _plateau(fit: Fit, low: float, high: float) -> tuple[float, float] | None:
-    """Two sizes between which bandwidth does not grow, though it is far from full."""
+def _plateau(fit: Fit, low: float, high: float) -> float | None:
+    """The size up to which bandwidth does not grow, though it is far from full."""
     if "gap" not in fit.curves:
         return None
     gap = fit.curves["gap"].series
     keep = gap.value > 0
     sizes, rates = gap.size[keep], gap.size[keep] / gap.value[keep]
     found = [
-        (float(rates[i] / rates[i - 1]), float(sizes[i - 1]), float(sizes[i]))
+        (float(rates[i] / rates[i - 1]), float(sizes[i]))
         for i in range(1, len(sizes))
         if low <= sizes[i]
         and sizes[i - 1] < high
         and rates[i - 1] < FULL * rates.max()
         and rates[i] < rates[i - 1] * (1 + (PLATEAU - 1) * np.log2(sizes[i] / max(sizes[i - 1], 1.0)))
     ]
-    return min(found)[1:] if found else None
+    return min(found)[1] if found else None
 
 
 def _split(fit: Fit, at: float) -> Fit:
