@@ -157,7 +157,7 @@ class Fields(Strict):
         if self.pattern == "bcast":
             return len(children(0, math.prod(self.grid or (RANKS,)), self.radix or RADIX))
         lists = self.neighbour_lists
-        return PEERS[self.pattern] if lists is None else max(map(len, lists), default=0)
+        return PEERS[self.pattern] if lists is None else max(map(len, lists))
 
     @property
     def ranks_of_a_node(self) -> int | None:
@@ -209,7 +209,7 @@ class Fields(Strict):
 
     @property
     def _listed_sizes(self) -> bool:
-        return self.neighbour_list is not None and self._lists.sized
+        return self._lists.sized
 
     @property
     def sizes(self) -> Sizes | None:
@@ -226,11 +226,10 @@ class Fields(Strict):
         Of a list, what the first rank that sends to most others sends: what all send, if they are `in_step`.
         """
         if self.pattern in HALOS:
-            grid = self.grid if self.grid and math.prod(self.grid) > 1 else (2, 2, 2)
-            x, y, z = (*grid, 1, 1)[:3]
-            steps = directions(FACES if self.pattern == "halo3d" else STENCIL_27, (x, y, z))
+            x, y, z = (*(self.grid or ()), 1, 1, 1)[:3]
+            stencil = FACES if self.pattern == "halo3d" else STENCIL_27
             sizes = self.sizes or Sizes.alike(self.buffer)
-            return tuple(map(sizes.towards, steps))
+            return tuple(map(sizes.towards, directions(stencil, (x, y, z)) or stencil))
         sized = self.neighbour_sizes
         return (self.buffer,) * self.peers if sized is None else max(sized, key=len)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,25 +23,20 @@ class Need:
 
     name: str
     asked: Callable[[Workload], bool]
-    able: tuple[Simulator, ...] = ()
+    able: Set[Simulator] = frozenset()
 
 
 NEEDS = (
-    Need(
-        "sizes that differ between neighbours (faces, edges)",
-        lambda w: w.faces is not None or w.edges is not None,
-        ("timeline", "engine", "sst"),
-    ),
-    Need("sizes in a neighbour_list that differ from rank to rank", lambda w: not w.in_step, ("engine",)),
-    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, ("timeline", "engine")),
-    Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, ("timeline", "engine")),
-    Need("a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", ("timeline", "engine")),
+    Need("sizes in a neighbour_list that differ from rank to rank", lambda w: not w.in_step, {"engine"}),
+    Need("sizes in a neighbour_list", lambda w: w.neighbour_sizes is not None, {"timeline", "engine"}),
+    Need("pairs that send both ways (both_ways)", lambda w: w.both_ways, {"timeline", "engine"}),
+    Need("a baseline other than nonblocking (today)", lambda w: w.today != "nonblocking", {"timeline", "engine"}),
     Need(
         "a sweep among several exchanges of a step",
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
     ),
     Need("a GPU that computes (compute.device)", lambda w: w.on_gpu),
-    Need("a broadcast", lambda w: w.pattern == "bcast", ("engine",)),
+    Need("a broadcast", lambda w: w.pattern == "bcast", {"engine"}),
     Need(
         "a broadcast among several exchanges of a step",
         lambda w: w.exchanges is not None and any(p.pattern == "bcast" for p in w.parts),
@@ -50,7 +45,7 @@ NEEDS = (
         "a broadcast of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "bcast",
     ),
-    Need("several exchanges per step", lambda w: w.exchanges is not None, ("timeline", "engine")),
+    Need("several exchanges per step", lambda w: w.exchanges is not None, {"timeline", "engine"}),
     Need(
         "a sweep of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.pattern == "sweep3d",
@@ -59,7 +54,7 @@ NEEDS = (
         "blocking sends (today) of ranks that share a node (ranks_per_node)",
         lambda w: w.ranks_of_a_node is not None and w.baseline.interface.one_by_one,
     ),
-    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, ("engine", "sst")),
+    Need("ranks that share a node (ranks_per_node)", lambda w: w.ranks_of_a_node is not None, {"engine", "sst"}),
 )
 
 

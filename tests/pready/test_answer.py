@@ -14,11 +14,12 @@ from tables import table_of
 
 import pready
 from pready.cli import main
+from pready.model.advice.gpu import GpuBound
 from pready.model.approach.interfaces import BY_KEY, EACH, baseline
 from pready.model.result.break_even import Range
-from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction
+from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction, Verdict
 from pready.show.tables import answer as words
-from pready.show.tables.answer import bare, chance, decision, from_to, partitioned, saved
+from pready.show.tables.answer import bare, chance, decision, from_to, gpu_line, partitioned, saved
 from pready.show.tables.prediction import prediction_text, prediction_view
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
@@ -80,6 +81,20 @@ def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str
         return
     found = getattr(words, what)(of, **({"explained": True} if explained == "explained" else {}))
     assert getattr(found, "plain", found) == said
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"), [("do not port", "less than 1 %"), ("undecided", "and a port has to save 1 %")]
+)
+def test_the_bound_of_a_gpu(verdict: Verdict, said: str) -> None:
+    bound = GpuBound(
+        "M", "w", verdict, 0.01, 8, 2.5e-4, 8e6, bulk_s=3e-4, by_wave_s=5e-5, iteration_s=2e-3, saving=0.125
+    )
+    assert gpu_line(bound).plain == (
+        f"{verdict.capitalize()}: sent after each of 8 waves of 250 us, an iteration of w on M saves at most 12.5 % "
+        f"(2.00 -> 1.75 ms), {said}. A bound without any time of a device: Eq. 3 of gillis2023, "
+        "max(M/β - D, M/(nβ)) with D = (n - 1) waves."
+    )
 
 
 def test_a_run_that_contradicts_the_model_has_no_answer(made: Prediction) -> None:

@@ -21,6 +21,10 @@ from pready.show.tables.whatif import parts
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
+RATE: list[dict[str, Any]] = [
+    {"arithmetic_intensity": 5}, {"communication_intensity": 1, "frequency": 1e9}, {"frequency": 1e9}
+]  # fmt: skip
+"""Some of what takes the place of gamma."""
 NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "single sends one message"
 
 
@@ -122,8 +126,10 @@ def test_numbers_by_default_are_those_of_the_command(name: str) -> None:
             (partial(pready.explain, LAGGARD, "hpc3", asked), f"approach = '{asked}'; valid: {valid}")
             for asked, valid in (("many:x", NUMBERS), ("many:0", NUMBERS), ("many:1:1:1", NUMBERS), ("single:2", ONE))
         ),
-        (lambda: pready.gain(4, "25 GB/s"), "no gamma; valid: gamma, or"),
+        *((partial(pready.gain, 4, 1e9, **some), "no gamma; valid: gamma, or") for some in ({}, *RATE)),
+        *((partial(pready.gain, 4, 1e9, gamma=0.0, **some), "gamma beside an intensity or a f") for some in RATE),
         (lambda: pready.gain(4, 0.0, gamma=1e-12), "bandwidth = 0.0; valid: positive"),
+        (lambda: pready.gain(4, 1e9, gamma=-1e-12), "gamma = -1e-12; valid: positive"),
     ],
 )
 def test_what_is_unknown_is_our_error(call: Any, said: str) -> None:
@@ -137,6 +143,7 @@ def test_gain() -> None:
     # gillis2023 4.3: four threads, 25 GB/s, 100 us/MB: 8/3.
     assert pready.gain(4, "25 GB/s", gamma="100 us/MB").eta == pytest.approx(8 / 3)
     assert pready.gain(4, 25e9, gamma=100e-12).eta == pytest.approx(8 / 3)
+    assert pready.gain(4, 25e9, gamma=0.0).eta == 1
     form = pready.gain(
         8, "25 GB/s", theta=8, arithmetic_intensity=5, communication_intensity=1, frequency="3.5 GHz", epsilon="4 %"
     )

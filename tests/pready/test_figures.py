@@ -15,6 +15,7 @@ from pready.calibrate.capture.run_summary import Finishes, RegionSummary
 from pready.model.common.errors import PreadyError
 from pready.model.result.prediction import Lever
 from pready.show.figures import capture_pictures, idle_waves, whatif_pictures
+from pready.show.figures.calibration import calibration
 from pready.show.figures.decision_map import decision_map
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
@@ -30,10 +31,10 @@ def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
 
 
 def verdicts(rows: Any) -> Figure:
-    """Buffer, threads, verdict and saving; the cell of 1 MiB and 4 threads has a frame."""
+    """Buffer, threads, verdict and saving; the cell of 16 MiB and 2 threads has a frame."""
     names = ("buffer", "threads", "verdict", "speedup_percent")
     made = [{"best": True, "key": "many-active"} | dict(zip(names, of, strict=False)) | of[4] for of in rows]
-    return decision_map("title", Table(("threads", "buffer"), made), 0.01, ("1024KiB", "4"))
+    return decision_map("title", Table(("threads", "buffer"), made), 0.01, ("16384KiB", "2"))
 
 
 def waves(ends: Any, grid: Any, late: Any = ()) -> Figure:
@@ -56,6 +57,14 @@ def levers(inputs: Any) -> Figure:
     """Inputs with their kind, steps and what is saved at each; as it is, 10.7 %."""
     made = [Lever(n, kind, "assumed", steps, 10.7, saved, (), 0.1, False, 0.0, "") for n, kind, steps, saved in inputs]
     return tornado("title", made, 1.0)
+
+
+def fitted(curves: Any, thresholds: Any) -> Figure:
+    """Curves by name: sizes, measured and fitted times."""
+    arrays = {name: [np.array(values) for values in of] for name, of in curves.items()}
+    made = {n: Of(series=Of(size=s, value=v), fitted=f, residuals=v / f - 1) for n, (s, v, f) in arrays.items()}
+    fit: Any = Of(curves=made, thresholds=[Of(low=low, high=high) for low, high in thresholds])
+    return calibration("title", fit)
 
 
 def border(eta: Any) -> Figure:
@@ -96,7 +105,9 @@ def captured(kind: str, **more: Any) -> Figure:
     ("name", "given"), [(name, of) for name, each in table_of("pready/figures").items() for of in each]
 )
 def test_figures(name: str, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle_waves, "MOST_COLUMNS", given.pop("most_columns", 2000))
+    for limit in [name for name in given if name.isupper()]:
+        (of,) = (m for m in (capture_pictures, idle_waves, whatif_pictures) if hasattr(m, limit))
+        monkeypatch.setattr(of, limit, given.pop(limit))
     if (problem := given.pop("refused", None)) is not None:
         with pytest.raises(PreadyError, match=problem):
             globals()[name](**given)

@@ -4,7 +4,7 @@ import html
 import re
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace as Of
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -23,7 +23,7 @@ from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine import simulate
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Lever, LeverKind, Prediction
@@ -87,7 +87,7 @@ def test_pictures_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = {"laggard": [*sizes, "One exchange alone, bulk above"], "bcast": sizes, "stencil-unequal": step}
     for name, titles in pages.items():
         what = workloads.load(f"examples/{name}.toml")
-        made: Any = SimpleNamespace(exchanges=what.exchanges or (), sensitivity=[])
+        made: Any = Of(exchanges=what.exchanges or (), sensitivity=[])
         assert [title for title, _ in pictures_of(MELUXINA, what, made)] == titles
     made.sensitivity = ["some"]
     assert [title for title, _ in pictures_of(MELUXINA, what, made)] == [*step, "What the saving rests on"]
@@ -129,10 +129,122 @@ def test_the_map_is_over_threads_and_sizes_around_the_workload_s(monkeypatch: py
         ({"time": "1 ms"}, "the work of all threads together stays as"),
         (rate, "each thread computes its"),
     ):
-        figure = of_prediction.figure("map", MELUXINA, what.changed(compute=compute), made)
+        figure = of_prediction.figure("map", MELUXINA, what.changed(compute=compute, threads=1), made)
         assert f"\n{words}" in figure.get_suptitle()
+        assert [p.workload.threads for p in seen[-24:]] == [*(8 * [1]), *(8 * [2]), *(8 * [4])]  # none of a half
     marked = [p.get_xy() for p in axes.patches if isinstance(p, Rectangle) and not p.get_fill()]
     assert marked == [(4, 2)]
+
+
+def given_to(monkeypatch: pytest.MonkeyPatch, kind: str, fields: dict[str, Any], **made: Any) -> Any:
+    """What the function that draws a kind of picture is given for examples/laggard.toml: 4 threads, 4 MiB."""
+    for name in ("eta_over_size", "gain_map", "exchanges", "step_savings", "tornado"):
+        monkeypatch.setattr(of_prediction, name, lambda *given: given)
+    what = workloads.load("examples/laggard.toml").changed(**fields)
+    of = {"machine": "M", "library": "mpich-release", "exchanges": (), "engine": "engine", "seed": 3, "ranks": (2,)}
+    advice = Of(min_gain=0.025, pays=[Of(low=1.0, high=2.0)], best=made.get("advised"))
+    prediction: Any = Of(**of | {"advice": advice} | made)
+    return of_prediction.figure(kind, MELUXINA, what, prediction)
+
+
+def way(key: str, count: int = 1, vcis: int = 1, **more: Any) -> Any:
+    approach = Approach(BY_KEY[key], count, vcis)
+    return Of(approach=approach, transport_partitions=count, vcis=vcis, name=key, available=True, **{"eta": 1.4} | more)
+
+
+def test_lines_are_of_the_best_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The advised one, then three more: by η, but puts last; what is sent today and what nobody has are none."""
+    best, joined, kept = way("many", 4, 2), way("many-joined", 2, eta=2.0), way("persistent", eta=3.0)
+    puts, more = way("rma-many-active", 4, eta=8.0), way("rma-single-active", eta=7.0)
+    missing = Of(**vars(way("part", eta=9.0)) | {"available": False})
+    rows = [way("single", eta=9.0), more, puts, missing, joined, way("many", 2, eta=9.0), kept]
+    evaluation = Of(gain_over_sizes=lambda approach, sizes, samples: (approach, len(sizes), samples))
+    monkeypatch.setattr(of_prediction, "best_per_interface", lambda _: rows)
+    monkeypatch.setattr(of_prediction, "evaluator", lambda *_, draws: [evaluation][draws:])
+    monkeypatch.setattr(of_prediction, "_sure", lambda *given: given[-2:])
+    title, sizes, lines, here, sure = given_to(monkeypatch, "size", {"buffer": "8 MiB"}, advised=best)
+    assert title == "laggard on M (mpich-release), 4 threads, 8 MiB"
+    assert [sizes[0], sizes[-1], here] == pytest.approx([256, 2**27, 2**23])  # 16 times this buffer
+    wanted = {"many, 4 messages on 2 VCIs": best, "persistent, 1 message": kept, "many-joined, 2 messages": joined}
+    wanted["rma-many-active, 4 messages"] = puts
+    assert lines == {name: (row.approach, 145, NOMINAL_ALONE) for name, row in wanted.items()}
+    assert [*lines] == [*wanted]
+    assert sure == (sizes, lines["many, 4 messages on 2 VCIs"])
+    evaluation.gain_over_sizes = lambda approach, sizes, samples: [approach.messages, approach.vcis, samples]
+    fields = {"buffer": "1 MiB", "partitions_per_thread": 128}
+    title, sizes, counts, eta, here = given_to(monkeypatch, "messages", fields, advised=best)
+    assert (title, len(sizes), here) == ("many: laggard on M (mpich-release), 4 threads, 1 MiB", 61, 2**20)
+    assert [sizes[0], sizes[-1]] == pytest.approx([512, 2**26])  # a byte for each partition
+    assert [*counts] == [2**n for n in range(10)]
+    assert eta.tolist() == [[2**n, min(2**n, 2), 32] for n in range(10)]
+    assert given_to(monkeypatch, "messages", {}, advised=kept)[2] == [1]
+
+
+def test_the_interval_is_predicted_on_both_sides_of_each_border(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where log(end / η) is linear in the log of the size, so is what lies between the points."""
+    sizes, asked = np.geomspace(1000, 4_096_000, 145), list[float]()
+
+    def row(there: Any, approach: Approach, *, min_gain: float) -> Any:
+        assert (approach.messages, min_gain) == (4, 0.025)
+        asked.append(there.buffer)
+        size = max(there.buffer, 1002)
+        chance = 0.8 if 4000 < size < 2e4 or size > 2e6 else 0.7
+        return Of(eta=2.0, eta_low=2 * (size / 1e8) ** 0.5, eta_high=2 * (1e8 / size) ** 0.25, probability=chance)
+
+    def evaluated(_: Any, there: Any, seed: int, engine: str, draws: int) -> list[Any]:
+        assert (seed, engine, draws) == (3, "engine", 32)
+        return [there]
+
+    monkeypatch.setattr(of_prediction, "evaluator", evaluated)
+    monkeypatch.setattr(of_prediction, "drawn_row", row)
+    what = workloads.load("examples/laggard.toml").changed(threads=3, buffer="50001 B")
+    path = Of(segments=[Of(from_=start) for start in (0, 1000, 1010, 30001, 999_999, 1_024_000)])
+    advice = Of(min_gain=0.025, pays=[Of(low=1.0, high=2.0)], best=way("many", 4))
+    machine, made = Of(path=lambda _: path), Of(seed=3, engine="engine", advice=advice)
+    eta = np.linspace(1, 2, 145)
+    sure = of_prediction._sure(machine, what, made, sizes.tolist(), eta)  # type: ignore[arg-type]
+    # Whole bytes of three partitions: 1 KB doubled up to twelve times, this buffer, and the sizes inside at which one
+    # message or each of four begins a segment, with and without a byte of each partition.
+    inside = (1010, 4000, 4040, 30001, 120004, 999_999, 1_024_000, 3_999_996)
+    borders = [b - less for b in inside for less in (0, 3)]
+    assert asked == sorted({-(-x // 3) * 3 for x in (*(1000 * 2**k for k in range(13)), 50001, *borders)})
+    there = np.maximum(sizes, 1002)
+    assert sure.low == pytest.approx(eta * (there / 1e8) ** 0.5)
+    assert sure.high == pytest.approx(eta * (1e8 / there) ** 0.25)
+    assert sure.likely == [(4002, 16002), (2_048_001, 4_096_002)]
+    assert (sure.pays, sure.enough) == ([(1.0, 2.0)], "2.5 % of an iteration")
+
+
+def test_an_exchange_is_drawn_with_the_thread_that_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two messages of four partitions each, the fourth and the first are last: of the second and third thread."""
+    ready = np.array([8 * [9.0], [1, 2, 3, 8, 7, 1, 1, 1]])
+    shown = {"single": Of(join=1.0, messages="one", end=3.0), "many": Of(join=2.0, messages="two", end=2.0)}
+    evaluation = Of(ready=ready, exchange=lambda approach, row: shown[approach.interface.key] if row == 1 else None)
+    monkeypatch.setattr(
+        of_prediction, "Evaluation", lambda *_, draws, alone: (draws, alone) == (0, True) and evaluation
+    )
+    fields = {"partitions_per_thread": 2}
+    title, (bulk, many) = given_to(monkeypatch, "exchange", fields, advised=way("many", 2))
+    said = "\none exchange alone: 1.50×; {}: 1.40×, which counts"
+    assert title.endswith(said.format("waiting for late neighbours included"))
+    assert given_to(monkeypatch, "exchange", fields, advised=way("many", 2), ranks=())[0].endswith(
+        said.format("mean over the arrivals")
+    )
+    assert [bulk.thread_ready.tolist(), many.thread_ready.tolist()] == 2 * [[-6, 0, -1, -7]]
+    assert [bulk.owner.tolist(), many.owner.tolist()] == [[0], [1, 2]]
+    assert [(of.label, of.messages, of.join, of.end) for of in (bulk, many)] == [
+        ("Pt2Pt single, 1 message per peer", "one", 1.0, 3.0),
+        ("Pt2Pt many, 2 messages per peer", "two", None, 2.0),
+    ]
+
+
+def test_what_is_drawn_of_a_step_and_of_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    step, each = way("many"), [way("many"), way("single")]
+    parts = tuple(Of(workload={"name": name}, advised=row) for name, row in zip("uv", each, strict=True))
+    given = given_to(monkeypatch, "step", {}, advised=step, exchanges=parts)
+    rows = [("u, alone", each[0]), ("v, alone", each[1]), ("the step", step)]
+    assert given == ("laggard on M (mpich-release), 4 threads, 2 exchanges", rows, 2.5)
+    assert given_to(monkeypatch, "sensitivity", {}, sensitivity=[*range(12)])[1:] == ([*range(8)], 2.5)
 
 
 SEEN = {c.lower() for c in (*COLOURS, NEUTRAL)}
@@ -174,24 +286,6 @@ def test_the_same_figure_is_the_same_bytes() -> None:
     assert svg(first) == svg(again)
     whole, part = svg(first), svg(first, alone=False)
     assert [(text.partition(" ")[0], "<style>" in text) for text in (whole, part)] == [("<?xml", True), ("<svg", False)]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("example", ["laggard", "slow-link"])
-def test_the_strip_is_that_of_the_advice(example: str) -> None:
-    what = workloads.load(f"examples/{example}.toml")
-    prediction = predict(MELUXINA, what)
-    sizes = of_prediction._sizes(what, 145)
-    sure = of_prediction._sure(MELUXINA, what, prediction, sizes, np.full(145, 2.0))
-    assert (sure.low <= 2.0).all()
-    assert (sure.high >= 2.0).all()
-    # The ends of the table's interval, as far from the line as from its η.
-    best = predict(MELUXINA, what, draws=of_prediction.SURE_DRAWS).advised
-    here = [np.interp(np.log(what.buffer), np.log(sizes), np.log(end)) for end in (sure.low, sure.high)]
-    assert np.exp(here) == pytest.approx([2 * best.eta_low / best.eta, 2 * best.eta_high / best.eta], rel=2e-3)
-    assert prediction.advice.verdict == "port"
-    assert any(low <= what.buffer <= high for low, high in sure.likely)
-    assert prediction.advice.break_even_bytes in [low for low, _ in sure.pays]
 
 
 def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:

@@ -1,4 +1,4 @@
-"""A figure as text: its words, and every line, bar, band and image in numbers."""
+"""A figure as text: its words, and every line, bar, band and image in numbers and in how it looks."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedFormatter, FuncFormatter
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
 
 MANY = 100
 """Cells of a bar of colours, which says nothing by itself."""
+LOOK = {"linewidth": "lw", "markersize": "ms", "alpha": "alpha", "fontsize": "pt", "ha": "", "zorder": "z"}
+USUAL_Z = (1, 2, 3)
 
 
 def _numbers(values: Any) -> str:
@@ -26,31 +28,52 @@ def _extent(path: Any) -> str:
     return f"{_numbers([e.x0, e.x1])}; {_numbers([e.y0, e.y1])}"
 
 
+def _look(artist: Any) -> str:
+    """As far as a kind has them: widths, sizes, what lies above what."""
+    found = {short: getattr(artist, f"get_{name}", lambda: None)() for name, short in LOOK.items()}
+    found["z"] = None if found["z"] in USUAL_Z else found["z"]
+    said = {short: x if isinstance(x, str) else _numbers(x) for short, x in found.items() if x is not None}
+    return " ".join(f"{short} {x}".strip() for short, x in said.items())
+
+
+def _tint(artist: Any) -> str:
+    of = artist.get_color() if hasattr(artist, "get_color") else artist.get_facecolor()
+    return to_hex(of) if isinstance(of, str) else " ".join(map(to_hex, np.atleast_2d(of)))
+
+
 def _axis(axis: Any) -> str:
-    said = (
-        f"{' '.join(axis.label.get_text().split())!r} {axis.get_scale()} {_numbers(sorted(axis.get_view_interval()))}"
-    )
+    label, along = axis.label, int(axis.axis_name == "y")
+    said = f"{' '.join(label.get_text().split())!r} {axis.get_scale()} {_numbers(axis.get_view_interval())}"
     fixed = isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter))
-    return said + (f": {_texts(axis.get_ticklabels())}" if fixed else "")
+    fixed |= type(axis.get_major_locator()) in (FixedLocator, MaxNLocator)
+    ticks = [f"{_texts([t])} at {_numbers(t.get_position()[along])}" for t in axis.get_ticklabels() if fixed]
+    return f"{said} {_look(axis.get_ticklabels()[0])}: {' | '.join(ticks)}" if ticks else said
+
+
+def _legend(of: Any) -> str:
+    title, texts = _texts([of.get_title()]), of.get_texts()
+    names = " | ".join(f"{_texts([t])} {_tint(h)}" for t, h in zip(texts, of.legend_handles, strict=True))
+    return f"legend {title + ': ' if title else ''}{names}, {of._ncols} columns, {_look(texts[0])}"
 
 
 def _axes(axes: Any) -> Iterator[str]:
-    yield f"axes {axes.get_title('left') or axes.get_title()!r}"
-    yield f"  x {_axis(axes.xaxis)}"
-    yield f"  y {_axis(axes.yaxis)}"
+    title = axes.title if axes.title.get_text() else axes._left_title
+    yield f"axes {_texts([title])!r} {_look(title)}"
+    for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
+        yield f"  {name} {_axis(axis)}"
     for line in axes.lines:
         if len(line.get_xdata()):
             look = f"{to_hex(line.get_color())} {line.get_linestyle()} {line.get_marker()} {line.get_fillstyle()}"
-            yield f"  line {look}: {_numbers(line.get_xdata())}; {_numbers(line.get_ydata())}"
+            yield f"  line {look} {_look(line)}: {_numbers(line.get_xdata())}; {_numbers(line.get_ydata())}"
     for p in axes.patches:
         path = p.get_patch_transform().transform_path(p.get_path())
         fill = f"{to_hex(p.get_facecolor())} {p.get_hatch() or ''}" if p.get_fill() else "frame "
         if path.get_extents().height:
-            yield f"  bar {fill}: {_extent(path)}"
+            yield f"  bar {fill} {_look(p)}: {_extent(path)}"
     for c in axes.collections:
         values, kind = c.get_array(), "band" if "Poly" in type(c).__name__ else type(c).__name__
         if values is None:
-            yield f"  {kind}: {' / '.join(map(_extent, c.get_paths()))}"
+            yield f"  {kind} {_tint(c)} {_look(c)}: {' / '.join(map(_extent, c.get_paths()))}"
         elif values.size < MANY:
             yield f"  {kind} {_numbers(c.get_clim())}: {_numbers(values)}"
     for image in axes.images:
@@ -59,13 +82,15 @@ def _axes(axes: Any) -> Iterator[str]:
         )
         yield f"  image {scale}: {' / '.join(map(_numbers, image.get_array()))}"
     for text in axes.texts:
-        yield f"  text {_texts([text])!r} at {_numbers(text.xy if hasattr(text, 'xy') else text.get_position())}"
+        at = text.xy if hasattr(text, "xy") else text.get_position()
+        yield f"  text {_texts([text])!r} at {_numbers(at)} {_look(text)}"
     if axes.get_legend():
-        yield f"  legend {_texts(axes.get_legend().get_texts())}"
+        yield f"  {_legend(axes.get_legend())}"
 
 
 def described(figure: Figure) -> str:
     """A line for each thing that is drawn; numbers in four digits."""
-    legends = [f"legend {_texts(legend.get_texts())}" for legend in figure.legends]
-    lines = [f"title {figure.get_suptitle()!r}", *(line for axes in figure.axes for line in _axes(axes)), *legends]
-    return "\n".join(line.rstrip() for line in lines)
+    size, title = _numbers(figure.get_size_inches()), figure._suptitle  # type: ignore[attr-defined]
+    lines = [f"title {figure.get_suptitle()!r} {_look(title)} on {size}"]
+    lines += [line for axes in figure.axes for line in _axes(axes)]
+    return "\n".join(line.rstrip() for line in [*lines, *map(_legend, figure.legends)])

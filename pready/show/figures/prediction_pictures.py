@@ -71,7 +71,7 @@ def _evaluation(machine: Machine, workload: Workload, prediction: Prediction) ->
 
 def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     sizes, advised = _sizes(workload, POINTS), prediction.advised
-    drawn = (workload.baseline.interface, advised.approach.interface)
+    drawn = {workload.baseline.interface, advised.approach.interface}
     others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
     evaluation = _evaluation(machine, workload, prediction)
@@ -93,8 +93,7 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     engine: Any = prediction.engine
     n, advice = workload.n_partitions, prediction.advice
     best = advice.best.approach
-    starts = [s.from_ for s in machine.path(workload.path).segments[1:]]
-    borders = [s * m for s in starts for m in (1, best.messages)]
+    borders = [s.from_ * m for s in machine.path(workload.path).segments for m in {1, best.messages}]
     inside = [b for b in borders if sizes[0] < b < sizes[-1]]
     wanted = [*np.geomspace(sizes[0], sizes[-1], SURE_POINTS), workload.buffer, *inside, *(b - n for b in inside)]
     counts = np.unique(np.ceil(np.array(wanted) / n)) * n
@@ -149,7 +148,7 @@ def _map(title: str, machine: Machine, workload: Workload, prediction: Predictio
 def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
     evaluation = Evaluation(machine, workload, prediction.seed, draws=0, alone=True)
     ready = evaluation.ready[1]  # row 0: all threads arrive together
-    threads = ready.reshape(workload.threads, -1).max(axis=1) - ready.max()
+    threads = ready.reshape(workload.threads, workload.partitions_per_thread).max(axis=1) - ready.max()
     drawn = []
     for approach in (workload.baseline, prediction.advised.approach):
         one = evaluation.exchange(approach, 1)
@@ -183,6 +182,6 @@ _DRAWN = {
 def _owners(approach: Approach, workload: Workload, ready: Array) -> NDArray[np.int64]:
     """The thread that issues each transport partition: the last of its threads."""
     count = approach.messages
-    by_transport = ready.reshape(count, -1)
-    last = by_transport.argmax(axis=1) + np.arange(count) * by_transport.shape[1]
+    each = len(ready) // count
+    last = ready.reshape(count, each).argmax(axis=1) + np.arange(count) * each
     return last // workload.partitions_per_thread if not approach.interface.joins else np.zeros(count, np.int64)

@@ -17,7 +17,6 @@ from pready.model.machine.machine import Requests
 from pready.model.result.prediction import Prediction
 from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
-from pready.model.workload import merging
 from pready.model.workload.workload import Workload
 
 MELUXINA = machine.load("meluxina")
@@ -188,18 +187,6 @@ def test_exchanges_that_follow_each_other_may_be_one() -> None:
     enough = predict(ideal(L=20e-6), step(first, {}, {}), min_gain=merged.speedup_percent / 100).advice.merged
     assert enough is not None
     assert enough.probability == pytest.approx(0.5, abs=0.01)
-    for other in (first, {"boundaries": "open"}, {"receiver": "waiting"}):  # computed between, or of other neighbours
-        assert merging.merged(step(first, other)) is None
-
-    def rings(*sizes: str, to: int = 1) -> Workload:
-        peers = (1, to)
-        lists = [[[{"to": t, "size": s}, 7], [0], *[[]] * 6] for t, s in zip(peers, sizes, strict=True)]
-        return step(*({"pattern": "neighbours", "buffer": "8 B", "neighbour_list": each} for each in lists))
-
-    of_lists = merging.merged(rings("1 KiB", "3 KiB"))
-    assert of_lists is not None
-    assert of_lists[0].parts[0].neighbour_sizes == ((4096, 16), (16,), *[()] * 6)
-    assert merging.merged(rings("1 KiB", "3 KiB", to=2)) is None
 
 
 @pytest.mark.parametrize("b", [0, 10])

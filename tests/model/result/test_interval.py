@@ -1,10 +1,16 @@
 """Quantiles of Harrell and Davis: SciPy is the oracle, and intervals hold 95 %."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 from scipy.stats.mstats import hdquantiles
 
+from pready.model.approach.interfaces import BULK
 from pready.model.result.interval import interval, median, quantile
+from pready.model.result.prediction import ApproachPrediction
+
+ENDS = ("time_{}_s", "eta_{}", "speedup_{}_percent")
 
 
 @pytest.mark.parametrize("n", [32, 121])
@@ -28,3 +34,9 @@ def test_one_more_draw_lies_in_the_interval() -> None:
 def test_draws_that_are_all_the_same() -> None:
     assert interval(np.full(121, 3.0)) == pytest.approx((3.0, 3.0))
     assert median(np.arange(9.0)) == pytest.approx(4.0)
+    # Of a row, an interval holds the value, too.
+    zero = ApproachPrediction(BULK, *(len(fields(ApproachPrediction)) - 1) * [0])  # type: ignore[arg-type]
+    for value, ends in ((2.0, (2.0, 3.0)), (3.0, (3.0, 3.0)), (4.0, (3.0, 4.0))):
+        row = replace(zero, time_s=value, eta=value, speedup_percent=value).with_draws(*np.full((3, 121), 3.0))
+        found = {(getattr(row, n.format("low")), getattr(row, n.format("high"))) for n in ENDS}
+        assert found == {ends}

@@ -12,7 +12,9 @@ from pready.model.common._draws import uniforms
 from pready.model.common.errors import PreadyError
 from pready.model.equations import gain
 from pready.model.toml.reading import validated
-from pready.model.workload.draws import draw, read_times, truncated_normal
+from pready.model.workload import draws
+from pready.model.workload.arrivals import Gaussian
+from pready.model.workload.draws import deterministic, draw, read_times, truncated_normal
 from pready.model.workload.workload import Workload
 
 MODELS: list[dict[str, Any]] = table_of("model/workloads")["arrivals"]
@@ -52,9 +54,14 @@ def test_the_papers_parameters_are_not_one_thing() -> None:
 
 
 def test_spread_outside_what_a_model_can() -> None:
-    for model, spread, valid in (("uniform", "60 %", "less than 57.7 %"), ("laggard", "300 %", "less than 264.6 %")):
-        with pytest.raises(PreadyError, match=valid):
-            workload({"model": model, "spread": spread})
+    # A uniform time is √3 deviations off at most. Of two, one late by D: a mean of t + D / 2, a deviation of D / 2.
+    for model, last, spread, said in (
+        ("uniform", "57.73 %", 1 / np.sqrt(3), "spread = 57.735 % of a uniform time .* less than 57.7 %"),
+        ("laggard", "99.9 %", "100 %", "spread = 100 % of one late thread in 2; valid: less than 100 %"),
+    ):
+        workload({"model": model, "spread": last}, threads=2)
+        with pytest.raises(PreadyError, match=said):
+            workload({"model": model, "spread": spread}, threads=2)
     with pytest.raises(PreadyError, match="less than 0 %"):
         workload({"model": "laggard", "spread": "1 %"}, threads=1)
 
@@ -72,6 +79,7 @@ def test_shape_seed_and_sign(model: dict[str, Any]) -> None:
     assert (times >= 0).all()
     assert np.isfinite(times).all()
     assert np.array_equal(times, draw(w, 50, seed=3))
+    assert deterministic(w) == (times == times[0]).all()
     assert np.array_equal(times[20:], draw(w, 30, seed=3, first=20))
     if model["model"] not in ("none", "laggard"):
         assert not np.array_equal(times, draw(w, 50, seed=4))
@@ -130,6 +138,8 @@ def test_gaussian_is_appendix_a() -> None:
     w = workload({"model": "normal by partition", "epsilon": 0.04, "delta": 0.16})
     times = draw(w, 8000, seed=1).reshape(-1, 4)
     mean, sigma = 0.25e-3, 0.1
+    assert Gaussian.model_validate(w.arrivals.model_dump()).parameters(4) == (0.04, 0.16)
+    assert Gaussian(model="normal by partition", spread=0.05).parameters(4) == pytest.approx((0.2, 0))  # of four, half
     for k in range(1, 5):
         assert times[:, k - 1].mean() == pytest.approx(k * mean, rel=2e-3)
         assert times[:, k - 1].std() == pytest.approx(np.sqrt(k) * sigma * mean, rel=2e-2)
@@ -180,6 +190,7 @@ def test_trace_is_replayed(tmp_path: Path) -> None:
         ("words.csv", b"1,two\n", "line 1 is not numbers"),
         ("latin.csv", "1,µ\n".encode("latin-1"), "byte 2 is not UTF-8"),
         ("negative.csv", b"1 2 3 4 5 6 7 -8\n", "row 1, column 8 is -8"),
+        ("empty.csv", b"# nothing\n", "has shape (0, 0); valid: (iterations, threads)"),
         ("broken.npy", b"\x93NUMPYxx", "is not an array"),
         ("words.npy", npy("words"), "holds <U5; valid: numbers"),
         ("cube.npy", npy([[[1.0]]]), "has shape (1, 1, 1); valid: (iterations, threads)"),
@@ -196,7 +207,12 @@ def test_bad_files_are_one_line(tmp_path: Path, name: str, content: bytes, said:
     assert "\n" not in str(caught.value)
 
 
-def test_missing_file_and_directory(tmp_path: Path) -> None:
+def test_missing_file_and_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs: list[int] = []
+    monkeypatch.setattr(draws, "read_bytes", lambda _path, _largest, times: needs.append(times) or b"1")
+    assert [read_times(name, "s")[0, 0] for name in ("is.npy", "is.csv")] == [1, 1]
+    assert needs == [16, 64]  # bytes of memory for each of the file: of text, a word and a float for each number
+    monkeypatch.undo()
     with pytest.raises(PreadyError, match="no such file"):
         read_times(str(tmp_path / "absent.csv"), "s")
     with pytest.raises(PreadyError, match="is a directory"):

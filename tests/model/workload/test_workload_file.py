@@ -1,6 +1,7 @@
 """Workload files: sizes per neighbour, exchanges of a step, nodes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tables import table_of
@@ -9,6 +10,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import layout, unable
 from pready.model.toml.reading import validated
 from pready.model.workload import supported_by, workload
+from pready.model.workload.merging import merged
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
 
@@ -93,6 +95,16 @@ def test_what_a_rank_sends(tmp_path: Path) -> None:
         return validated(Workload, {"threads": 1, "pattern": "neighbours", "neighbour_list": rows}, "w")
 
     assert listed(ring).sends == (8, 1024)
+    uneven = listed([ring[0][:1], ring[1], []])
+    assert (uneven.sends, uneven.peers) == ((8, 1024), 2)  # of the one that sends to most
+    lists: list[list[list[int]]] = [[[1], []], [[1], [0], []], [[], [2], [0]]]
+    base = {"threads": 3, "partitions_per_thread": 2, "buffer": "600 B", "pattern": "neighbours"}
+    two_way = [Workload.model_validate({**base, "neighbour_list": some}).two_way for some in lists]
+    assert two_way == [False, True, True]
+    # Eq. 6 of gillis2023: 3 flops for half a byte sent, two flops a nanosecond; 200 B are a thread's.
+    rate = {"arithmetic_intensity": 3, "communication_intensity": 0.5, "frequency": "1 GHz", "flops_per_cycle": 2}
+    by_rate = Workload.model_validate({**base, "pattern": "pt2pt", "compute": rate})
+    assert (by_rate.thread_time, by_rate.divisor) == (pytest.approx(200 * 3e-9), 6)
     assert listed(ring).in_step
     assert not listed([ring[0][::-1], *ring[1:]]).in_step  # one sends the large one first
     assert not listed([ring[0], ring[1], ring[2][:1]]).in_step
@@ -146,29 +158,19 @@ def test_a_list_file_with_odd_sizes(tmp_path: Path, line: str) -> None:
     assert f"line 2: '{line}' is no neighbour; valid: ranks from 0 to 4294967295, with bytes as in 1:65536" in said
 
 
-NEW = [
-    HALO + FACES,
-    STENCIL + 'buffer = "1 MiB"\nedges = ["8 B", "8 B", "8 B"]\n',
-    LISTED + 'neighbour_list = [[{ to = 1, size = "8 B" }], []]\n',
-    HALO + 'buffer = "1 MiB"\nranks_per_node = 4\n',
-    STEP,
-    'format = 2\nthreads = 2\nbuffer = "8 B"\nboth_ways = true\n',
-]
-
-
-def test_an_engine_that_cannot_names_one_that_can(tmp_path: Path) -> None:
-    for text in NEW:
-        w = loaded(tmp_path, text)
-        (need,) = [n for n in supported_by.NEEDS if n.asked(w)][:1]
-        for engine in supported_by.ASKED_BY:
-            if engine in need.able:
-                assert need.name != supported_by.beyond(w, engine)
-                continue
-            with pytest.raises(PreadyError, match="not simulated by") as caught:
+@pytest.mark.parametrize(("base", "text", "beyond"), table_of("model/workloads")["beyond"])
+def test_an_engine_that_cannot_names_those_that_can(base: str, text: str, beyond: list[str], tmp_path: Path) -> None:
+    w, by = loaded(tmp_path, BASES[base] + text), supported_by.ASKED_BY
+    able = " or ".join(said for said, lacking in zip(by.values(), beyond, strict=True) if not lacking)
+    for engine, need in zip(by, beyond, strict=True):
+        assert (supported_by.beyond(w, engine) or "") == need
+        if need:
+            with pytest.raises(PreadyError) as caught:
                 supported_by.check(w, engine)
-            for other, command in supported_by.ASKED_BY.items():
-                able = str(caught.value).partition("; valid: ")[2]
-                assert (command in able) == (supported_by.beyond(w, other) is None)
+            said = f"{need}: not simulated by {by[engine]}; valid: {able or 'a workload without it'}"
+            assert str(caught.value) == said
+        else:
+            supported_by.check(w, engine)
 
 
 def test_ranks_where_a_workload_says_none() -> None:
@@ -205,3 +207,11 @@ def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
     exchanges = [{"pattern": pattern, "buffer": "4 KiB"} for pattern in ("halo3d", "pt2pt")]
     step = Workload.model_validate({"threads": 2, "exchanges": exchanges})
     assert [part.receiver for part in step.parts] == ["computing", "waiting"]
+
+
+@pytest.mark.parametrize(("top", "exchanges", "names", "left"), table_of("model/workloads")["merged"])
+def test_exchanges_to_the_same_neighbours_can_be_one(top: Any, exchanges: Any, names: Any, left: Any) -> None:
+    found = merged(Workload.model_validate({"threads": 2, "pattern": "pt2pt"} | top | {"exchanges": exchanges}))
+    one, of = found or (None, [])
+    assert of == names
+    assert [[part.name, part.thread_time, *part.sends] for part in one.parts] == left if one else not left
