@@ -31,7 +31,7 @@ PointText = tuple[str, str, str, str | None, int]
 
 
 def points_per_task(count: int) -> int:
-    """1 up to 2000 points, 32 from 62,000: a cluster's scheduler takes about a millisecond per task."""
+    """1 below 2000 points, 32 from 62,000: a cluster's scheduler takes about a millisecond per task."""
     return min(32, 1 + count // 2000)
 
 

@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 from itertools import cycle
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tables import table_of
 import pready
 from pready.cli import main
 from pready.model.advice.gpu import GpuBound
-from pready.model.approach.interfaces import BY_KEY, EACH, baseline
+from pready.model.approach.interfaces import BY_KEY, EACH, Approach, baseline
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction, Verdict
 from pready.show.tables import answer as words
@@ -37,17 +38,20 @@ def made() -> Prediction:
 def row(made: Prediction, saves: Any, key: str = "part", **more: Any) -> ApproachPrediction:
     """A row of four messages on two VCIs: what it saves in percent, from, by and up to; with probability 0.90."""
     ends = zip(("speedup_low_percent", "speedup_percent", "speedup_high_percent"), saves, strict=True)
-    approach = replace(made.advised.approach, interface=BY_KEY.get(key, EACH), vcis=2)
+    approach = Approach(BY_KEY.get(key, EACH), more.pop("count", 4), 2)
+    if isnan(more.get("probability", 0.0)):  # not drawn
+        more["probability"] = None
     return replace(made.advised, approach=approach, **(dict(ends) | {"probability": 0.9} | more))
 
 
 def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: Any) -> Prediction:
     """A prediction of tests/data/pready/answer.toml: its fields, its advice's and its workload's."""
-    best = row(made, saves, key)
+    best = row(made, saves, key, count=given.pop("count", 4))
     given["exchanges"] = tuple(known(made, **e) for e in given.get("exchanges", ()))
     given["pays"] = [Range(*ends) for ends in given.get("pays", ())]
     if (asked := given.get("partitioned")) is not None:
         some, early = (row(made, asked[n], needs="MPI X") if n in asked else None for n in ("saves", "early"))
+        some = best if "same" in asked else some
         given["partitioned"] = Partitioned(some, asked.get("verdict", "do not port"), early, "unknown" in asked)
     if (of := given.get("merged")) is not None:
         given |= {"merged": Merged(["u", "v"], of[0], of[0] - 1, of[0] + 1, of[1]), "partitioned": None}
@@ -119,11 +123,13 @@ def test_an_interval_that_is_the_value_is_not_shown(made: Prediction) -> None:
 @pytest.mark.parametrize(
     ("say", "numbers"),
     [
-        (bare, {10.74: "10.7", 0.674: "0.67", -2: "-2.0", 99.96: "100.0", 151.2: "151", 0.04: "0", -0.084: "-0.1"}),
+        (bare, {10.74: "10.7", 0.674: "0.67", -2: "-2.0", 99.96: "100.0", 100.4: "100", 0.049: "0", -0.084: "-0.1"}),
+        (bare, {-151.2: "-151", 0.05: "0.1", 1: "1.0", 0.996: "1", 0.1: "0.1", 0.14: "0.14"}),
         (chance, {None: "not drawn", 0.009: "under 0.01", 0.01: "0.01", 0.204: "0.21", 0.29: "0.29", 0.5: "0.50"}),
         (chance, {0.796: "0.79", 0.99: "0.99", 0.991: "over 0.99"}),  # rounded towards 0.5
         (lambda of: from_to(*of), {(2.306e-3, 2.1e-3): "2.306 -> 2.100 ms"}),  # 8.9 %, which 2.31 -> 2.10 is not
         (lambda of: from_to(*of), {(1.2e-3, 8e-4): "1.20 -> 0.80 ms", (2.0, 1.5): "2.00 -> 1.50 s"}),
+        (lambda of: from_to(*of), {(2e-2, 1e-2): "20.0 -> 10.0 ms", (2e-4, 1e-4): "200 -> 100 us"}),
     ],
 )
 def test_numbers_have_digits_that_can_be_told(say: Any, numbers: dict[Any, str]) -> None:

@@ -28,7 +28,7 @@ from pready.whatif.executors import PROCESSES_FROM, processes
 from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, points
-from pready.whatif.tasks import Task, work
+from pready.whatif.tasks import Task, points_per_task, work
 
 MELUXINA = machine.load("meluxina")
 LAGGARD = workload.load("examples/laggard.toml")
@@ -133,6 +133,11 @@ def test_many_points_of_a_command_go_to_processes_and_a_single_one_has_all_cores
         compute(points_of, Options(), cores=cores, separate=separate)
     compute(many[:1], Options(), cores=4, separate=True)
     assert seen == [(2,), (2, 1), (1, 1), (2, 1), (1, 4)]  # of threads: also the cores for each point
+
+
+def test_tasks_of_very_many_points_have_several() -> None:
+    counts = {1: 1, 1999: 1, 2000: 2, 61_999: 31, 62_000: 32, 10**6: 32}
+    assert {count: points_per_task(count) for count in counts} == counts
 
 
 def test_workers_are_forked_only_from_a_single_thread(monkeypatch: Patch) -> None:

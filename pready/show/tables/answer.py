@@ -153,9 +153,9 @@ def today(prediction: Prediction) -> Text:
 def to_program(prediction: Prediction) -> str:
     """How much there is to program, and what to set."""
     advice, ported = prediction.advice, _ported(prediction) or [prediction]
-    efforts = dict.fromkeys(e.advised.approach.interface.effort for e in ported)
+    efforts = dict.fromkeys(part for e in ported for part in e.advised.approach.interface.effort.split(", ") if part)
     settings = [s for s in advice.settings if not prediction.exchanges or "per neighbour" not in s]  # as in the table
-    said = [*filter(None, efforts), *settings]
+    said = [*efforts, *settings]
     if not said or advice.verdict == "do not port":
         return ""
     rma = any(e.advised.approach.interface.one_sided for e in ported)  # advised only where its costs are known
@@ -282,9 +282,9 @@ def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:
     said = [] if prediction.exchanges else [sizes(prediction)]
     if advice.verdict != "do not port" and prediction.room_s > 0:
         said.append(room(prediction))
-    late = (advice.from_iterations or 0) > LONG_SET_UP * prediction.workload["iterations"]
-    if best.begin_s and advice.from_iterations is not None and (explained or late):
-        said.append(f"set-up {format_time(best.begin_s)}, paid back in {_iterations(advice.from_iterations)}")
+    start, long = advice.from_iterations, LONG_SET_UP * prediction.workload["iterations"]
+    if best.begin_s and start is not None and (explained or start > long):
+        said.append(f"set-up {format_time(best.begin_s)}, paid back in {_iterations(start)}")
     out = "; ".join(said)
     return out[:1].upper() + out[1:] + "." if out else ""
 
@@ -292,8 +292,7 @@ def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:
 def sizes(prediction: Prediction) -> str:
     """The buffers and numbers of messages for which the best way pays."""
     advice = prediction.advice
-    faces = prediction.workload["faces"] or [0]
-    what = "largest face" if min(faces) < max(faces) else "neighbour"
+    what = "largest face" if len(set(prediction.workload["faces"] or ())) > 1 else "neighbour"
     if not advice.pays:
         return f"likely to pay at no size up to 1 GiB per {what}"
     counts = advice.pays_messages
@@ -311,8 +310,7 @@ def room(prediction: Prediction) -> str:
 
 
 def _share_of_computing(prediction: Prediction) -> str:
-    parts = [w["compute"] for w in (prediction.workload, *(e.workload for e in prediction.exchanges))]
-    computing = sum(of.get("time") or 0.0 for of in parts)
+    computing = sum(of.workload["compute"].get("time") or 0.0 for of in [prediction, *prediction.exchanges])
     return f" ({bare(100 * prediction.room_s / computing)} % of the computing)" if computing else ""
 
 
