@@ -79,13 +79,6 @@ def test_a_table_is_read_by_its_names(name: str, encoded: str) -> None:
     assert list(found.values()) == pytest.approx([us(s) for s in found], rel=6e-3)
 
 
-@pytest.mark.parametrize(("name", "per_second"), SAID["rates"])
-def test_bits_and_bytes(name: str, per_second: float) -> None:
-    text = f"Size,{name}\n" + "".join(f"{s},{s / us(s) * 1e6 / (per_second or s * 1e6):.6f}\n" for s in SIZES)
-    stream = present(read(text.encode(), "t.csv").observations.stream)
-    assert list(stream.medians.values()) == pytest.approx([us(s) * 1e-6 for s in SIZES], rel=2e-2)
-
-
 def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
     """osu_latency and osu_bw in one table; where the rate is size over time, it is the ping-pong's own."""
     for share, streams in ((1.0, 0), (3.0, 1)):

@@ -1,23 +1,31 @@
-"""A machine's segments and protocols from fits that are made up in part: valid, and no more than is known."""
+"""A machine's segments and protocols from fits that are written down in tests/data/calibrate."""
 
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from machines import ideal
-from made_fit import KIB, US, USUAL, checked, made_fit
+from made_fit import KIB, UNITS, US, USUAL, checked, made_fit, made_machine
+from present import present
 from tables import table_of
 
-from pready.calibrate.fit import Estimate, Fit
+from pready.calibrate.fit import Curve, Estimate, Fit
 from pready.calibrate.fit.results import Protocol
 from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.description import _link_bandwidth
+from pready.calibrate.machine.values import protocol_borders as borders
+from pready.calibrate.machine.values.intervals import widened, with_unmeasured
 from pready.calibrate.machine.values.observations_of import Probes
 from pready.calibrate.machine.values.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.values.segments import one_way, segment, without_dips
+from pready.model.common.units import SI, Size
+from pready.model.machine.machine import Machine
+from pready.model.machine.transports import Transport
+from pready.model.toml.provenance import Value
 
 FITTED = made_fit({"segments": [{"from": 0, "L": 20}, {"from": 16, "L": 35}], "sizes": [1, 4, 16, 64]})
-TABLE = table_of("calibrate/segments")
+TABLE, RUNS, BORDERS = (table_of(f"calibrate/{name}") for name in ("segments", "intervals", "borders"))
 
 
 @pytest.mark.parametrize("case", TABLE["cases"], ids=lambda case: case["why"][:40])
@@ -123,3 +131,92 @@ def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous() -> Non
 def test_the_largest_message_tells_who_makes_progress(left: dict[int, float], value: str, source: str) -> None:
     found = progress(left)
     assert (found.value, found.source) == (value, source)
+
+
+def machine_of(case: dict[str, Any]) -> Machine:
+    return made_machine(
+        {"sizes": [1], "segments": [{"L": 4, "o_r": 1, **row} for row in case.get("segments", [{"from": 0}])]}
+    )
+
+
+@pytest.mark.parametrize("case", RUNS["unmeasured"], ids=lambda case: case["why"][:40])
+def test_what_is_assumed_at_sizes_that_nobody_measured(case: dict[str, Any]) -> None:
+    notes: list[str] = []
+    least, most = (size * KIB for size in case["measured"])
+    before = machine_of(case)
+    made = with_unmeasured(before, (least, most), case.get("streamed", 0) * KIB, case.get("fabric"), notes).inter
+    assert ([s.from_ for s in made.segments], notes) == ([row["from"] for row in case["expect"]], case.get("notes", []))
+    for s, row in zip(made.segments, case["expect"], strict=True):
+        checked(s, {name: said for name, said in row.items() if name != "from"})
+    link = made.link_bandwidth
+    if "link" in case:
+        assert [link.value, *(link.interval or ())] == pytest.approx([case["link"][k] for k in (1, 0, 2)])
+        assert link.why == case["of_link"]
+    else:
+        assert link == before.inter.link_bandwidth
+
+
+@pytest.mark.parametrize("case", RUNS["runs"], ids=lambda case: case["why"][:40])
+def test_an_interval_is_as_wide_as_the_runs_lie_apart(case: dict[str, Any]) -> None:
+    """Of three numbers the first and the last are those of a run of forty-one beyond each end of the interval."""
+    runs = [np.repeat(times, [2, 37, 2] if len(times) == 3 else 1) * US for _, *times in case["of"]]
+    made = widened(machine_of(case), Curve.of([size * KIB for size, *_ in case["of"]], runs))
+    for s, row in zip(made.inter.segments, case["expect"], strict=True):
+        checked(s, row)
+
+
+def same(found: Fit, expect: list[dict[str, Any]]) -> None:
+    """Each segment as said, and the draws of what has an interval around its value."""
+    assert [s.from_bytes for s in found.segments] == [row["from"] for row in expect]
+    for k, (s, row) in enumerate(zip(found.segments, expect, strict=True)):
+        checked(s, {name: said for name, said in row.items() if name != "from"})
+        for name, e in ((name, getattr(s, name)) for name in UNITS):
+            drawn = Estimate.of(e.value, found.draws[name][:, k])
+            assert (drawn.low + drawn.high) / 2 == pytest.approx(e.value, rel=1e-9, abs=1e-18), name
+
+
+@pytest.mark.parametrize("case", BORDERS["bridges"], ids=lambda case: case["why"][:40])
+def test_a_border_between_sizes_far_apart_is_bridged(case: dict[str, Any]) -> None:
+    same(borders.with_bridges(made_fit(case)), case["expect"])
+
+
+@pytest.mark.parametrize("case", BORDERS["negative"], ids=lambda case: case["why"][:40])
+def test_no_line_begins_below_zero(case: dict[str, Any]) -> None:
+    notes: list[str] = []
+    same(borders.without_negative_lines(made_fit(case), notes), case["expect"])
+    assert notes == case.get("notes", [])
+
+
+@pytest.mark.parametrize("case", BORDERS["borders"], ids=lambda case: case["why"][:40])
+def test_where_a_rendezvous_begins(case: dict[str, Any]) -> None:
+    low, default, high = (SI(size * KIB) for size in case.get("default", (8, 16, 64)))
+    size = Value[Size](value=default, interval=(low, high), source="literature", why="made up")
+    found, border = borders.with_rendezvous(made_fit(case), Transport("made up", size, ideal().progress))
+    assert border.words == case["says"]
+    assert {at / KIB: p for at, p in border.candidates} == pytest.approx(dict(case["candidates"]), abs=1.5e-5)
+    same(found, [{"from": start} for start in case.get("starts", [s.from_bytes for s in found.segments])])
+    assert all((s.protocol == "rendezvous") == (s.from_bytes >= border.at) for s in found.segments)
+    assert border.at in [s.from_bytes for s in found.segments]
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_a_machine_with_its_border(seen: bool) -> None:
+    """Eager messages above 64 KiB are copied: a segment up to 65537 B has none of them."""
+    starts = [{"from": 0}, *({"from": at + 1 / 1024} for at in (64, 64 + 1 / 1024))]
+    asks = [{"from": at, "protocol": "rendezvous", "L": 9} for at in (128, 256)]
+    border = borders.Border(
+        128 * KIB, 65 * KIB, 256 * KIB, seen, "made up", ((128 * KIB, 0.7654321), (256 * KIB, 0.2345679))
+    )
+    for first in ("short", "bcopy"):
+        some = [s for s in starts if first == "short" or s is not starts[1]]
+        made = borders.with_border(made_machine({"sizes": [1], "segments": [*some, *asks]}), border).inter.segments
+        kinds = [(s.protocol, s.begins is not None, s.O_s and s.O_s.value, s.O_r and s.O_r.value) for s in made]
+        copies = [
+            (first, False, *[None if first == "short" else 0.0] * 2),
+            *[("bcopy", False, 0.0, 0.0)] * (len(some) - 1),
+        ]
+        assert kinds == [*copies, ("rendezvous", True, None, None), ("rendezvous", False, None, None)]
+        begins = present(made[-2].begins)
+        assert (begins.value, begins.interval) == (128 * KIB, (65 * KIB, 256 * KIB))
+        assert begins.source == ("measured" if seen else "assumed")
+        assert [c.weight for c in begins.candidates] == [0.765, 0.235]
