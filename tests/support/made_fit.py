@@ -1,7 +1,7 @@
 """Fits that are written down in tests/data: times in 2^-20 s (a microsecond, nearly), sizes in KiB, time per byte in
 2^-20 s per KiB. All of it is exact in binary, so that thresholds can be met."""
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy as np
@@ -55,9 +55,8 @@ def made_fit(said: dict[str, Any]) -> Fit:
     if "gaps" in said:
         at, gaps = np.array(said["gaps"], dtype=float).T
         curves["gap"] = curve("gap", at * KIB, gaps * US)
-    return Fit(
-        segments, (), curves, draws, np.unique([*sizes, *(c for s in curves.values() for c in s.series.size)]), None, ()
-    )
+    every = np.unique(np.concatenate([curve.series.size for curve in curves.values()]))
+    return replace(lines, curves=curves, sizes=every)
 
 
 def made_machine(said: dict[str, Any]) -> Machine:

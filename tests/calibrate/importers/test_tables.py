@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from tables import table_of
 
 from pready.calibrate.importers import Imported, ImportFormatError, read
 from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.columns import column, decimal_comma, of_unit, plain, size_of
 from pready.calibrate.importers.command import allocated, parsed
+from pready.calibrate.importers.text import Line, number, whole
 from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
 
 SIZES = [1 << k for k in range(0, 23)]
-SAID = table_of("calibrate/imports")
+SAID, COLUMNS = table_of("calibrate/imports"), table_of("calibrate/columns")
 OSU = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
 
 
@@ -345,3 +348,39 @@ def test_text_without_tables_is_refused_in_time_that_grows_with_its_size(text: s
     """A pattern that looked over all blank lines from each of them took hours."""
     with pytest.raises(ImportFormatError, match="no benchmark output"):
         read(text.encode())
+
+
+@pytest.mark.parametrize("row", COLUMNS["names"], ids=lambda row: row[0])
+def test_a_name_says_what_its_column_holds(row: list[str]) -> None:
+    name, quantity, factor, rank, *more = row
+    found = column(4, name)
+    said = [flag for flag in ("both_ways", "unclear") if getattr(found, flag)]
+    assert (found.at, found.quantity, said) == (4, quantity, more)
+    assert found.factor == pytest.approx(float(factor), rel=1e-12)
+    assert found.rank == {"median": 0, "mean": 1, "some": 2, "none": None}[rank]
+
+
+def or_none(read: Callable[..., float], *given: object, **how: object) -> float | None:
+    try:
+        return read(*given, **how)
+    except ImportFormatError:
+        return None
+
+
+def test_which_cells_are_numbers() -> None:
+    for cell, unit, comma, size in COLUMNS["sizes"]:
+        found = or_none(size_of, cell, column(0, f"Size ({unit})"), Line("", 1, "f"), comma=comma)
+        assert found == (None if size < 0 else size), cell
+    for token, sign, one in COLUMNS["numbers"]:
+        read = or_none(number, token, "x", Line("", 1, "f"), zero=sign == "0", negative=sign == "-")
+        assert read == (float(token) if one else None), token
+    for token, least, largest, one in COLUMNS["wholes"]:
+        assert or_none(whole, token, "x", Line("", 1, "f"), least=least, largest=largest) == (
+            int(token) if one else None
+        ), token
+    for cells, said in COLUMNS["commas"]:
+        assert {True: "yes", False: "no", None: "either"}[decimal_comma(cells)] == said, cells
+    for cell, comma, said in (("1.234,5", True, "1234.5"), ("1,234.5", False, "1234.5"), ("1.5", True, "1.5")):
+        assert plain(cell, comma=comma) == said
+    units = [of_unit(unit) for unit in ("us", "MB/s", "mb/s", "parsec", "KB")]
+    assert [unit and unit.factor for unit in units] == [1e-6, 1e6, None, None, None]

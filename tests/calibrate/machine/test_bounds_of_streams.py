@@ -1,16 +1,18 @@
 """Messages of both ways bound those of one, and a stream that is slower than one message is named."""
 
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from machines import ideal
+from made_fit import KIB, US, checked, made_fit, made_machine
+from present import present
+from tables import table_of
 
+from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.calibrate.importers.to_machine import FromFiles, from_files
-from pready.calibrate.machine.values.bounds_of_streams import _with_overheads, with_overheads_of_streams
-from pready.calibrate.machine.values.estimates import with_fields
-from pready.model.common.units import SI
+from pready.calibrate.machine.values.bounds_of_streams import as_bounds, with_both_ways, with_overheads_of_streams
 
 SIZES = [1 << k for k in range(23)]
 
@@ -44,41 +46,32 @@ def test_messages_of_both_ways_bound_those_of_one(tmp_path: Path) -> None:
     assert any("no stream of one way" in note for note in made.notes)
 
 
-def test_slow_messages_of_both_ways_bound_nothing(tmp_path: Path) -> None:
-    """They take longer than what is assumed of one way: 1 us + 0.4 ns/B."""
-    made = both_ways(tmp_path, 3e-6, 8e-10)
-    (tmp_path / "bibw.txt").unlink()
-    alone = from_files([tmp_path / "latency.txt"], name="m", library="openmpi-4", fabric="efa")
-    for own, other in zip(made.machine.inter.segments, alone.machine.inter.segments, strict=True):
-        assert (own.g.value, own.o_s.value, own.G_link) == (other.g.value, other.o_s.value, other.G_link)
-    assert made.machine.inter.link_bandwidth.value == alone.machine.inter.link_bandwidth.value
-    assert not any("no stream of one way" in note for note in made.notes)
+@pytest.mark.parametrize("case", table_of("calibrate/segments")["bounded"], ids=lambda case: case["why"][:40])
+def test_a_gap_bounds_overheads_that_were_not_measured(case: dict[str, Any]) -> None:
+    guessed = {"from": 0, "L": 4, "o_s": [0.5, 1, 2, "assumed"], "o_r": [0.25, 0.5, 1, "assumed"]}
+    before = made_machine({"sizes": [1], "segments": [guessed | row for row in case["segments"]]})
+    made = with_overheads_of_streams(before)
+    assert (made == before) == ("expect" not in case)
+    for s, row in zip(made.inter.segments, case.get("expect", []), strict=False):
+        checked(s, row)
+    if "expect" in case:
+        bound, rate, (g, *_) = as_bounds(before).inter, before.inter.link_bandwidth.value, case["segments"][0].values()
+        checked(bound.segments[0], {"g": [g / 2, g, g, "assumed"], "G_link": [0.5, 1, 1, "assumed"]})
+        assert (bound.link_bandwidth.value, bound.link_bandwidth.interval) == (rate, (rate, 2 * rate))
 
 
-def test_a_stream_of_one_way_bounds_the_overheads_of_its_ranks(tmp_path: Path) -> None:
-    """o_s is the stream's gap of 0.2 us, o_r at most that; L changes by as much, so that a message takes 4 us."""
-    both_ways(tmp_path, 0.5e-6, 1e-10)
-    # Of a window of 64 messages the last one arrives, then 4 B go back.
-    took = {s: (63 * (0.2 + 1e-4 * s) + 8 + 4e-4 * (s + 4)) / 64 for s in SIZES}
-    osu(tmp_path / "bibw.txt", "Bandwidth", "Bandwidth (MB/s)", lambda s: s / took[s])
-    first = from_files([tmp_path / "latency.txt", tmp_path / "bibw.txt"], name="m").machine.inter.segments[0]
-    assert (first.o_s.value, first.o_r.value) == pytest.approx((0.2e-6, 0.2e-6), rel=0.05)
-    assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(4e-6, rel=0.01)
-
-
-def test_the_interval_of_a_latency_moves_with_it() -> None:
-    """Of 4 us 1 was o_s, 2 L and 1 o_r; as a stream's gap of 0.2 us both overheads leave L 3.6."""
-    machine = ideal(L=2e-6, o_s=1e-6, o_r=1e-6)
-    s = machine.inter.segments[0]
-    s = with_fields(s, from_=SI(0.0), L=with_fields(s.L, value=SI(2e-6), interval=(SI(1.5e-6), SI(3e-6))))
-    for sources in product(("measured", "assumed"), repeat=3):  # of o_s, o_r and the gap
-        values = (("o_s", 1e-6), ("o_r", 1e-6), ("g", 0.2e-6))
-        of = {n: with_fields(getattr(s, n), value=SI(v), source=f) for (n, v), f in zip(values, sources, strict=True)}
-        m = with_fields(machine, inter=with_fields(machine.inter, segments=(with_fields(s, from_=SI(0.0), **of),)))
-        assert (with_overheads_of_streams(m) == m) == (sources != ("assumed", "assumed", "measured"))
-    made = _with_overheads(s, 0.2e-6)
-    assert (made.o_s.value, made.o_r.value, made.L.value) == pytest.approx((0.2e-6, 0.2e-6, 3.6e-6))
-    assert made.L.interval == pytest.approx((3.1e-6, 4.6e-6))
+def test_a_stream_of_both_ways_bounds_one_that_was_not_measured() -> None:
+    """One of 1 + s is assumed: 2 for 1 KiB, 9 for 8."""
+    ping, at, assumed = Curve.of([KIB], [US]), [KIB, 8 * KIB], made_fit({"sizes": [1], "segments": [{"from": 0}]})
+    for times, said in (([2, 9], None), ([1.5, 9], [1.5, 9]), ([3, 8.5], [2, 8.5]), ([[1, 5], 9], [1, 2, 9])):
+        both = Curve.of(at, [np.array(t) * US for t in times])
+        found = with_both_ways(Observations(ping_pong=ping), both, assumed)
+        assert (found is None) == (said is None)
+        assert found is None or np.concatenate(present(found.stream).repeats) == pytest.approx(np.array(said) * US)
+        train = Train.of([KIB], [US], 2)
+        for known in ({}, {"ping_pong": ping, "stream": ping}, {"ping_pong": ping, "prtt_n": train}):
+            assert with_both_ways(Observations(**known), both, assumed) is None
+    assert with_both_ways(Observations(ping_pong=ping), None, assumed) is None
 
 
 def test_a_stream_slower_than_one_message_is_named(tmp_path: Path) -> None:

@@ -76,18 +76,11 @@ def test_the_link_is_as_fast_as_a_stream_or_as_one_message(
 MOVES, WAITS = 0.05, 0.95
 
 
-def test_messages_that_wait_for_progress_are_rendezvous() -> None:
-    def probes(*shares: float) -> Probes:
-        return Probes(exposed_share=dict(zip([4096, 16384, 65536, 262144, 1 << 20], shares, strict=True)))
-
-    assert stalls_from(probes(0.9, MOVES, MOVES, MOVES, MOVES), []) is None  # 4 KiB is too small to tell
-    assert stalls_from(probes(0.9, MOVES, WAITS, WAITS, WAITS), []) == 16385
-    assert stalls_from(probes(0.9, MOVES, WAITS, WAITS, WAITS), [0, 4000, 40000]) == 40000  # a fitted threshold
-    assert stalls_from(probes(0.9, MOVES, MOVES, MOVES, WAITS), []) == 262145
-    close = Probes(exposed_share={60000: MOVES, 70000: WAITS})
-    assert stalls_from(close, []) == 65536  # the only power of two there
-    assert stalls_from(close, [0, 61000]) == 61000
-    assert stalls_from(replace(close, exposed_share={66000: MOVES, 70000: WAITS}), []) == 66001
+@pytest.mark.parametrize(("shares", "thresholds", "start"), TABLE["stalls"])
+def test_messages_that_wait_for_progress_are_rendezvous(
+    shares: list[tuple[int, float]], thresholds: list[float], start: float
+) -> None:
+    assert (stalls_from(Probes(exposed_share=dict(shares)), thresholds) or 0) == start
 
 
 def test_a_segment_is_split_where_the_waiting_begins() -> None:
@@ -120,16 +113,9 @@ def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous() -> Non
     assert without_eager_handshakes(large, stalls, notes) == large
 
 
-@pytest.mark.parametrize(
-    ("left", "value", "source"),
-    [
-        ({}, "on-call", "assumed"),
-        ({1024: WAITS, 1 << 20: MOVES}, "hardware", "measured"),
-        ({1 << 20: WAITS}, "on-call", "measured"),
-    ],
-)
-def test_the_largest_message_tells_who_makes_progress(left: dict[int, float], value: str, source: str) -> None:
-    found = progress(left)
+@pytest.mark.parametrize(("left", "value", "source"), TABLE["progress"])
+def test_the_largest_message_tells_who_makes_progress(left: list[tuple[int, float]], value: str, source: str) -> None:
+    found = progress(dict(left))
     assert (found.value, found.source) == (value, source)
 
 
