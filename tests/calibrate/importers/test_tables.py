@@ -7,22 +7,32 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import refused
+from made_fit import US
 from present import present
 from tables import table_of
 
+from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import Imported, ImportFormatError, read
+from pready.calibrate.importers.benchmarks import Measured
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.columns import column, decimal_comma, of_unit, plain, size_of
 from pready.calibrate.importers.command import allocated, parsed
+from pready.calibrate.importers.formats import TESTS
+from pready.calibrate.importers.plausible import contradictions, without_untouched
 from pready.calibrate.importers.text import Line, number, whole
 from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
 
 SIZES = [1 << k for k in range(0, 23)]
-SAID, COLUMNS = table_of("calibrate/imports"), table_of("calibrate/columns")
+CONTRADICTIONS, SAID, COLUMNS = (
+    table_of("calibrate/contradictions"),
+    table_of("calibrate/imports"),
+    table_of("calibrate/columns"),
+)
 OSU = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
 
 
@@ -171,36 +181,18 @@ def rates(times_faster: float) -> str:
     return osu("Bandwidth", "Bandwidth (MB/s)", "".join(f"{s}  {times_faster * s / us(s):.3f}\n" for s in SIZES))
 
 
-def pairs(k: int, each: float, said: str = "", only: int = 0) -> str:
-    mark, sizes = f"# [ pairs: {k} ] [ window size: 64 ]\n", [only] if only else SIZES
-    table = "".join(f"{s}  {k * each * s / us(s):.4f}  {k * each * 1e6 / us(s):.2f}\n" for s in sizes)
-    return said + osu("Multiple Bandwidth / Message Rate", "MB/s        Messages/s", table, mark)
-
-
-PUT = osu("_Put Latency", "Latency (us)", "8  0.20\n16  0.20\n", "# Synchronization: MPI_Win_flush\n").replace(
-    "MPI _", "MPI_"
-)
-
-
 @pytest.mark.parametrize(
     ("other", "says"),
     [
         (rates(8.0), "of a stream, and one message reaches"),
-        (pairs(1024, 1.0), "1024 pairs of many nodes"),
-        (pairs(32, 1.0, "$ srun -N 16 -n 64 osu_mbw_mr\n"), "its command asks for 16"),
-        (pairs(4, 3.0), "faster by more than their number"),
-        # 256 messages in 0.32 us, in which not even one arrives.
-        (pairs(4, 3.75 * 64, only=8), "4 pairs send more messages than their windows allow"),
-        (PUT, "a put of 200 ns, and a message takes 1.2 us"),
         (
-            osu("Latency", "Latency (us)", "".join(f"{s}  {40 - k}\n" for k, s in enumerate(SIZES))),
-            "falls with the size",
+            "$ srun -N 16 -n 64 osu_mbw_mr\n# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n"
+            "# [ pairs: 32 ] [ window size: 64 ]\n# Size          MB/s        Messages/s\n8  8.00  1000000.00\n",
+            "its command asks for 16",
         ),
         (osu("Latency", "Latency (us)", rows(SIZES, "{s}  1200{t:.3f}")), "a small message takes 12 ms"),
     ],
-    ids=[
-        "bits as bytes", "many nodes", "by its command", "more than their number", "windows", "a put", "falls", "slow",
-    ],
+    ids=["bits as bytes", "many nodes", "slow"],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(other: str, says: str, tmp_path: Path) -> None:
     """By name; in a folder it is left out, and named."""
@@ -264,7 +256,7 @@ def test_what_can_be_is_read(tmp_path: Path) -> None:
     each = [3, 3, *map(us, SIZES[2:-1]), 9 * us(SIZES[-1])]
     table = "".join(f"{s}  {t:.3f}\n" for s, t in zip(SIZES, each, strict=True))
     disturbed = osu("Latency", "Latency (us)", table)
-    for name, text in (("a", disturbed), ("b", rates(1.6)), ("c", pairs(4, 0.9))):
+    for name, text in (("a", disturbed), ("b", rates(1.6)), ("c", rates(1.5))):
         (tmp_path / name).write_text(text)
     assert len(collected([tmp_path])[2]) == 3
 
@@ -384,3 +376,22 @@ def test_which_cells_are_numbers() -> None:
         assert plain(cell, comma=comma) == said
     units = [of_unit(unit) for unit in ("us", "MB/s", "mb/s", "parsec", "KB")]
     assert [unit and unit.factor for unit in units] == [1e-6, 1e6, None, None, None]
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS["runs"], ids=lambda case: case["why"][:40])
+def test_what_figures_cannot_be(case: dict[str, Any]) -> None:
+    runs = [
+        Measured(TESTS[name], "f", "", key, tuple((s, v if key else v * US) for s, v in values), *window)
+        for name, key, values, *window in case["runs"]
+    ]
+    assert [problem for _, problem, _ in contradictions(runs, case.get("fabric"))] == [
+        case[key] for key in ("says",) if key in case
+    ]
+
+
+@pytest.mark.parametrize(("rows", "untouched"), CONTRADICTIONS["untouched"]["rows"])
+def test_an_empty_message_may_not_touch_its_buffer(rows: list[tuple[float, float]], untouched: bool) -> None:
+    notes: list[str] = []
+    sizes, each = zip(*rows, strict=True)
+    found = without_untouched(Observations(ping_pong=Curve.of(sizes, each)), notes)
+    assert (present(found.ping_pong).at[0] > sizes[0], bool(notes)) == (untouched, untouched)
