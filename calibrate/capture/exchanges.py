@@ -8,11 +8,12 @@ turn of theirs.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
-from statistics import median
+from statistics import median, mode
 
 import numpy as np
 
@@ -111,6 +112,8 @@ class _Open:
 
 _Team = tuple[int, int] | None
 """Region and stretch in which several threads send; None: all other calls."""
+_ALL = -1
+"""Stands for a thread's number where a stream is of all threads."""
 _Gaps = dict[tuple[int, int], float]
 """Median seconds between two calls in a row, by their places."""
 
@@ -147,7 +150,7 @@ class _Thread:
         for call in self.posted:
             if call.done > at:
                 rest.append(call)
-            elif self.open is not None and call.done >= self.open.sends[0].begin:
+            elif self.open is not None:
                 self.open.learnt = max(self.open.learnt, call.done)
                 self.open.end = max(self.open.end, call.done)
                 self.open.got.append(call.who)
@@ -199,7 +202,7 @@ class _Thread:
         elif call.kind == "pready" and self.open is not None:
             self.open.marks.append(call)
         elif is_message(call, self.rank):
-            if self.complete(at) and self._knows(at) and not self._one_by_one(call):
+            if self.complete(at) and self._knows() and not self._one_by_one(call):
                 self.close()
             self.open = self.open or _Open([])
             self.open.sends.append(call)
@@ -207,10 +210,10 @@ class _Thread:
             self.open.waits.append(call)
         self.busy_until, self.site = max(self.busy_until, call.end), call.site
 
-    def _knows(self, at: float) -> bool:
+    def _knows(self) -> bool:
         """Has the program waited for something of the exchange since its last message, or computed?"""
         assert self.open is not None
-        waited = any(c.end < c.done <= at for c in self.open.sends)
+        waited = any(c.end < c.done for c in self.open.sends)
         return waited or self.open.learnt >= self.open.last or self.open.computed
 
     def _one_by_one(self, call: Call) -> bool:
@@ -221,7 +224,7 @@ class _Thread:
         if any(c.site == call.site and c.who == call.who for c in open_.sends):
             return False
         places = self.timeline.process.places
-        return near(chain_of(places, open_.sends[0].site), chain_of(places, call.site))
+        return near(*[chain_of(places, c.site) for c in [open_.sends[0], call]])
 
 
 def near(first: Chain, second: Chain) -> bool:
@@ -239,7 +242,7 @@ def groups(timeline: Timeline) -> list[Group]:
             senders[call.of].add(call.number)
     streams: defaultdict[tuple[_Team, int], list[Call]] = defaultdict(list)
     for call in timeline.calls:
-        streams[(call.of, call.number) if len(senders[call.of]) > 1 else (None, -1)].append(call)
+        streams[(call.of, call.number) if len(senders[call.of]) > 1 else (None, _ALL)].append(call)
     gaps = _gaps(streams.values())
     over: defaultdict[_Team, dict[int, list[_Open]]] = defaultdict(dict)
     for (team, number), calls in streams.items():
@@ -266,7 +269,8 @@ def _turns(over: dict[int, list[_Open]]) -> list[dict[int, _Open]]:
 def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]]) -> Iterator[Group]:
     """Groups with the computing before each."""
     before = ended = timeline.process.within_mpi_s[0]
-    computing, at = timeline.computing, 0
+    computing = timeline.computing
+    begins = [begin for begin, *_ in computing]
     collectives = [c for c in timeline.calls if c.kind in COLLECTIVE]
     counted = 0
     own: dict[int, float] = {}
@@ -281,17 +285,12 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
         # Between regions the thread computes that begins them, whichever of a team sends first.
         thread = int(masters[0]) if sender is not None else min(calls, key=lambda c: c.begin).thread
         effective = min((c.begin for c in marks), default=group.begin)
-        while at < len(computing) and computing[at][0] < ended - 1e-9:
-            at += 1
-        following = at
-        while following < len(computing) and computing[following][0] < effective:
-            following += 1
-        earlier = [s for s in computing[at:following] if s[1] <= effective + 1e-9]
-        at = following
+        since = computing[bisect_left(begins, ended) : bisect_left(begins, effective)]
+        earlier = [s for s in since if round(1e9 * (s[1] - effective)) <= 0]
         if sender is None:
-            inside = [c for c in marks if c.of is not None and c.of in timeline.teams]
+            inside = [c for c in marks if c.of in timeline.teams]
             if len({c.number for c in inside}) > 1:
-                team = Counter(c.of for c in inside).most_common(1)[0][0]
+                team = mode(c.of for c in inside)
         if team is not None:
             _of_team(group, timeline, team, thread, marks or calls, before, own)
         else:
@@ -300,11 +299,11 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
             if earlier:
                 begin, end, stretch, i = earlier[-1]
                 group.producer = stretch, i
-                base, serial = timeline.outside(thread, before, begin), timeline.outside(thread, end, effective)
-                group.times = np.maximum(base + stretch.computing[i] + max(0.0, serial), 0.0)
+                alone = timeline.outside(thread, before, begin) + timeline.outside(thread, end, effective)
+                group.times = (alone + stretch.computing[i]).clip(0.0)
                 group.ready = end
             group.took = timeline.in_mpi(thread, effective, group.end)
-        group.overlapped = not group.team and any(o.computed for o in each.values())
+        group.overlapped = not group.team and each[_ALL].computed
         while counted < len(collectives) and collectives[counted].begin < group.begin:
             group.collectives += 1
             group.collective_s += collectives[counted].end - collectives[counted].begin
@@ -347,7 +346,7 @@ def _of_team(
     """When each thread sends its own part."""
     stretch, i = timeline.teams[team]
     begin = float(stretch.begin[i])
-    after = begin >= group.since - 1e-9
+    after = begin >= group.since
     base = max(0.0, timeline.outside(master, before, begin)) if after else 0.0
     times, ready = base + stretch.computing[i], 0.0
     for number in {c.number for c in calls if 0 <= c.number < stretch.threads}:

@@ -84,7 +84,7 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     known = row < len(regions)
     known[known] = regions["who"][row[known]] == shares["who"][known]
     shares, in_team, row = shares[known], in_team[known], row[known]
-    phase = _counted(shares["who"], in_team)
+    phase = counted(shares["who"], in_team)
     order = np.lexsort((in_team, phase, row))
     shares, phase, row = shares[order], phase[order], row[order]
     starts = _starts(row, phase)
@@ -129,7 +129,7 @@ def _starts(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.flatnonzero(differs)
 
 
-def _counted(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
+def counted(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Number of equal rows before each row; equal rows must be adjacent."""
     starts = _starts(*columns)
     return np.arange(len(columns[0])) - np.repeat(starts, np.diff([*starts, len(columns[0])]))

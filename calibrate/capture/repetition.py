@@ -44,7 +44,7 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
     n = len(codes)
     time = np.ones(n) if seconds is None else np.asarray(seconds)
     found: list[tuple[float, Repetition]] = []
-    for period in range(1, min(LONGEST_STEP, n // 2) + 1):
+    for period in range(1, min(LONGEST_STEP, n) + 1):
         edges = np.diff(np.concatenate([[0], (codes[period:] == codes[:-period]).astype(np.int8), [0]]))
         starts, lengths = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
         starts, lengths = starts[lengths >= period], lengths[lengths >= period]
@@ -76,11 +76,9 @@ def _counted(codes: NDArray[np.int64], step: Repetition) -> Repetition:
 def occurrences(codes: Sequence[int], words: set[tuple[int, ...]]) -> list[int]:
     """Where words of one length stand in a sequence, from the left and without overlaps."""
     (length,) = {len(word) for word in words}
-    found, at, sequence = [], 0, tuple(codes)
-    while at + length <= len(sequence):
-        if sequence[at : at + length] in words:
+    found, free = list[int](), 0
+    for at in range(len(codes)):
+        if at >= free and tuple(codes[at : at + length]) in words:
             found.append(at)
-            at += length
-        else:
-            at += 1
+            free = at + length
     return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.calibrate.capture.files import ONE_SIDED, RECEIVES, SENDS, Process, kinds
-from pready.calibrate.capture.regions import Stretch, stretches
+from pready.calibrate.capture.regions import Stretch, counted, stretches
 from pready.model.common.arrays import Array
 
 SENDING = {*SENDS, "pstart_send"} - {"pready"}
@@ -90,7 +90,7 @@ class Timeline:
     def _busy(self) -> dict[int, tuple[list[float], list[float], Array]]:
         out = {}
         for thread in {c.thread for c in self.calls}:
-            mine = [c for c in self.calls if c.thread == thread and c.end > c.begin]
+            mine = [c for c in self.calls if c.thread == thread]
             begins, ends = apart(np.array([c.begin for c in mine]), np.array([c.end for c in mine]))
             out[thread] = begins.tolist(), ends.tolist(), np.concatenate([[0.0], np.cumsum(ends - begins)])
         return out
@@ -101,7 +101,7 @@ class Timeline:
 
     def in_mpi(self, thread: int, begin: float, end: float) -> float:
         """Seconds of a thread in MPI from `begin` to `end`."""
-        if end <= begin or thread not in self._busy:
+        if thread not in self._busy:
             return 0.0
         begins, ends, total = self._busy[thread]
         first, last = bisect_right(ends, begin), bisect_left(begins, end)  # those that overlap
@@ -113,9 +113,9 @@ class Timeline:
 
 def apart(begins: Array, ends: Array) -> tuple[Array, Array]:
     """Intervals, sorted by begin, without what an earlier one has covered."""
-    covered = np.concatenate([[-np.inf], np.maximum.accumulate(ends)])[:-1] if len(ends) else ends
-    begins = np.maximum(begins, covered)
-    return begins, np.maximum(begins, ends)
+    covered = np.concatenate([[-np.inf], np.maximum.accumulate(ends)])[:-1]
+    begins = begins.clip(covered)
+    return begins, ends.clip(begins)
 
 
 def _calls(process: Process) -> list[Call]:
@@ -128,7 +128,7 @@ def _calls(process: Process) -> list[Call]:
     closes: float | None = None
     every = [*zip(columns, threads.tolist(), teams, strict=True)]
     for (begin, end, done, kind, site, who, what), thread, (number, region, phase) in reversed(every):
-        done_s, of = (done if done >= 0 else end) * 1e-9, (region, phase) if region >= 0 else None
+        done_s, of = max(done, end) * 1e-9, (region, phase) if region >= 0 else None
         # What is one-sided and has no request is complete when the call that closes its epoch returns.
         if name[kind] in CLOSING:
             closes = end * 1e-9
@@ -155,16 +155,14 @@ def _teams(
             continue
         last = np.searchsorted(mine["start"], at[calls], side="right") - 1
         known = last >= 0
-        share = mine[np.maximum(last, 0)]
+        share = mine[last]
         # A task runs while its thread waits at a barrier, after its share.
-        over = np.array([ends.get(who, 0) for who in share["who"].tolist()], dtype=np.int64)
-        inside = known & (at[calls] <= np.maximum(share["end"], over))
+        over = [ends.get(who, end) for who, end in share[["who", "end"]].tolist()]
+        inside = known & (at[calls] <= over)
         regions[calls[inside]] = share["who"][inside]
         numbers[calls[inside]] = (share["what"][inside] & 0xFFFF).astype(np.int64)
         # A thread's shares of a region in order are its stretches.
-        first = np.concatenate([[True], mine["who"][1:] != mine["who"][:-1]]) if len(mine) else np.zeros(0, bool)
-        nth = np.arange(len(mine)) - np.maximum.accumulate(np.where(first, np.arange(len(mine)), 0))
-        phases[calls[inside]] = nth[last[inside]]
+        phases[calls[inside]] = counted(mine["who"])[last[inside]]
     return numbers, regions, phases
 
 

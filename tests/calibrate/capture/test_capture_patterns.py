@@ -174,16 +174,15 @@ def test_repetition_is_the_shortest_step(step: list[int], times: int, before: li
     assert found.everywhere == found.times
 
 
-def test_a_step_in_several_runs() -> None:
-    """The iterations of a solver, not the calls of the solver."""
-    iteration = [0, 1, 2, 1, 0]
-    found = repetition([9, 8, *(iteration * 40 + [7, 6]) * 3])
-    assert found == Repetition(5, 2, 202, everywhere=120)
-
-
-def test_nothing_repeats() -> None:
-    for sequence in ([], [1], list(range(20)), [*range(20), 1, 1]):
-        assert repetition(sequence) is None
+@pytest.mark.parametrize(("parts", "seconds", "expected"), table_of("calibrate/repetition")["steps"])
+def test_a_step_and_where_it_stands(
+    parts: list[tuple[str | int, int]], seconds: list[tuple[float, int]], expected: list[int]
+) -> None:
+    """Words so many times, a number being so many exchanges of which no two are alike; seconds of so many each."""
+    sequence = [x for word, times in parts for x in [*(range(word) if isinstance(word, int) else word)] * times]
+    took = [s for each, count in seconds for s in [each] * count]
+    found = repetition(sequence, took or None)
+    assert found == (Repetition(*expected) if expected else None)
 
 
 def test_distributions_that_the_times_come_from_are_named() -> None:
