@@ -133,7 +133,7 @@ class Step:
 
     def share_of(self, times: Iterable[float]) -> float:
         """The sum of times in seconds as a share of a step."""
-        return sum(times) / self.step_s if self.step_s > 0 else 0.0
+        return sum(times) / self.step_s if self.step_s else 0.0
 
     @property
     def exchange_s(self) -> float:
@@ -152,13 +152,13 @@ class Step:
             return "pipeline"
         count = Counter[Today]()
         for e in self.exchanges:
-            count[e.today] += max(1, sum(b for to in e.pattern.lists for _, b in to) or sum(e.pattern.faces))
-        return count.most_common(1)[0][0]
+            count[e.today] += sum(b for to in e.pattern.lists for _, b in to) or sum(e.pattern.faces)
+        return max(count, key=count.__getitem__)
 
     @property
     def sweeps(self) -> bool:
         """Is it a sweep of a kind that a workload can describe?"""
-        return any(e.pattern.name == "sweep3d" for e in self.exchanges)
+        return self.exchanges[0].pattern.name == "sweep3d"
 
 
 def with_threads(step: Step, threads: int) -> Step:
@@ -213,19 +213,18 @@ def _step(
     whole = sweep is not None or pipeline is not None
     skip = 1 if not whole and len(step.ends) >= WARM_UP else 0
     used = [[of[skip:] for of in instances] for instances in step.exchanges]
-    exchanges = _exchanges(used, timelines, sweep, step)
+    together = step.steps if whole else 0  # whose exchanges are taken as one
+    exchanges = _exchanges(used, timelines, sweep, together)
     if pipeline is not None and sweep is None:
         exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
     took = [end - begin for begin, end in step.ends[skip:]]
-    per = step.steps if whole else 1
-    step_s = float(np.mean(took)) / per if whole else _lasts(used)
+    step_s = float(np.mean(took)) / together if whole else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region]
     collective_s, other_s = (
         sum(
-            float(np.mean([sum(getattr(g, name) for g in of) / (per if whole else len(of)) for of in instances if of]))
+            float(np.mean([sum(getattr(g, name) for g in of) / (together or len(of)) for of in instances if of]))
             for instances in used
-            if any(instances)
         )
         for name in ("collective_s", "other_s")
     )
@@ -233,10 +232,10 @@ def _step(
         exchanges=exchanges,
         ranks=len(ranks),
         ranks_per_node=most_common(list(Counter(p.host for p in ranks).values())),
-        threads=most_common(after_regions) if after_regions else max(e.threads for e in exchanges),
+        threads=most_common(after_regions) if after_regions else 1,
         steps=step.steps,
         step_s=step_s,
-        share=min(1.0, step.usual * step.steps * step_s / run_s) if run_s > 0 else 1.0,
+        share=min(1.0, step.usual * step.steps * step_s / run_s) if run_s else 1.0,
         notes=(),
         waiting=summarise(run).waiting,
         times_s=np.array(took),
@@ -275,11 +274,9 @@ def _adds_up(step: Step, source: str) -> tuple[Step, list[str]]:
                 said = f"{e.name}: {format_time(seconds)} {what} in a step of {format_time(step.step_s)}"
                 raise PreadyError(said, valid="records that agree with each other", source=source)
     parts = sum(e.last_s + e.exchange_s for e in step.exchanges) + step.collective_s + step.other_s
-    if parts <= step.step_s:
-        return step, []
     differ = parts > step.step_s * (1 + ADDS_UP)
     said_ = [f"ranks differ: their times add up to {format_time(parts)} in a step of {format_time(step.step_s)}"]
-    return replace(step, step_s=parts), said_ if differ else []
+    return replace(step, step_s=max(parts, step.step_s)), said_ if differ else []
 
 
 def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exchange:
@@ -299,25 +296,24 @@ def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exc
 
 
 def _exchanges(
-    used: Sequence[Instances], timelines: Sequence[Timeline], sweep: Recognised | None, step: Aligned
+    used: Sequence[Instances], timelines: Sequence[Timeline], sweep: Recognised | None, together: int
 ) -> tuple[Exchange, ...]:
-    patterns = [sweep] if sweep else recognise_step([_sent_between(instances, step) for instances in used])
+    """With their means in a step: of so many whose exchanges are taken as one, or of steps apart (0)."""
+    patterns = [sweep] if sweep else recognise_step([_sent_between(instances, together) for instances in used])
     routines = names_of([_calls(timelines, instances) for instances in used])
     names = _told_apart(routines, patterns)
-    steps = step.steps if len(step.ends) == 1 else 1
     each = zip(used, patterns, names, routines, strict=True)
-    return tuple(_exchange(timelines, *of, steps) for of in each)
+    return tuple(_exchange(timelines, *of, together) for of in each)
 
 
-def _sent_between(instances: Instances, step: Aligned) -> list[Sent]:
+def _sent_between(instances: Instances, together: int) -> list[Sent]:
     """Mean bytes and messages of each rank to each other in a step; what a rank gets is sent to it."""
-    steps = step.steps if len(step.ends) == 1 else 0
     sent: list[Sent] = [{} for _ in instances]
     for rank, of in enumerate(instances):
         gets = all(set(g.kinds) <= {"get", "rget"} for g in of)
         for peer in sorted({peer for g in of for peer in g.sent}):
             size, count = (
-                max(1, round(sum(each.get(peer, 0) for each in of_all) / (steps or len(of))))
+                max(1, round(sum(each.get(peer, 0) for each in of_all) / (together or len(of))))
                 for of_all in ([g.sent for g in of], [g.counts for g in of])
             )
             a, b = (peer, rank) if gets else (rank, peer)
@@ -347,7 +343,7 @@ def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[st
 
 
 def _exchange(
-    timelines: Sequence[Timeline], used: Instances, pattern: Recognised, name: str, routine: str, steps: int
+    timelines: Sequence[Timeline], used: Instances, pattern: Recognised, name: str, routine: str, together: int
 ) -> Exchange:
     every = [g for of in used for g in of]
     regions = [(r, g.threads, g.producer[0]) for r, of in enumerate(used) for g in of if g.producer is not None]
@@ -357,7 +353,7 @@ def _exchange(
     rank, lead = next((r, g) for r, of in enumerate(used) for g in of)
     shares, unlike_shares = thread_shares(used, threads)
     today, messages = today_of(every)
-    per_step = len(used[rank]) / steps if steps > 1 else 1.0
+    per_step = len(used[rank]) / together if together else 1.0
     after = [np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)]
     return Exchange(
         name=name,

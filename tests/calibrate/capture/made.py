@@ -1,9 +1,15 @@
 """Capture files made by hand."""
 
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from pready.calibrate.capture import files
-from pready.calibrate.capture.files import RECORD, kinds
+from pready.calibrate.capture.files import RECORD, Process, kinds, parse_process
+from pready.calibrate.capture.regions import Stretch
 
 Row = tuple[int, int, str, int, int, int]
 """Begin, end, kind, place, who, what."""
@@ -19,6 +25,8 @@ def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: i
     sites = np.zeros(1024, files._SITE)
     for number in range(1, 5):
         sites[number] = (16 * number, 1, 0, b"compute", b"/no/such/program")
+    for number, (caller, name) in enumerate(((4, b"send"), (4, b"complete"), (5, b"isend"), (5, b"waitall")), 5):
+        sites[number] = (16 * number, 1, caller, b"", b"/no/such/" + name)
     data = head.tobytes().ljust(8192, b"\0") + sites.tobytes()
     done = completions([row for _, rows in chunks for row in rows])
     for thread, rows in chunks:
@@ -45,3 +53,32 @@ def completions(rows: list[Row]) -> dict[int, int]:
 
 def share(in_team: int, phase: int = 0) -> int:
     return in_team | phase << 16
+
+
+def written(steps: Sequence[str], rank: int, ranks: int, apart: float = 0, since: float = 0) -> Process:
+    """A rank's calls, a line each: thread, begin and end in us, kind, place, peer, and bytes or how many.
+
+    Each step begins so long after the one before, the first at `since`, and its regions count on. "1+20" of a share:
+    the second thread's, of which 20 us are in MPI.
+    """
+    rows: dict[int, list[Row]] = defaultdict(list)
+    for n, lines in enumerate(steps):
+        for line in lines.strip().splitlines():
+            thread, begin, end, kind, site, who, what = line.split()
+            number, _, in_mpi = what.partition("+")
+            begin_ns, end_ns = (round(1000 * (since + n * apart + float(us))) for us in (begin, end))
+            peer = int(who) + (10 * n if kind in ("region", "share") else 0)
+            of = begin_ns, end_ns, kind, int(site), peer, int(number) | round(10 * float(in_mpi or 0)) << 32
+            rows[int(thread)].append(of)
+    return parse_process(capture_file(list(rows.items()), rank=rank, ranks=ranks), Path(f"rank-{rank}"))
+
+
+def plain(value: Any) -> Any:
+    """Seconds as microseconds, a stretch as its key, and what is counted by peer as rows."""
+    if isinstance(value, float | np.ndarray):
+        return np.round(1e6 * np.asarray(value), 3).tolist()
+    if isinstance(value, dict):
+        return [[*(key if isinstance(key, tuple) else (key,)), count] for key, count in sorted(value.items())]
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return list(value.key) if isinstance(value, Stretch) else "none" if value is None else value

@@ -1,10 +1,13 @@
 """The step of runs made by hand: exchanges that not every rank takes part in, waiting that is no computing."""
 
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from made import Row, capture_file, share
+from made import Row, capture_file, plain, share, written
+from tables import table_of
 from test_capture_patterns import sweep
 
 from pready.calibrate.capture.files import Run, parse_process
@@ -136,30 +139,11 @@ def test_what_threads_send_of_a_buffer(
     assert load(tmp_path / "w.toml").thread_shares == shares
 
 
-def test_a_thread_that_does_not_run_for_a_while_begins_no_exchange() -> None:
-    """Three ranks in a ring send to the right and to the left, each call blocking. In 3 of 8 steps the core has
-    something else to run between the two, for 5 ms."""
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_sweep_has_the_times_of_all_its_blocks(times: int) -> None:
+    """2 x 2 ranks, 2 blocks: a rank sends in 6 of 8 octants, 12 exchanges of 110 us of computing and 30."""
     processes = []
-    for rank in range(3):
-        rows: dict[int, list[Row]] = {0: [], 1: []}
-        at = 100
-        for number in range(STEPS):
-            at = region(at, number, 1, (100 * US, 110 * US), rows)
-            rows[0].append((at, at + US, "sendrecv", 3, (rank + 1) % 3, 640))
-            at += 5000 * US if number in (2, 3, 6) else 2 * US
-            rows[0].append((at, at + US, "sendrecv", 4, (rank - 1) % 3, 640))
-            at += 2 * US
-        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=3), Path(f"rank-{rank}")))
-    step = find(Run(Path("made"), tuple(processes)))
-    assert (step.steps, len(step.exchanges)) == (STEPS, 1)
-    assert step.share == pytest.approx(1, abs=0.05)
-    assert step.exchanges[0].pattern.name == "halo3d"
-
-
-def test_a_sweep_has_the_times_of_all_its_blocks() -> None:
-    """2 x 2 ranks, 2 blocks, 3 times: a rank sends in 6 of 8 octants, 12 exchanges of 110 us of computing and 30."""
-    processes = []
-    for rank, exchanges in enumerate(sweep(2, 2, 2, 3)):
+    for rank, exchanges in enumerate(sweep(2, 2, 2, times)):
         rows: dict[int, list[Row]] = {0: [], 1: []}
         at = 100
         for number, sent in enumerate(exchanges):
@@ -168,7 +152,7 @@ def test_a_sweep_has_the_times_of_all_its_blocks() -> None:
         processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=4), Path(f"rank-{rank}")))
     step = find(Run(Path("made"), tuple(processes)))
     (one,) = step.exchanges
-    assert (step.steps, step.sweeps, one.pattern.grid, one.pattern.blocks) == (3, True, (2, 2, 1), 2)
+    assert (step.steps, step.sweeps, one.pattern.grid, one.pattern.blocks) == (times, True, (2, 2, 1), 2)
     assert np.allclose(one.times, [1200e-6, 1320e-6], atol=2e-6)
     assert (one.exchange_s, step.step_s) == pytest.approx((360e-6, 1680e-6), rel=1e-3)
 
@@ -181,8 +165,10 @@ def test_what_goes_both_ways_at_once_is_no_sweep() -> None:
         at = 100
         for number, axes in enumerate(((1, 2), (1,), (2,)) * STEPS):
             at = region(at, number, 1 + number % 3, (100 * US, 110 * US), rows)
-            rows[0] += [(at, at + 9, kind, 4, rank ^ axis, 64) for kind in ("irecv", "isend") for axis in axes]
-            rows[0].append((at + 10, at + 9 * US, "wait", 0, -4, 2 * len(axes)))
+            rows[0] += [
+                (at, at + 9, kind, 4, rank ^ axis, 64) for kind in ("irecv", "isend")[not number :] for axis in axes
+            ]
+            rows[0].append((at + 10, at + 9 * US, "wait", 0, -4, (1 + bool(number)) * len(axes)))
             at += 10 * US
         processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=4), Path(f"rank-{rank}")))
     step = find(Run(Path("made"), tuple(processes)))
@@ -223,4 +209,16 @@ def test_a_pipeline_computes_between_its_messages(team: bool, barrier: bool) -> 
     (exchange,) = found.exchanges
     serial = [[(60 * blocks * STEPS - 60) / STEPS], [50 * blocks], [50 * blocks], [60 * blocks]]
     np.testing.assert_allclose(exchange.times, np.array([[50 * blocks, 40 * blocks]] * 4 if team else serial) * 1e-6)
+    # Of the rank with most exchanges: the first one of a team; else the second one, which waits for 10 us before.
+    assert found.step_s == pytest.approx((14420.1 if team else 14490.1 - 10) / 8 * 1e-6)
     assert exchange.exchange_s == pytest.approx(blocks * (10 + 20 + 20 + 10) / 4 * 1e-6)
+
+
+@pytest.mark.parametrize("case", table_of("calibrate/steps")["cases"], ids=lambda case: case["says"])
+def test_a_step_of_calls_that_are_written_down(case: dict[str, Any]) -> None:
+    ranks = case["calls"]
+    made = [written(s * case["times"], r, len(ranks), case["apart"], case["since"]) for r, s in enumerate(ranks)]
+    step = find(Run(Path("made"), tuple(made)))
+    assert {name: plain(getattr(step, name)) for name in case["step"]} == case["step"]
+    of = zip(step.exchanges, case["exchanges"], strict=True)
+    assert [{name: plain(attrgetter(name)(e)) for name in wanted} for e, wanted in of] == case["exchanges"]
