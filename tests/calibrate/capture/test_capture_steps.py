@@ -13,9 +13,7 @@ from test_capture_patterns import sweep
 from pready.calibrate.capture.files import Run, parse_process
 from pready.calibrate.capture.sending import Chain
 from pready.calibrate.capture.step import Step, find
-from pready.calibrate.capture.workload_file import Writer
 from pready.model.common.errors import PreadyError
-from pready.model.workload.workload import load
 from pready.show.tables.workload import bytes_said
 
 STEPS = 8
@@ -40,7 +38,7 @@ def exchange(at: int, site: int, sent: dict[int, int], rows: dict[int, list[Row]
     return at + took
 
 
-def run(sends_down: bool = True, unlike: bool = False) -> Run:
+def run(unlike: bool = False) -> Run:
     """4 ranks in a row: after one region to both sides, after another one only to the rank below.
 
     `unlike`: in each of the 8 steps others of ranks 0, 2 and 3 send to a third one, too.
@@ -61,7 +59,7 @@ def run(sends_down: bool = True, unlike: bool = False) -> Run:
             at = exchange(at + 5 * US, 4, both, rows, 30 * US)
             rows[0].append((at, at + 40 * US, "recv", 0, 1, 8))  # waits for a message
             at = region(at + 40 * US, 2 * step + 1, 2, (50 * US, 60 * US), rows)
-            if rank > 0 and sends_down:
+            if rank > 0:
                 at = exchange(at, 4, {rank - 1: 64}, rows, 20 * US)
         data = capture_file(list(rows.items()), rank=rank, ranks=4)
         processes.append(parse_process(data, Path(f"rank-{rank}")))
@@ -97,46 +95,6 @@ def test_steps_of_which_no_two_are_alike_on_all_ranks() -> None:
         PreadyError, match="18 exchanges of rank 1 do not repeat; valid: a run of several steps that send"
     ):
         find(run(unlike=True))
-
-
-def test_without_a_second_exchange_its_region_counts_to_the_first() -> None:
-    step = find(run(sends_down=False))
-    (only,) = step.exchanges
-    # 60 us of the other region, 2 us alone, the region, packing.
-    assert np.allclose(np.median(only.times, axis=0), [167e-6, 177e-6], atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("thread_1", "shares", "unlike"), [((4, 4), (3, 1), False), ((4, 12), None, True), ((12, 12), None, False)]
-)
-def test_what_threads_send_of_a_buffer(
-    thread_1: tuple[int, int], shares: tuple[int, ...] | None, unlike: bool, tmp_path: Path
-) -> None:
-    """Three ranks in a ring: thread 0 sends 12 KiB to each neighbour within the region, thread 1 so many, 1 us earlier.
-
-    Of 10 us between two steps thread 0 is in a collective for 4: the others count as computing of both.
-    """
-    processes = []
-    for rank in range(3):
-        rows: dict[int, list[Row]] = {0: [], 1: []}
-        at = 100
-        for number in range(STEPS):
-            end = region(at, number, 1, (100 * US, 110 * US), rows)
-            for peer, size in zip(((rank + 1) % 3, (rank - 1) % 3), thread_1, strict=True):
-                rows[0].append((at + 99 * US, at + 99 * US + 9, "isend", 4, peer, 12 << 10))
-                rows[1].append((at + 98 * US, at + 98 * US + 9, "isend", 4, peer, size << 10))
-            rows[0].append((end, end + 30 * US, "wait", 0, -4, 4))
-            rows[0].append((end + 32 * US, end + 36 * US, "collective", 0, -4, 0))
-            at = end + 40 * US
-        data = capture_file([(t, sorted(r)) for t, r in rows.items()], rank=rank, ranks=3)
-        processes.append(parse_process(data, Path(f"rank-{rank}")))
-    step = find(Run(Path("made"), tuple(processes)))
-    (exchange,) = step.exchanges
-    assert (exchange.shares, exchange.unlike_shares) == (shares, unlike)
-    assert np.allclose(exchange.times, [105e-6, 104e-6], atol=1e-7)
-    assert step.collective_s == pytest.approx(4e-6)
-    (tmp_path / "w.toml").write_text(Writer("w", lambda *_: None, "auto", 0).text(step, "w", ""))
-    assert load(tmp_path / "w.toml").thread_shares == shares
 
 
 @pytest.mark.parametrize("times", [1, 3])

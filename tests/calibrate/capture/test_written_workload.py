@@ -60,7 +60,8 @@ def writer(folder: Path, arrivals: str = "auto") -> Writer:
     ("made", "fields", "said"),
     [
         (step(MANY), {"pattern": "pt2pt", "grid": None, "today": "several messages", "partitions_per_thread": 2}, []),
-        (step(MANY, ranks=4), {"grid": (4,), "buffer": 960}, []),
+        (step(MANY, ranks=4), {"grid": (4,), "buffer": 960, "thread_shares": None}, []),
+        (step(replace(MANY, shares=(3, 1, 1, 1))), {"thread_shares": (3, 1, 1, 1)}, []),
         (step(replace(MANY, today="partitioned", partitions=9)), {"partitions_per_thread": 3}, []),
         (step(replace(MANY, today="partitioned")), {"partitions_per_thread": 1}, []),
         (step(replace(MANY, today="blocking")), {"today": "blocking", "partitions_per_thread": 1}, []),
