@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
-from pready.model.machine.path import Begins
+from pready.model.machine.path import Begins, SizeCurve
 from pready.model.timeline.alternatives import alternatives, with_order
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import DRAWS, FIRST, LEVELS, Alternative, Sampler
@@ -59,6 +59,20 @@ def test_an_assumed_barrier_may_be_three_times_as_long() -> None:
     times = Sampler(MELUXINA, DRAWS).team("barrier", curve, 8) / curve.at(8)
     assert np.quantile(times, [0.025, 0.975]) == pytest.approx([1 / 3, 3], rel=0.1)
     assert float(Sampler(MELUXINA).team("barrier", curve, 8)) == curve.at(8)
+
+
+def test_curves_have_their_intervals() -> None:
+    """4 us halfway, in the logarithm, between 2 and 6 us, to 20 %; a team's times to a factor of 1.3."""
+    about = {"source": "measured", "why": "test", "interval": 0.2}
+    curve = validated(SizeCurve, {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "6 us"], **about}, "test")
+    sampler = Sampler(MELUXINA, DRAWS, lead=1)
+    at_32k = sampler.curve("a curve", curve, 2.0**15)
+    assert at_32k[0] == pytest.approx(4e-6)
+    assert np.quantile(at_32k[1:], [0.025, 0.5, 0.975]) == pytest.approx([3.2e-6, 4e-6, 4.8e-6], rel=0.01)
+    lock = MELUXINA.threads.contention.model_copy(update={"source": "measured", "interval": 0.3})
+    times = sampler.sharing("a lock", lock, 4)
+    assert times[0] == pytest.approx([0, *lock.up_to(4)])
+    assert np.quantile(times[1:, 4], [0.025, 0.975]) == pytest.approx(times[0, 4] * np.array([1 / 1.3, 1.3]), rel=0.02)
 
 
 def test_alternatives_have_their_weights() -> None:
