@@ -72,7 +72,7 @@ def with_every_table() -> Machine:
     curve = {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "5 us"], **about}
     machine = load("meluxina")
     data = written(machine)
-    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B")}
+    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B"), "progress": value("thread")}
     data["inter"]["segments"][-1]["G_link"] = data["inter"]["segments"][-1]["G"]
     data["one_sided"] |= {"put": curve, "puts": value("adapter")}
     data["library"]["early_send"] = value(True)
