@@ -167,6 +167,21 @@ def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> Non
     assert step.closed_form == pytest.approx({"eta": 4.0, "gamma_s_per_byte": 200e-6 / 2**20, "delay_s": 400e-6})
 
 
+def test_what_holds_of_one_exchange_is_said_of_it() -> None:
+    each = {"buffer": "64 KiB", "compute": {"time": "1 ms"}}
+    fields = {
+        "threads": 4,
+        "pattern": "halo3d",
+        "grid": [2, 2, 2],
+        "exchanges": [each, each | {"thread_grid": [2, 2, 1]}],
+    }
+    step = predict(MELUXINA, validated(Workload, fields, "test"), library="mpich-release", engine="timeline", draws=0)
+    assert step.advice.warnings == [
+        "asked for the timeline: predicted from one exchange, without late neighbours",
+        "exchange 2: the timeline ignores thread_grid: all threads fill every neighbour's buffer",
+    ]
+
+
 @pytest.mark.thorough
 def test_exchanges_that_follow_each_other_may_be_one() -> None:
     """Of latency and bandwidth alone: three exchanges of M bytes take 3 (6 M G + L), one of 3 M takes 18 M G + L."""
