@@ -69,6 +69,7 @@ def test_curves_have_their_intervals() -> None:
     at_32k = sampler.curve("a curve", curve, 2.0**15)
     assert at_32k[0] == pytest.approx(4e-6)
     assert np.quantile(at_32k[1:], [0.025, 0.5, 0.975]) == pytest.approx([3.2e-6, 4e-6, 4.8e-6], rel=0.01)
+    assert MELUXINA.threads.contention is not None
     lock = MELUXINA.threads.contention.model_copy(update={"source": "measured", "interval": 0.3})
     times = sampler.sharing("a lock", lock, 4)
     assert times[0] == pytest.approx([0, *lock.up_to(4)])
