@@ -27,6 +27,9 @@ from pready.whatif.table import Table
 
 def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
     made = [point(size, f"{library}{'+' * n}", *of) | more for n in range(copies) for size, library, *of, more in rows]
+    made = [
+        row | {"probability": None if row["probability"] == "" else row["probability"]} for row in made
+    ]  # not drawn
     return whatif_pictures.figure(Table(tuple(varied), made), 0.01)
 
 

@@ -15,6 +15,7 @@ from command_line import refused
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from readable import check_readable
+from rich.text import Text
 from whatif_row import point
 
 import pready
@@ -28,12 +29,14 @@ from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Lever, LeverKind, Prediction
 from pready.model.workload import workload as workloads
+from pready.show.figures import capture_pictures
 from pready.show.figures import prediction_pictures as of_prediction
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.files import pictures_of
 from pready.show.figures.idle_waves import idle_waves
 from pready.show.figures.svg import svg
 from pready.show.figures.tornado import tornado
+from pready.show.pages import capture_page
 from pready.show.tables.answer import decision, of_exchange
 from pready.whatif.table import Table
 
@@ -91,6 +94,28 @@ def test_pictures_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [title for title, _ in pictures_of(MELUXINA, what, made)] == titles
     made.sensitivity = ["some"]
     assert [title for title, _ in pictures_of(MELUXINA, what, made)] == [*step, "What the saving rests on"]
+
+
+def test_parts_of_the_page_of_a_captured_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parts(regions: list[float], sent: float, finishes: Any, no_step: str, commands: list[str]) -> list[Any]:
+        summary = Of(run_s=0.0, regions=[Of(reclaimable_s=s) for s in regions])
+        made = {"summarise": summary, "most_reclaimable": finishes, "communication_matrix": np.array([[sent]])}
+        for name, of in {**made, "summary_view": Text("summary")}.items():
+            monkeypatch.setattr(capture_page, name, lambda *_, of=of, **__: of)
+        run: Any = Of(processes=[Of(command=c) for c in commands])
+        found: Any = capture_page.html(run, None, no_step, "title")
+        return [(head, [t.plain for t in getattr(p, "renderables", [p])]) for head, p in found]
+
+    monkeypatch.setattr(capture_page, "page", lambda _, parts: parts)
+    monkeypatch.setattr(capture_page, "drawn", Text)
+    for name in ("heat_map", "distribution", "matrix", "reclaimable"):
+        monkeypatch.setattr(capture_pictures, name, lambda _, run_s="", of=name: f"{of} {run_s}")
+    said = [("", ["srun a", "summary"]), ("The step", ["no step"])]
+    said += [("When threads finish", ["r, 4 threads, 6 times in all ranks."]), ("", ["heat_map "])]
+    said += [("", ["distribution "]), ("Reclaimable time", ["reclaimable 1.0"])]
+    said += [("Bytes from rank to rank", ["matrix "])]
+    assert parts([0, 1], 1, Of(name="r", every=np.zeros((6, 4))), "no step", ["srun a", "b"]) == said
+    assert parts([0, 0], 0, None, "", []) == [("", ["", "summary"])]
 
 
 def test_ranks_in_step_are_said_to_be() -> None:
