@@ -6,15 +6,19 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import data, refused
+from given import Patch
 
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.machine import machine
 from pready.model.workload import workload
+from pready.show.pages import prediction_page
 
+MELUXINA = machine.load("meluxina")
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
 
@@ -92,6 +96,29 @@ def test_names_cannot_be_markup(tmp_path: Path) -> None:
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
     assert "<script" not in text
     assert "&lt;script&gt;" in text
+
+
+@pytest.mark.parametrize(
+    ("pictures", "beyond", "said"),
+    [
+        ([], None, ["No pictures: Matplotlib is not installed"]),
+        ([("A", "a"), ("B", "b")], "a need", ["No picture of one exchange alone: it would leave out a need."]),
+        ([("A", "a"), ("B", "b")], None, []),
+    ],
+)
+def test_parts_of_a_page(pictures: Any, beyond: Any, said: Any, tmp_path: Path, monkeypatch: Patch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(prediction_page, "pictures_of", lambda *_: pictures)
+    monkeypatch.setattr(prediction_page.supported_by, "beyond", lambda *_: beyond)
+    monkeypatch.setattr(prediction_page, "page", lambda _, sections: seen.extend(sections) or "html")
+    what = workload.load("examples/laggard.toml")
+    prediction_page.write(tmp_path, MELUXINA, what, predict(MELUXINA, what, draws=0), "-")
+    heads, words = [head for head, _ in seen], [getattr(part, "plain", "") for _, part in seen]
+    last = ["The workload", "The machine", "Command, data and citation", ""]
+    first, rest = ([title for title, _ in some] for some in (pictures[:1], pictures[1:]))
+    assert heads == ["", *first, "Every way", *rest, *("" for _ in said), *last]
+    assert [word.partition(" (")[0] for word in words if word.startswith("No picture")] == said
+    assert {path.name for path in tmp_path.iterdir()} == {"index.html", "prediction.json", "machine.toml"}
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

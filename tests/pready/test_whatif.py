@@ -272,10 +272,10 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
 
 
 def test_of_every_way_extra_p_gets_the_fastest_of_those_that_each_point_has() -> None:
-    took = (("4 KiB", "many", 2.0), ("4 KiB", "many", 1.0), ("4 KiB", "part", 1.0), ("8 KiB", "many", 3.0))
+    took = (("4 KiB", "a->b", 2.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "part", 1.0), ("8 KiB", "a->b", 3.0))
     rows = [{"buffer": b, "name": name, "time_s": t, "iteration_s": 2 * t, "eta": 1 / t} for b, name, t in took]
     lines = [json.loads(line) for line in json_lines(Table(("buffer",), rows)).splitlines()]
-    assert {line["callpath"] for line in lines} == {"many"}
+    assert {line["callpath"] for line in lines} == {"a b"}  # an arrow leads from call to call
     said = [(line["params"]["buffer"], line["value"]) for line in lines if line["metric"] == "communication_s"]
     assert said == [(4096.0, 1.0), (8192.0, 3.0)]
 
