@@ -17,6 +17,7 @@ from command_line import every_command
 import pready
 from pready.model.advice import predict as predicting
 from pready.model.common.units import format_time
+from pready.show.tables.simulation import COMPARED, per_iteration, step_report
 from pready.show.tables.whatif import parts
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
@@ -184,6 +185,14 @@ def test_a_simulation_of_many_ranks() -> None:
     assert repr(run) == f"<Simulated halo3d on MeluXina: 2 × 2 × 2 ranks, Pt2Pt many {run.eta:.2f}×>"
     again = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
     assert again.run.mean_s.tolist() == run.run.mean_s.tolist()
+    # Of a run that ended early nothing is compared with bulk's.
+    short = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=3)
+    rows = [(run.bulk, run.bulk_run), (short.row, short.run)]
+    cut, whole = (step_report(run.machine, run.workload, "l", rows, interrupted=early) for early in (True, False))
+    assert [len(per_iteration(some)) for some in (rows, rows[::-1])] == [3, 3]
+    of, full = cut["approaches"][-1], whole["approaches"][-1]
+    assert {name for name in full if of[name] != full[name]} <= {*COMPARED} <= {n for n in of if of[n] is None}
+    assert [cut["eta"], cut["speedup_percent"], whole["eta"]] == [None, None, short.row.eta]
 
 
 @pytest.mark.thorough

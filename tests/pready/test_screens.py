@@ -64,7 +64,13 @@ def simulation(saves: float, begin_s: float = 0.0, key: str = "many", interrupte
 
     def run(approach: Approach, *times: float) -> Any:
         mean, late, nic = (np.array([t, 3 * t]) for t in times)
-        ends = {"first_end_s": 0 * mean + 1e-3, "last_end_s": 0 * mean + 1.5e-3, "seed": 3, "cores": 2, "wall_s": 90.0}
+        ends = {
+            "first_end_s": 0 * mean + 1e-3,
+            "last_end_s": 0 * mean + 1.5e-3,
+            "seed": 3,
+            "cores": 2 - interrupted,
+            "wall_s": 90.0,
+        }
         causes = {"nic": nic, "late_neighbours": late}
         return Of(approach=approach, mean_s=mean, causes_s=causes, grid=(2, 1, 3), iterations=2, messages=1200, **ends)
 
@@ -179,6 +185,12 @@ def claims(rows: Any) -> RenderableType:
     ("name", "given"), [(name, of) for name, each in table_of("pready/screens").items() for of in each]
 )
 def test_screens(name: str, given: dict[str, Any]) -> None:
-    said, stream = given.pop("said"), io.StringIO()
-    Console(file=stream, width=100, color_system=None, highlight=False).print(globals()[name](**given))
+    said, looks, stream = given.pop("said"), given.pop("looks"), io.StringIO()
+    console = Console(file=stream, width=100, color_system=None, highlight=False)
+    shown = globals()[name](**given)
+    console.print(shown)
     assert "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) == said.strip("\n")
+    styled = [
+        (str(s.style), " ".join(s.text.split())) for s in console.render(shown) if s.style and s.text.strip(" ─\n")
+    ]
+    assert " | ".join(f"{style}: {text}" for style, text in styled) == looks

@@ -35,8 +35,12 @@ def test_json_adds_up(capsys: Capsys) -> None:
     assert made["speedup_percent"] == fine["speedup_percent"]
     assert made["eta"] == fine["eta"] == pytest.approx(bulk["communication_s"] / fine["communication_s"])
     assert sum(fine["causes_s"].values()) == pytest.approx(fine["iteration_s"], rel=1e-9)
-    means = [r["mean_s"] for r in made["iterations_detail"]]
-    assert sum(means) / 5 == pytest.approx(fine["iteration_s"], rel=1e-9)
+    each = made["iterations_detail"]
+    for name, mean in (("mean_s", fine["iteration_s"]), ("bulk_mean_s", bulk["iteration_s"])):
+        assert sum(r[name] for r in each) / 5 == pytest.approx(mean, rel=1e-9)
+    assert all(r["mean_s"] == pytest.approx(sum(r[f"{cause}_s"] for cause in fine["causes_s"])) for r in each)
+    assert all(r["shortest_s"] <= r["mean_s"] <= r["longest_s"] and r["first_end_s"] < r["last_end_s"] for r in each)
+    assert made["wall_s"] == pytest.approx(bulk["wall_s"] + fine["wall_s"])
 
 
 def test_ranks_come_from_the_workload_unless_the_command_says(capsys: Capsys, tmp_path: Path) -> None:
