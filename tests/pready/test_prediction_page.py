@@ -7,6 +7,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from command_line import data, refused
@@ -107,13 +108,14 @@ def test_names_cannot_be_markup(tmp_path: Path) -> None:
     ],
 )
 def test_parts_of_a_page(pictures: Any, beyond: Any, said: Any, tmp_path: Path, monkeypatch: Patch) -> None:
-    seen: list[Any] = []
+    seen = Mock(return_value="html")
     monkeypatch.setattr(prediction_page, "pictures_of", lambda *_: pictures)
-    monkeypatch.setattr(prediction_page.supported_by, "beyond", lambda *_: beyond)
-    monkeypatch.setattr(prediction_page, "page", lambda _, sections: seen.extend(sections) or "html")
+    monkeypatch.setattr("pready.model.workload.supported_by.beyond", lambda *_: beyond)
+    monkeypatch.setattr(prediction_page, "page", seen)
     what = workload.load("examples/laggard.toml")
     prediction_page.write(tmp_path, MELUXINA, what, predict(MELUXINA, what, draws=0), "-")
-    heads, words = [head for head, _ in seen], [getattr(part, "plain", "") for _, part in seen]
+    sections = seen.call_args.args[1]
+    heads, words = [head for head, _ in sections], [getattr(part, "plain", "") for _, part in sections]
     last = ["The workload", "The machine", "Command, data and citation", ""]
     first, rest = ([title for title, _ in some] for some in (pictures[:1], pictures[1:]))
     assert heads == ["", *first, "Every way", *rest, *("" for _ in said), *last]
