@@ -18,7 +18,7 @@ from pready.model.common.units import Unit, parse
 from pready.model.machine.machine import Machine
 from pready.validate import fabrics
 from pready.validate.claims.checks import answer
-from pready.validate.claims.computed_once import DRAWS, Lab, MachineTable
+from pready.validate.claims.computed_once import DRAWS, Lab, MachineTable, changed
 from pready.validate.claims.judge import computed, interval, result
 from pready.validate.claims.model_error import Miss, by_class, held_by_others, misses, model_error
 from pready.validate.claims.result import ClaimResult
@@ -87,6 +87,8 @@ class Plain(Lab):
 
     def machine(self, table: MachineTable) -> Machine:
         made = machines.ideal(o_s=CPU, o_r=CPU, L=WIRE, G=BYTE)
+        for name, value in table.set.items():
+            made = changed(made, name.split("."), value)
         return made.model_copy(update={"intra": made.inter})
 
 

@@ -86,4 +86,5 @@ def test_why_an_iteration_takes_longer() -> None:
     assert why(1.0, 1.5, 0.1, 0.4) == (
         "an iteration is 500 ms longer than predicted: 100 ms more computing, 400 ms more communication"
     )
+    assert why(100.0, 105.0, 0.5, 4.5) == "an iteration is 5 s longer than predicted: 4.5 s more communication"
     assert why(1.0, 0.8, 0.0, -0.2) == "an iteration is 200 ms shorter than predicted: 200 ms less communication"

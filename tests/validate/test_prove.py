@@ -321,6 +321,8 @@ def test_hosts_are_the_workload_s_nodes() -> None:
     # 2 × 2 ranks, two of a node along y: 0 and 2 share one
     placement.check(workload(node_grid=[1, 2]), ["a", "b", "a", "b"])
     placement.check(workload(), ["a", "a", "a", "b"])
+    placement.check(what, ["a", "a", "a"])  # of other ranks
+    assert placement._found([*"aaaaaaaabcd"]) == "a: 0 1 2 3 4 5 6 7; b: 8; c: 9; d: 10"
     assert placement._found([*"aaaaaaaaabcde"]) == "a: 0 1 2 3 4 5 6 7 …; b: 9; c: 10; d: 11; …"
 
 

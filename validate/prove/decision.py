@@ -25,7 +25,7 @@ def _saved(saving: Saving) -> str:
 
 
 def _more(rounds: int) -> str:
-    return f"{rounds} more round{'s' * (rounds > 1)}"
+    return f"{rounds} more round{'s' * (rounds != 1)}"
 
 
 def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:

@@ -32,7 +32,8 @@ def check(workload: Workload, hosts: Sequence[str]) -> None:
     nodes = nodes_of(workload)
     if nodes is None or len(hosts) != len(nodes):
         return  # a launcher of other ranks is refused elsewhere
-    host_of, node_on = dict[int, str](), dict[str, int]()
+    host_of: dict[int, str] = {}
+    node_on: dict[str, int] = {}
     for rank, (node, host) in enumerate(zip(nodes, hosts, strict=True)):
         if host_of.setdefault(node, host) == host and node_on.setdefault(host, node) == node:
             continue

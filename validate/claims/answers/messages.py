@@ -109,7 +109,7 @@ class ThereAndBack(Strict):
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
     """Seconds: half of the round trip."""
-    return _last(lab, a.machine, (1, 1, a.size), Approach(SINGLE), [[1], []])
+    return _last(lab, a.machine, 1, a.size, Approach(SINGLE), [[1], []])
 
 
 def window(a: Window, lab: Lab) -> float:
@@ -118,7 +118,7 @@ def window(a: Window, lab: Lab) -> float:
     there: Lists = [[k + i] for i in range(k)]
     back: Lists = [[i] for i in range(k)] if a.both_ways else [[]] * k
     approach = Approach(BY_KEY[NONBLOCKING], a.messages)
-    time = _last(lab, a.machine, (1, a.messages, a.messages * a.size), approach, [*there, *back], k)
+    time = _last(lab, a.machine, 1, a.messages * a.size, approach, [*there, *back], k)
     if not a.both_ways:
         time += ping_pong(PingPong(machine=a.machine, size=f"{a.answer:.17g} B"), lab)  # type: ignore[arg-type]
     return time if a.of == "time_s" else (1 + a.both_ways) * k * a.messages * a.size / time
@@ -126,11 +126,11 @@ def window(a: Window, lab: Lab) -> float:
 
 def fan(a: Fan, lab: Lab) -> float:
     """Seconds: half of the time until the last message is back."""
-    n, one = a.peers, (1, 1, a.size)
+    n = a.peers
     # The one rank has a node of its own; idle ranks fill it.
     out: Lists = [[n + i for i in range(n)], *([[]] * (2 * n - 1))]
     back: Lists = [*([[]] * n), *([[0]] * n)]
-    return 0.5 * sum(_last(lab, a.machine, one, Approach(SINGLE), lists, n) for lists in (out, back))
+    return 0.5 * sum(_last(lab, a.machine, 1, a.size, Approach(SINGLE), lists, n) for lists in [out, back])
 
 
 def time_per_message(a: Partitions, lab: Lab) -> float:
@@ -138,8 +138,7 @@ def time_per_message(a: Partitions, lab: Lab) -> float:
     n = round(a.buffer / a.partition)
     if a.threads * (n // a.threads) != n:
         raise PreadyError(f"{n} messages by {a.threads} threads", valid="a multiple of the threads")
-    shape = a.threads, n // a.threads, a.buffer
-    return _last(lab, a.machine, shape, _approach(a.interface, n), [[1], []]) / n
+    return _last(lab, a.machine, a.threads, a.buffer, _approach(a.interface, n), [[1], []]) / n
 
 
 def broadcast_time(a: Broadcast, lab: Lab) -> float:
@@ -163,14 +162,12 @@ def tested(a: Tested, lab: Lab) -> float:
 def threads_ping_pong(a: ThreadsPingPong, lab: Lab) -> float:
     """Seconds: half of the round trip over the messages of a direction."""
     n = a.threads
-    shape = n, 1, n * a.size
-    return _last(lab, a.machine, shape, _approach("per-thread", n), [[1], []]) / n
+    return _last(lab, a.machine, n, n * a.size, _approach("per-thread", n), [[1], []]) / n
 
 
 def there_and_back(a: ThereAndBack, lab: Lab) -> float:
     """Seconds: half of the time."""
-    shape = 1, a.messages, a.messages * a.bytes
-    return _last(lab, a.machine, shape, _approach(NONBLOCKING, a.messages), [[1], []])
+    return _last(lab, a.machine, 1, a.messages * a.bytes, _approach(NONBLOCKING, a.messages), [[1], []])
 
 
 def _shape(threads: int, per_thread: int, buffer: float) -> dict[str, Any]:
@@ -184,13 +181,15 @@ def _approach(interface: str, messages: int) -> Approach:
 def _last(
     lab: Lab,
     machine: MachineTable,
-    shape: tuple[int, int, float],
+    threads: int,
+    buffer: float,
     approach: Approach,
     lists: Lists,
     ranks_per_node: int = 1,
 ) -> float:
-    """When the last rank has ended one exchange that all began at 0."""
+    """When the last rank has ended one exchange that all began at 0, of a partition for each message."""
     neighbours = tuple(map(tuple, lists))
+    shape = threads, approach.transport_partitions // threads, buffer
     options: dict[str, Any] = {"grid": (len(lists),), "neighbours": neighbours}
     if ranks_per_node > 1:
         options["ranks_per_node"] = ranks_per_node
