@@ -1,12 +1,15 @@
 """What each thread sends of a buffer, where threads send themselves."""
 
+from collections import Counter
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import table_of
 
 from pready.calibrate.capture.exchanges import Group
-from pready.calibrate.capture.sending import thread_shares
+from pready.calibrate.capture.sending import thread_shares, today_of
 from pready.calibrate.capture.thresholds import ALIKE_PARTS
 
 
@@ -36,6 +39,18 @@ def test_parts_come_back_in_their_unit(parts: list[int], unit: int, peers: int, 
 @pytest.mark.parametrize(("sent", "unlike"), table_of("calibrate/thread_bytes")["unlike"])
 def test_of_buffers_that_differ_none_is_taken_for_all(sent: list[list[int]], unlike: bool) -> None:
     assert thread_shares([[group(dict(enumerate(sent, 1)))]], 2) == (None, unlike)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "counts", "teams", "in_turn", "expected"), table_of("calibrate/thread_bytes")["ways"]
+)
+def test_how_an_exchange_is_sent(
+    kinds: list[str], counts: list[int], teams: int, in_turn: int, expected: list[object]
+) -> None:
+    """Of five exchanges with such messages, and so many to each peer, how many a team sends, and how many in turn."""
+    peers = dict(enumerate(counts))
+    each = [Group(0.0, kinds=Counter(kinds), counts=peers, team=n < teams, one_by_one=n < in_turn) for n in range(5)]
+    assert today_of(each) == tuple(said)
 
 
 def test_what_is_sent_outside_of_the_team_says_nothing_of_parts() -> None:

@@ -9,26 +9,18 @@ import numpy as np
 import pytest
 from tables import table_of
 
+from pready.calibrate.capture import step as steps
 from pready.calibrate.capture.alignment import Aligned
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.patterns import Recognised
-from pready.calibrate.capture.step import (
-    ONE_THREAD,
-    Exchange,
-    Step,
-    _adds_up,
-    _notes,
-    _partitions,
-    _told_apart,
-    with_threads,
-)
+from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, with_threads
 from pready.calibrate.capture.workload_file import Writer
-from pready.model.approach.interfaces import Today
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, parse
 from pready.model.workload.workload import load
 
 US = 1e-6
+STEPS = table_of("calibrate/step_names")
 
 
 def lists(ranks: int) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -124,56 +116,43 @@ def test_times_that_no_distribution_fits_are_kept(
 def test_a_step_is_as_long_as_its_parts() -> None:
     """Means of ranks that differ: 2400 us of computing and 300 in each of two exchanges, of a step of 5000."""
     each = Exchange("a", PAIR, np.full((1, 2), 2400 * US), exchange_s=300 * US, early=True)
-    made, said = _adds_up(step(each, each, collective_s=100 * US, other_s=50 * US), "run")
+    made, said = steps._adds_up(step(each, each, collective_s=100 * US, other_s=50 * US), "run")
     assert made.step_s == pytest.approx(5550 * US)
     assert said == ["ranks differ: their times add up to 5.55 ms in a step of 5 ms"]
     # Of a second 1.05 s are within what is borne: of all parts, and of one.
     second, none = replace(step(), step_s=1.0), np.zeros((1, 1))
     for times, in_mpi, parts in ((1.0, 0.05, 1.05), (0.0, 1.05, 1.05), (0.5, 0.25, 1.0)):
         borne = replace(second, exchanges=(replace(each, times=none + times, exchange_s=in_mpi),))
-        assert _adds_up(borne, "run") == (replace(borne, step_s=parts), [])
+        assert steps._adds_up(borne, "run") == (replace(borne, step_s=parts), [])
     for times, in_mpi, what in (
         (1.0, 1.06, "1.06 s in MPI"),
         (1.06, 0.0, "1.06 s computing"),
         (1.1, 1.06, "1.06 s in"),
     ):
         with pytest.raises(PreadyError, match=f"a: {what}.* in a step of 1 s; valid: records that agree"):
-            _adds_up(replace(second, exchanges=(replace(each, times=none + times, exchange_s=in_mpi),)), "run")
+            steps._adds_up(replace(second, exchanges=(replace(each, times=none + times, exchange_s=in_mpi),)), "run")
 
 
-def test_what_is_said_of_a_step() -> None:
-    each = Exchange("a", PAIR, np.full((1, 2), 2400 * US), early=True, collectives=1.5)
-    five = step(*(replace(each, name=name) for name in "abcde"))
-    early = ": threads send as soon as they are ready, as a port would"
-    left_out = "in 10 % of the steps some ranks send to others, too: left out"
-    differ = "sizes differ from step to step: means are used"
-    for made, found, said in (
-        (five, Aligned([], 0, 9, [], usual=0.1), [left_out.replace("10", "90"), f"a, b, c, 2 more{early}"]),
-        (step(each), Aligned([], 0, 9, [], usual=0.99, exact=False), [differ, f"a{early}"]),
-        (replace(five, exchanges=five.exchanges[:3]), Aligned([], 0, 9, [], usual=0.98),
-         [left_out.replace("10", "2"), f"a, b, c{early}"]),
-        (replace(step(replace(each, early=False)), step_s=1.0, collective_s=0.01, other_s=0.01), Aligned([], 0, 9, []),
-         ["collectives and other calls (2 a step) take 20 ms, beside the exchanges"]),
-        (replace(step(replace(each, early=False)), step_s=1.0, collective_s=0.01, other_s=0.0099),
-         Aligned([], 0, 9, []), []),
-    ):  # fmt: skip
-        assert _notes(made, found) == said
+@pytest.mark.parametrize("case", STEPS["notes"], ids=lambda case: "; ".join(case["said"]))
+def test_what_is_said_of_a_step(case: dict[str, Any]) -> None:
+    each = Exchange("", PAIR, np.full((1, 2), 2.4e-3), early=case["early"], collectives=1.5)
+    made = replace(step(*(replace(each, name=name) for name in case["exchanges"])), **case["step"])
+    assert steps._notes(made, Aligned([], 0, 9, [], **case["found"])) == case["said"]
 
 
-def test_how_most_bytes_are_sent() -> None:
-    """Of pairs with lists, of faces, and of messages without bytes; a step without time has no shares."""
-    lists = Recognised("neighbours", lists=(((1, 60),), ((0, 40),)))
-    faces, none = (Recognised("halo3d", faces=sizes) for sizes in ((50, 40, 20), (0, 0, 0)))
-    for first, second, today in ((lists, faces, "blocking"), (faces, lists, "rma"), (none, lists, "blocking")):
-        ways: tuple[tuple[Recognised, Today], ...] = ((first, "rma"), (second, "blocking"))
-        assert step(*(replace(MANY, pattern=p, today=how) for p, how in ways)).today == today
-    assert replace(step(MANY), step_s=0.0).share_of([1.0]) == 0
+@pytest.mark.parametrize(("patterns", "today"), STEPS["today"])
+def test_how_most_bytes_are_sent(patterns: list[tuple[Any, Any, Any]], today: str) -> None:
+    """Of messages of so many bytes in lists, or in faces."""
+    of = (replace(PAIR, lists=((tuple(enumerate(sizes))),), faces=faces) for sizes, faces, _ in patterns)
+    ways = zip(of, patterns, strict=True)
+    assert step(*(replace(MANY, pattern=p, today=how) for p, (*_, how) in ways)).today == today
 
 
 def test_names_are_told_apart_and_partitions_counted() -> None:
-    for names, axes, expected in table_of("calibrate/step_names")["names"]:
-        assert _told_apart(names, [replace(PAIR, axis=axis) for axis in axes]) == expected
-    assert _partitions(Group(0.0, sent={1: 60, 2: 120}, counts={1: 1, 2: 2}, parts={1: 10, 2: 30, 3: 5})) == 6
+    for names, axes, expected in STEPS["names"]:
+        assert steps._told_apart(names, [replace(PAIR, axis=axis) for axis in axes]) == expected
+    assert replace(step(MANY), step_s=0.0).share_of([1.0]) == 0
+    assert steps._partitions(Group(0.0, sent={1: 60, 2: 120}, counts={1: 1, 2: 2}, parts={1: 10, 2: 30, 3: 5})) == 6
 
 
 def test_one_threads_step_as_with_several() -> None:

@@ -99,12 +99,11 @@ def threads_sharing_a_context(a: Channels, lab: Lab) -> float:
 def kept_inside(a: Patches, lab: Lab) -> float:
     """Percent of all patches' messages that stay inside a rank, by bytes or by number: threads need not send them."""
 
-    def weight(step: tuple[int, ...]) -> int:
-        return 1 if a.of == "messages" else int(prod(1 if s else a.cells for s in step))
+    def weight(threads: tuple[int, ...]) -> int:
+        cells = 1 if a.of == "messages" else a.cells
+        return sum(prod(1 if s else cells for s in step) for _, step in leaving(threads))
 
-    steps = [s for s in product((-1, 0, 1), repeat=3) if any(s)]
-    total = prod(a.threads) * sum(map(weight, steps))
-    return 100 * (1 - sum(weight(step) for _, step in leaving(a.threads)) / total)
+    return 100 * (1 - weight(a.threads) / (prod(a.threads) * weight((1, 1, 1))))
 
 
 def messages_on_the_wire(a: Messages, lab: Lab) -> float:
