@@ -41,12 +41,8 @@ def test_of_buffers_that_differ_none_is_taken_for_all(sent: list[list[int]], unl
     assert thread_shares([[group(dict(enumerate(sent, 1)))]], 2) == (None, unlike)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "counts", "teams", "in_turn", "expected"), table_of("calibrate/thread_bytes")["ways"]
-)
-def test_how_an_exchange_is_sent(
-    kinds: list[str], counts: list[int], teams: int, in_turn: int, expected: list[object]
-) -> None:
+@pytest.mark.parametrize(("kinds", "counts", "teams", "in_turn", "said"), table_of("calibrate/thread_bytes")["ways"])
+def test_how_an_exchange_is_sent(kinds: list[str], counts: list[int], teams: int, in_turn: int, said: Any) -> None:
     """Of five exchanges with such messages, and so many to each peer, how many a team sends, and how many in turn."""
     peers = dict(enumerate(counts))
     each = [Group(0.0, kinds=Counter(kinds), counts=peers, team=n < teams, one_by_one=n < in_turn) for n in range(5)]
