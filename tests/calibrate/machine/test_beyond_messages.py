@@ -1,16 +1,18 @@
 """What pairs, threads, puts and partitions say of a machine: made-up times of a machine that is known, taken apart."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from machines import ideal
 from present import present
+from tables import table_of
 
-from pready.calibrate.fit.observations import Beside
+from pready.calibrate.fit.observations import Beside, Curve
 from pready.calibrate.importers import ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together
 from pready.calibrate.importers.to_machine import from_files
-from pready.calibrate.machine.values import adapter_from_pairs
 from pready.calibrate.machine.values.adapter_from_pairs import adapter_of
 from pready.calibrate.machine.values.beyond_messages import terms
 from pready.calibrate.machine.values.segments import one_way
@@ -116,30 +118,18 @@ def test_pairs_show_contexts_and_the_adapter() -> None:
     assert terms(four.beside, MACHINE).parts == ["adapter"]
 
 
-def test_an_adapter_is_recovered_from_the_pairs_of_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each rank sends a message every 130 ns, the adapter one every 12 ns and 12.3 GB/s: 32 ranks show its gap, 2 do
-    not."""
-    own, gap, rate = 130e-9, 12e-9, 12.3e9
-    sizes = [1 << k for k in range(23)]
-
-    def rates(k: int) -> dict[int, float]:
-        return {s: min(k / own, 1 / (gap + s / rate)) for s in sizes}
-
-    for pairs, known in (((2, 32), True), ((2,), False)):
-        adapter = adapter_of(MACHINE, beside(*(of_pairs(k, rates(k)) for k in pairs)).pair_rates, {})
-        assert adapter.rate.value == pytest.approx(rate, rel=0.01)
-        assert adapter.gap.source == ("measured" if known else "assumed")
-        low, high = present(adapter.gap.interval)
-        assert low <= gap <= high
-        if known:
-            assert adapter.gap.value == pytest.approx(gap, rel=0.15)
-    # Large messages alone say nothing of a gap.
-    large = adapter_of(MACHINE, beside(of_pairs(2, {1 << 20: rate / (1 << 20)})).pair_rates, {}).gap
-    assert large == adapter_of(MACHINE, {}, {}).gap
-    # Where the answers alone would take longer than the windows took, the gap is at most that of the rate.
-    monkeypatch.setattr(adapter_from_pairs, "one_way", lambda machine, size: 1.0)
-    slower = adapter_of(MACHINE, beside(of_pairs(2, {8: 1 / 40e-9})).pair_rates, {})
-    assert slower.gap.interval == pytest.approx((5e-9, 40e-9), rel=0.01)
+@pytest.mark.parametrize("case", table_of("calibrate/adapters")["pairs"], ids=lambda case: case["why"][:40])
+def test_what_pairs_show_of_an_adapter(case: dict[str, Any]) -> None:
+    machine = ideal(L=1e-6 * (case.get("message", 4) - 2), o_s=1e-6, o_r=1e-6, G=1 / 8e9)
+    rates = {int(k): Curve.of(*zip(*rows, strict=True)) for k, rows in case["rates"].items()}
+    found = adapter_of(machine, rates, {size: 1e-6 * us for size, us in case.get("alone", [])})
+    for value, said, unit in ((found.rate, case["rate"], 1e9), (found.gap, case["gap"], 1e-9)):
+        assert [value.value, *present(value.interval)] == pytest.approx([said[k] * unit for k in (1, 0, 2)], rel=1e-6)
+    assert (found.rate.source, found.gap.source) == (
+        "measured" if rates else "assumed",
+        "measured" if "says" in case else "assumed",
+    )
+    assert found.gap.why == case.get("says", found.gap.why)
 
 
 def test_threads_in_ping_pongs_of_their_own() -> None:
