@@ -121,7 +121,9 @@ def test_pairs_show_contexts_and_the_adapter() -> None:
 @pytest.mark.parametrize("case", table_of("calibrate/adapters")["pairs"], ids=lambda case: case["why"][:40])
 def test_what_pairs_show_of_an_adapter(case: dict[str, Any]) -> None:
     machine = ideal(L=1e-6 * (case.get("message", 4) - 2), o_s=1e-6, o_r=1e-6, G=1 / 8e9)
-    rates = {int(k): Curve.of(*zip(*rows, strict=True)) for k, rows in case["rates"].items()}
+    rates = {
+        int(k): Curve.of([size for size, _ in rows], [rate for _, rate in rows]) for k, rows in case["rates"].items()
+    }
     found = adapter_of(machine, rates, {size: 1e-6 * us for size, us in case.get("alone", [])})
     for value, said, unit in ((found.rate, case["rate"], 1e9), (found.gap, case["gap"], 1e-9)):
         assert [value.value, *present(value.interval)] == pytest.approx([said[k] * unit for k in (1, 0, 2)], rel=1e-6)

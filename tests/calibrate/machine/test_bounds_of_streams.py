@@ -1,4 +1,4 @@
-"""Messages of both ways bound those of one, and a stream that is slower than one message is named."""
+"""Messages of both ways bound those of one, and gaps overheads."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -72,14 +72,3 @@ def test_a_stream_of_both_ways_bounds_one_that_was_not_measured() -> None:
         for known in ({}, {"ping_pong": ping, "stream": ping}, {"ping_pong": ping, "prtt_n": train}):
             assert with_both_ways(Observations(**known), both, assumed) is None
     assert with_both_ways(Observations(ping_pong=ping), None, assumed) is None
-
-
-def test_a_stream_slower_than_one_message_is_named(tmp_path: Path) -> None:
-    """One message alone takes 0.4 ns/B; among others 0.8 ns/B, as where TCP loses packets. No term has that."""
-    made = both_ways(tmp_path, 1e-6, 4e-10)
-    assert not any("no term has" in note for note in made.notes)
-    assert any("contention by the library" in note for note in made.notes)
-    assert made.machine.threads.contention is None
-    osu(tmp_path / "bw.txt", "Bandwidth", "Bandwidth (MB/s)", lambda s: s / (1 + 8e-4 * s))
-    made = from_files([tmp_path / "latency.txt", tmp_path / "bw.txt"], name="m", library="openmpi-4", fabric="tcp")
-    assert any(note.startswith("a stream of 4 MiB takes 2× as long as predicted") for note in made.notes)

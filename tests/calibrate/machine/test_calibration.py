@@ -24,7 +24,7 @@ from on_paper import (
 )
 from present import present
 
-from pready.calibrate.fit import ThinDataError
+from pready.calibrate.fit import Curve, Observations, ThinDataError
 from pready.calibrate.machine import calibration
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
@@ -128,6 +128,19 @@ def test_held_out_sizes_are_predicted(found: Calibration) -> None:
     measured = np.array([np.median(r) for r in pings.repeats])
     line = np.polynomial.Polynomial.fit(pings.at, measured, 1, w=1 / measured)(pings.at)
     assert np.abs(line / measured - 1).max() > 3 * abs(predicted.worst[1])
+
+
+@pytest.mark.parametrize("count", [0, 8, 9])
+def test_all_sizes_but_the_smallest_and_the_largest_are_held_out(count: int) -> None:
+    """Of one line, which eight sizes are too few to hold any out of."""
+    ping = Curve.of([2.0**k for k in range(count)], [1e-6 + 1e-9 * 2**k for k in range(count)]) if count else None
+    if count < 9:
+        with pytest.raises(PreadyError, match=f"^{count} ping-pong sizes; valid: at least 9"):
+            held_out(Observations(ping_pong=ping))
+    else:
+        found = held_out(Observations(ping_pong=ping))
+        assert found.size.tolist() == [2.0**k for k in range(1, 8)]
+        assert found.error == pytest.approx(np.zeros(7), abs=1e-6)
 
 
 def test_probes_reach_the_machine(found: Calibration) -> None:

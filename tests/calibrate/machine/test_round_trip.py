@@ -5,7 +5,7 @@ import pytest
 from machines import ideal, with_adapter
 
 from pready.calibrate.fit import Curve, Observations
-from pready.calibrate.machine.round_trip import TOLERATED, between, round_trip
+from pready.calibrate.machine.round_trip import TOLERATED, RoundTrip, between, round_trip
 from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import load
 
@@ -30,6 +30,9 @@ def test_misses_are_named_worst_first() -> None:
     assert [(what, size) for what, size, _ in found.misses] == [("a message", 65536.0), ("a message", 4096.0)]
     assert [error for _, _, error in found.misses] == pytest.approx([1.0, -0.2])
     assert found.line.endswith("a message at 64 KiB +100%, a message at 4 KiB -20%")
+    for more, rest in ((4, ""), (6, " and 2 more")):
+        line = RoundTrip(9, (("a message", 8.0, 0.2),) * more).line
+        assert line == f"misses {more} of 9 points by more than 10 %: {', '.join(['a message at 8 B +20%'] * 4)}{rest}"
 
 
 # o_s 0.5 us, L 1, o_r 0.2 and 1 ns/B: 2.7 us one way for 1000 B, 1.704 us for the answer of 4 B, 1.3 us from one to the

@@ -11,8 +11,6 @@ from present import present
 from tables import table_of
 
 from pready.calibrate.fit import Curve, Estimate, Fit
-from pready.calibrate.fit.results import Protocol
-from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.description import _link_bandwidth
 from pready.calibrate.machine.values import protocol_borders as borders
 from pready.calibrate.machine.values.intervals import widened, with_unmeasured
@@ -96,21 +94,16 @@ def test_a_segment_is_split_where_the_waiting_begins() -> None:
     assert (split[1].L, split[1].G) == (split[2].L, split[2].G)
 
 
-def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous() -> None:
-    one = Estimate(1e-6, 1e-6, 1e-6)
-
-    def made(*segments: tuple[float, Protocol]) -> Fit:
-        return replace(FITTED, segments=tuple(Fitted(start, protocol, *[one] * 6) for start, protocol in segments))
-
-    steps = made((0.0, "short"), (4096.0, "rendezvous"), (12007.0, "rendezvous"))
-    stalls = Probes(exposed_share={50536: 0.1, 64481: 0.1, 65536: 0.9})
+@pytest.mark.parametrize(("given", "shares", "kept", "start"), TABLE["steps"])
+def test_a_step_in_the_latencies_of_messages_that_move_is_no_rendezvous(
+    given: list[tuple[float, str]], shares: list[tuple[int, float]], kept: list[str], start: int
+) -> None:
     notes: list[str] = []
-    assert [s.protocol for s in without_eager_handshakes(steps, stalls, notes).segments] == ["short", None, None]
-    assert notes == ["a step in the latencies below 65536 B is no rendezvous: such messages wait for no rank"]
-    # Where no size waits, or only from the step on, nothing is known better than the step.
-    assert without_eager_handshakes(steps, Probes(), notes) == steps
-    large = made((0.0, "short"), (65000.0, "rendezvous"))
-    assert without_eager_handshakes(large, stalls, notes) == large
+    made = made_fit({"sizes": [1], "segments": [{"from": at, "protocol": protocol} for at, protocol in given]})
+    found = without_eager_handshakes(made, Probes(exposed_share=dict(shares)), notes)
+    assert [s.protocol or "" for s in found.segments] == kept
+    said = f"a step in the latencies below {start} B is no rendezvous: such messages wait for no rank"
+    assert notes == [said] * bool(start)
 
 
 @pytest.mark.parametrize(("left", "value", "source"), TABLE["progress"])
