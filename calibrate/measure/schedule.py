@@ -70,7 +70,7 @@ def plan(*, threads: int, only: Iterable[str] | None = None, coarse: bool = Fals
         raise PreadyError(f"measure = {unknown} is not valid", valid=", ".join((*MEASUREMENTS, *GROUPS)))
     if threads < 1:
         raise PreadyError(f"threads = {threads} is not valid", valid="at least 1")
-    powers = {1 << k for k in range(threads.bit_length()) if 1 << k <= threads}
+    powers = {1 << k for k in range(threads.bit_length())}
     teams = list(dict.fromkeys([1, threads, *sorted(powers, reverse=True)]))  # the others are compared with one thread
     finer = () if coarse else (_second_pass(teams), _third_pass(teams))
     passes = chain(_first_pass(teams), *finer)

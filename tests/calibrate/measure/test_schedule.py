@@ -1,18 +1,30 @@
 """What a calibration measures: sizes, passes, and names that the benchmark knows."""
 
+from collections.abc import Iterator
+from itertools import chain, product
+from typing import Any
+
 import pytest
+from tables import table_of
 
 from pready.calibrate.measure.catalogue import MEASUREMENTS
-from pready.calibrate.measure.schedule import SINGLE_WINDOW, plan
+from pready.calibrate.measure.raw_file import Point
+from pready.calibrate.measure.schedule import plan
 
 
-def test_plan_covers_every_measurement_once_and_begins_with_the_coarse_pass() -> None:
-    points = plan(threads=4)
-    assert {point.measurement for point in points} == set(MEASUREMENTS)
-    assert len(points) == len(set(points))
-    assert points[0].measurement == "pingpong"
-    first = [point.measurement for point in points[: len(points) // 6]]
-    assert {"pingpong", "early", "prtt", "overlap"} <= set(first)
+def expanded(name: str, *factors: list[dict[str, list[Any]]]) -> Iterator[Point]:
+    """Of each factor every table, with every combination of its values; a list among them is one value."""
+    each = [[dict(zip(t, some, strict=True)) for t in tables for some in product(*t.values())] for tables in factors]
+    for parts in product(*each):
+        given = {key: tuple(v) if isinstance(v, list) else v for part in parts for key, v in part.items()}
+        yield Point.of(name, **given)
+
+
+def test_what_a_calibration_measures() -> None:
+    wanted = list(dict.fromkeys(chain.from_iterable(expanded(*row) for row in table_of("calibrate/plans")["plan"])))
+    assert plan(threads=3) == wanted
+    assert {point.measurement for point in wanted} == set(MEASUREMENTS)
+    assert plan(threads=3, coarse=True) == wanted[: wanted.index(Point.of("pingpong", bytes=2, mode="isend"))]
 
 
 def test_plan_can_be_limited() -> None:
@@ -35,13 +47,3 @@ def test_buffers_divide_by_any_number_of_threads() -> None:
             size, own, theta = (int(str(point.get(name))) for name in ("bytes", "threads", "theta"))
             assert own <= threads
             assert size % (own * theta) == 0
-
-
-def test_a_short_budget_leaves_a_whole_picture() -> None:
-    """A fifth of the points: messages in a row of the last segment, progress, synchronisation, locks."""
-    points = plan(threads=8)
-    early = points[: len(points) // 5]
-    assert len({p.get("bytes") for p in early if p.measurement == "prtt" and int(str(p.get("bytes"))) >= 1 << 16}) >= 3
-    assert {p.get("bytes") for p in early if p.measurement == "overlap"} == {1 << 10, 1 << 20}
-    assert {p.get("approach") for p in early if p.measurement == "approach"} >= {*SINGLE_WINDOW}
-    assert 8 in {p.get("threads") for p in early if p.measurement == "contention"}
