@@ -134,19 +134,19 @@ def test_other_text_is_no_command(line: str) -> None:
     assert parsed(line, None) is None
 
 
-def test_what_a_table_without_a_title_is_of() -> None:
-    """By its file's name, or its columns: pairs and windows of a rate, threads that receive; of what was validated."""
-    both = read(b"Size,Bandwidth (MB/s)\n1000,500\n", "osu_bibw-n1.csv").observations
-    assert both.stream is None
-    head = "benchmark,pairs,window,threads,size,value,unit\n"
-    found = read(f"{head}osu_mbw_mr,4,32,1,8,2e6,messages/s\nosu_latency_mt,1,1,4,8,2,us\n".encode()).beside
-    assert found.pair_rates[4].medians == pytest.approx({8: 2e6})
-    assert found.threaded[1, 4].medians == pytest.approx({8: 2e-6})
-    threads = read(osu("Multi-threaded Latency", "Latency (us)", "8  2.0\n").encode()).beside.threaded
-    assert threads.keys() == {(1, 2)}  # as OSU runs it unless it is told otherwise
-    valid = read(f"{OSU.replace('us)', 'us)  Validation')}8 1.5 Pass\n16 1.6 Fail\n".encode())
-    assert times(valid) == pytest.approx({8: 1.5})
-    assert "1 rows of osu_latency whose validation failed were left out" in valid.notes
+@pytest.mark.parametrize("case", table_of("calibrate/texts")["texts"], ids=lambda case: case["why"][:40])
+def test_what_a_table_is_of(case: dict[str, Any]) -> None:
+    found = read(case["text"].encode(), case.get("file", "f"))
+    alone, beside = found.observations, found.beside
+    curves = {"ping_pong": alone.ping_pong, "stream": alone.stream, "both_ways": beside.both_ways}
+    curves |= {f"threads {a} {b}": curve for (a, b), curve in beside.threaded.items()}
+    curves |= {f"{kind} {by}": c for kind in ("puts", "put_streams") for by, c in getattr(beside, kind).items()}
+    shown = {name: {size: 1e6 * t for size, t in curve.medians.items()} for name, curve in curves.items() if curve}
+    shown |= {f"pairs {k}": curve.medians for k, curve in beside.pair_rates.items()}
+    wanted = {name: dict(rows) for name, rows in case.items() if name not in ("why", "file", "text", "notes")}
+    assert shown.keys() == wanted.keys()
+    assert all(shown[name] == pytest.approx(wanted[name]) for name in wanted)
+    assert all(any(said in note for note in found.notes) for said in case.get("notes", []))
 
 
 def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,51 +270,6 @@ def test_an_empty_message_that_never_touched_its_buffer_is_left_out(tmp_path: Pa
     assert first.o_s.value + first.L.value + first.o_r.value == pytest.approx(11.2e-6, rel=0.02)
     one_sided = made.machine.one_sided  # of which nothing was measured
     assert one_sided.epoch_peer.value == one_sided.epoch.value == pytest.approx(2 * first.o_s.value)
-
-
-def imb(test: str, head: str, columns: str, lines: str) -> bytes:
-    return f"# Benchmarking {test}\n# #processes = 2 {head}\n{columns}\n{lines}".encode()
-
-
-def test_tests_of_imb() -> None:
-    """Uniband is a stream, Biband both ways, the #bytes of PingPongMT those of all threads."""
-    messages = "#bytes #repetitions Mbytes/sec Msg/sec"
-    table = "".join(f"{s}  9  {s / us(s):.4f}  {1e6 / us(s):.2f}\n" for s in SIZES)
-    stream = present(read(imb("Uniband", "", messages, table)).observations.stream)
-    assert stream.medians[1024.0] == pytest.approx(us(1024) * 1e-6, rel=1e-3)
-    for said, some in (("= 4", 2), ("= 8", 4), ("= 8\n# ( 3 groups of 2 processes each)", 3)):
-        pairs = imb("Uniband", "", messages, table).replace(b"= 2", said.encode())
-        assert read(pairs).beside.pair_rates[some].medians[1024.0] == pytest.approx(1e6 / us(1024), rel=1e-3)
-    several = imb("Multi-Biband", "", messages, table).replace(b"= 2", b"= 8")
-    found = read(imb("Biband", "", messages, table) + several)
-    assert "not used: IMB Biband of pairs, as several pairs both ways at once" in found.notes
-    both = present(found.beside.both_ways)
-    assert both.medians[1024.0] == pytest.approx(2 * us(1024) * 1e-6, rel=1e-3)
-    mt = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"
-    threaded = read(imb("PingPongMT", "(threads: 4)", mt, "4096 9 3.0 3.3 3.2 1241.2\n")).beside.threaded
-    assert threaded[4, 4].medians == pytest.approx({1024.0: 3.2e-6})
-    pong = read(imb("PingPing", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 2.00 500.00\n"))
-    assert times(pong) == pytest.approx({1000: 2.0})
-    assert any("stands in for a message alone" in note for note in pong.notes)
-    # Beside a PingPong it is not used.
-    two = imb("PingPing", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 2.00 500.00\n") + imb(
-        "PingPong", "", "#bytes #repetitions t[usec] Mbytes/sec", "1000 9 1.00 1000.00\n"
-    )
-    assert times(read(two)) == pytest.approx({1000: 1.0})
-
-
-def test_puts_of_imb_by_their_synchronisation() -> None:
-    columns = "#bytes #repetitions t[usec] Mbytes/sec"
-    text = (
-        "# Intel(R) MPI Benchmarks 2021.8, RMA part\n"
-        + imb("Unidir_put", "\n#    MODE: AGGREGATE", columns, "8 9 0.50 16.00\n").decode()
-        + imb("Unidir_put", "\n#    MODE: NON-AGGREGATE", columns, "8 9 2.00 4.00\n").decode()
-    )
-    found = read(text.encode()).beside
-    assert found.puts["MPI_Win_flush"].medians == pytest.approx({8: 2e-6})
-    assert found.put_streams["MPI_Win_flush"].medians == pytest.approx({8: 0.5e-6})
-    assert read(text.replace("RMA part", "MPI-2 part").encode()).beside.puts.keys() == {"MPI_Win_fence"}
-    assert read(imb("Unidir_put", "", columns, "0 9 0.50 16.00\n")).beside.puts  # no size says whether its rate agrees
 
 
 def test_folders_in_folders(tmp_path: Path) -> None:
