@@ -24,7 +24,7 @@ def median(values: Array) -> Array:
     """
     ordered = np.sort(values, axis=-1)  # NaN last
     count = np.sum(~np.isnan(ordered), axis=-1, keepdims=True)
-    middle = np.concatenate([np.maximum(count - 1, 0) // 2, np.minimum(count // 2, values.shape[-1] - 1)], axis=-1)
+    middle = np.concatenate([(count - 1) // 2, count // 2], axis=-1)
     low, high = np.moveaxis(np.take_along_axis(ordered, middle, axis=-1), -1, 0)
     return np.asarray(0.5 * (low + high))
 
@@ -57,9 +57,7 @@ def centre(repeats: Array) -> tuple[Array, Array]:
     for _ in range(4):
         u = (repeats - location[:, None]) / scale
         weight = np.where(np.abs(u) < 1, (1 - u**2) ** 2, 0.0)  # NaN compares False: weight 0
-        total = weight.sum(axis=1)
-        moved = (weight * known).sum(axis=1) / np.where(total > 0, total, 1.0)
-        location = np.where(alive & (total > 0), moved, location)
+        location = np.where(alive, (weight * known).sum(axis=1) / weight.sum(axis=1), location)
     # The estimating equation's sandwich: var = Σψ² / (Σψ')².
     u = (repeats - location[:, None]) / scale
     inside = np.abs(u) < 1
