@@ -38,8 +38,8 @@ def test_centre_is_not_moved_by_late_repeats(rng: np.random.Generator) -> None:
 def test_centre_of_few_or_equal_repeats() -> None:
     rows = [[1.0, 2.0, 9.0, np.nan, np.nan], [4.0] * 5, [1, 2, 3, 4, 5], [1, 2, 3, 4, 9]]
     location, error = centre(np.array(rows))
-    # Of the third 1 and 2 are 0.144 and 0.288 of 4.685 · 1.483: 6.946 · √(2 · (0.138² + 0.242²) · 5/4) / (1 + 2 · (0.878 +
-    # 0.537)). The fourth by four steps from its median, in plain Python.
+    # Of the third 1 and 2 are 0.144 and 0.288 of 4.685 · 1.483 = 6.946, so that the error is
+    # 6.946 · √(2 · (0.138² + 0.242²) · 5/4) / (1 + 2 · (0.878 + 0.537)); the fourth by four steps in plain Python.
     assert location.tolist() == pytest.approx([2.0, 4.0, 3.0, 2.5354109569])
     assert error.tolist() == pytest.approx([np.nan, 0, 0.7994720279, 0.7777846381], nan_ok=True)
 

@@ -1,13 +1,15 @@
 """Estimates as values of a machine file: their ends, and what is said where one is not above 0."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from on_paper import written_to
+from tables import table_of
 
-from pready.calibrate.fit import Estimate
+from pready.calibrate.fit import Estimate, TakenLock
 from pready.calibrate.machine.description import _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
 from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, probes
@@ -106,3 +108,21 @@ def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
     assert _setup(found).interval == (0, setup.high)  # saved, so at least 0
     total, after = Estimate(8.0, 7.0, 9.0), Estimate(2.0, 1.0, 4.0)
     assert found.exchanges == (TimedExchange("single", 64, 2, 1, 0.5, total, after, ((0.25, 0.5),), 1),)
+
+
+def flat(found: object, at: str = "") -> dict[str, object]:
+    """Numbers by the words that lead to them."""
+    if isinstance(found, Estimate | TakenLock):
+        found = vars(found)
+    if isinstance(found, Mapping):
+        return {key: x for name, value in found.items() for key, x in flat(value, f"{at} {name}").items()}
+    return {} if found is None else {at.strip() or "value": found}
+
+
+@pytest.mark.parametrize("case", table_of("calibrate/probes")["probes"], ids=lambda case: case["why"][:40])
+def test_what_records_say(case: dict[str, Any], tmp_path: Path) -> None:
+    points = [(record(name, times, **given), more) for name, times, given, more in case["records"]]
+    path = written_to(tmp_path / "r.jsonl", [(point, made | more) for (point, made), more in points], cores=[4, 2])
+    found = probes(load(path), "e")
+    for name, said in case["expect"].items():
+        assert flat(getattr(found, name)) == pytest.approx(said, rel=1e-4), name
