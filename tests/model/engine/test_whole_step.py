@@ -69,6 +69,10 @@ def test_simulating_a_step_says_what_predicting_it_says() -> None:
     times = [sum(some[way][0].time_s for some in by_exchange) for way in (0, 1)]
     assert [r.time_s for r, _ in rows] == pytest.approx(times, rel=1e-12)
     assert {run.iterations for some in (rows, *by_exchange) for _, run in some} == {3}
+    for some in by_exchange:  # an iteration of the step is that of each
+        np.testing.assert_allclose(
+            [run.iteration_s for _, run in some], [run.iteration_s for _, run in rows], rtol=1e-12
+        )
     made = predict(MELUXINA, w, draws=0)
     assert rows[0][0].time_s == pytest.approx(made.bulk.time_s, rel=1e-9)
 
