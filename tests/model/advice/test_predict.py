@@ -162,6 +162,10 @@ def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> Non
     assert whole > 10
     # What is said of it is said of the exchange that saves most, and takes longest in bulk; all are late one by one.
     assert step.advice.because == f"exchange 2, which saves most: {step.exchanges[1].advice.because}"
+    told = [(e.advice.verdict, e.advice.settings) for e in step.exchanges]
+    assert told == [("do not port", []), *2 * [("port", ["4 persistent sends per neighbour"])]]
+    costly = predict(MELUXINA, w, library="mpich-release", draws=0, min_gain=0.5)
+    assert [(e.advice.verdict, e.advice.settings) for e in costly.exchanges] == 3 * [("do not port", [])]
     many = "Pt2Pt many, 4 × 1 VCI"
     assert ways_said(w, step.exchanges) == f"exchange 1: bulk, exchange 2: {many}, exchange 3: {many}"
     assert step.closed_form == pytest.approx({"eta": 4.0, "gamma_s_per_byte": 200e-6 / 2**20, "delay_s": 400e-6})
