@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_fit import made_fit
 from synthetic import TRAIN_SIZES, observe, random_machine
 from tables import table_of
 
 from pready.calibrate.fit import Curve, Estimate, Fit, Observations, ThinDataError, Train, fit, refine_sizes
 from pready.calibrate.fit.location import centre
-from pready.calibrate.fit.loggp import _threshold
+from pready.calibrate.fit.loggp import _between, _named, _threshold
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.fit.series import derive
 from pready.calibrate.fit.sizes_to_measure import default_sizes
@@ -140,6 +141,19 @@ def test_a_threshold_lies_in_all_but_a_twentieth_of_the_draws() -> None:
     for beside, low, high in ((2, 32.0, 64.0), (5, 16.0, 128.0)):
         cuts = np.repeat([2, 3, 4], [beside, 100 - 2 * beside, beside])
         assert _threshold(grid, 3, cuts) == Estimate(64.0, low, high)
+
+
+@pytest.mark.parametrize("case", table_of("calibrate/segments")["guessed"], ids=lambda case: case["why"][:40])
+def test_a_handshake_is_guessed_from_what_small_messages_take(case: dict[str, Any]) -> None:
+    segments = made_fit({"sizes": [1], "segments": case["segments"]}).segments
+    nothing = np.zeros((1, len(segments)))
+    found = _named(segments, np.array(case.get("fixed", nothing)), np.array(case.get("slope", nothing)))
+    assert [s.protocol or "" for s in found] == case["protocols"]
+
+
+def test_sizes_to_measure_lie_between_the_ends() -> None:
+    """Of 1 to 63 B the sixth parts of the logarithm: 1, 1.995, 3.98, 7.94, 15.83, 31.58 and 63."""
+    assert _between(0.0, 64.0, np.array([1.0, 4.0])) == (2, 8, 16, 32, 63)
 
 
 def test_a_segment_without_trains_is_thin(rng: np.random.Generator) -> None:

@@ -149,6 +149,11 @@ def test_what_a_table_is_of(case: dict[str, Any]) -> None:
     assert all(any(said in note for note in found.notes) for said in case.get("notes", []))
 
 
+def test_a_line_of_more_than_4000_characters_is_no_row() -> None:
+    for blanks, last in ((3995, 16), (3996, 8)):
+        assert max(times(read(f"{OSU}8  1.5\n16{' ' * blanks}1.6\n".encode()))) == last
+
+
 def test_two_settings_in_one_file_are_two_machines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = tmp_path / "job.log", tmp_path / "m.toml"
     runs = (("ob1", rows(SIZES, "{s}  {t:.3f}")), ("ucx", rows(SIZES, "{s}  1{t:.3f}")))

@@ -241,7 +241,8 @@ def test_environments_are_told_apart(raw: Path) -> None:
     line = {"format": 1, "kind": "environment", "key": "f", "record": {"launcher": "other"}}
     with raw.open("a") as stream:
         stream.write(json.dumps(line) + "\n")
-    with pytest.raises(PreadyError, match=r"one of: e \(paper\), f \(other\)"):
-        calibrate(raw, name="x")
+    for asked in (None, "g"):
+        with pytest.raises(PreadyError, match=rf"environment = {asked!r}; valid: one of: e \(paper\), f \(other\)"):
+            calibrate(raw, name="x", environment=asked)
     assert calibrate(raw, name="x", environment="e").environment == "e"
     assert observations_of.environment(observations_of.load(raw), "f")[1]["launcher"] == "other"
