@@ -9,10 +9,10 @@ import pytest
 from on_paper import written_to
 from tables import table_of
 
-from pready.calibrate.fit import Estimate, TakenLock
+from pready.calibrate.fit import Curve, Estimate, TakenLock, Train
 from pready.calibrate.machine.description import _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
-from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, probes
+from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, observations, probes
 from pready.calibrate.machine.values.team_costs import contexts
 from pready.calibrate.measure.raw_file import Point
 
@@ -112,8 +112,10 @@ def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
 
 def flat(found: object, at: str = "") -> dict[str, object]:
     """Numbers by the words that lead to them."""
-    if isinstance(found, Estimate | TakenLock):
+    if isinstance(found, Estimate | TakenLock | Train):
         found = vars(found)
+    if isinstance(found, Curve | np.ndarray):
+        found = found.medians if isinstance(found, Curve) else dict(enumerate(found))
     if isinstance(found, Mapping):
         return {key: x for name, value in found.items() for key, x in flat(value, f"{at} {name}").items()}
     return {} if found is None else {at.strip() or "value": found}
@@ -123,6 +125,6 @@ def flat(found: object, at: str = "") -> dict[str, object]:
 def test_what_records_say(case: dict[str, Any], tmp_path: Path) -> None:
     points = [(record(name, times, **given), more) for name, times, given, more in case["records"]]
     path = written_to(tmp_path / "r.jsonl", [(point, made | more) for (point, made), more in points], cores=[4, 2])
-    found = probes(load(path), "e")
+    found = vars(probes(load(path), "e")) | vars(observations(load(path), "e"))
     for name, said in case["expect"].items():
-        assert flat(getattr(found, name)) == pytest.approx(said, rel=1e-4), name
+        assert flat(found[name]) == pytest.approx(said, rel=1e-4), name
