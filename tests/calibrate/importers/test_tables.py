@@ -258,16 +258,6 @@ def test_a_table_deep_in_other_data_is_found_and_one_too_deep_is_not() -> None:
         read(within(39))
 
 
-def test_what_can_be_is_read(tmp_path: Path) -> None:
-    """Two disturbed sizes are noise, and the largest may be slow: a stream is held against the fastest."""
-    each = [3, 3, *map(us, SIZES[2:-1]), 9 * us(SIZES[-1])]
-    table = "".join(f"{s}  {t:.3f}\n" for s, t in zip(SIZES, each, strict=True))
-    disturbed = osu("Latency", "Latency (us)", table)
-    for name, text in (("a", disturbed), ("b", rates(1.6)), ("c", rates(1.5))):
-        (tmp_path / name).write_text(text)
-    assert len(collected([tmp_path])[2]) == 3
-
-
 def test_an_empty_message_that_never_touched_its_buffer_is_left_out(tmp_path: Path) -> None:
     table = "0  0.90\n" + "".join(f"{size}  {10 + us(size):.3f}\n" for size in SIZES)
     (tmp_path / "gpu.txt").write_text(osu("-CUDA Latency", "Latency (us)", table).replace("MPI -", "MPI-"))

@@ -83,6 +83,7 @@ def test_threads_that_wait_in_mpi() -> None:
         found = terms(beside("\n".join(texts)), MACHINE)  # runs of one file
         assert found.parts == ["threads.contention"]
         curve = present(found.machine.threads.contention)
+        assert found.notes == [f"contention of more than {curve.threads[-2]} threads taken as of these"]
         return curve
 
     curve = contention(text(2, 0.3e-6), text(8, 1e-6))
@@ -116,6 +117,21 @@ def test_pairs_show_contexts_and_the_adapter() -> None:
         assert found.machine.adapter.rate.value == pytest.approx(50_000 * (1 << 20), rel=0.5)  # of the largest sizes
         assert found.machine.inter == MACHINE.inter
     assert terms(four.beside, MACHINE).parts == ["adapter"]
+
+
+def test_of_several_what_tells_most_is_taken() -> None:
+    """The most pairs, the smallest size above 0 B of both; the fastest stream of puts; messages up to 64 B."""
+    us = {size: 1e-6 * (size + 1) for size in (0, 1, 8)}
+    rates = {2: Curve.of([1], [9e6]), 4: Curve.of([0, 1, 8], [9e9, 2e6, 9e6])}
+    puts = {"MPI_Win_fence": Curve.of([8], [2e-7]), "MPI_Win_flush": Curve.of([8], [5e-7])}
+    threaded = {(1, 2): Curve.of([64, 65], [one_way(MACHINE, 64) + 3e-7, 1.0])}
+    found = terms(Beside(rates, threaded, {}, puts), MACHINE, Curve.of([*us], [*us.values()])).machine
+    assert found.contexts.why.startswith("osu_mbw_mr: 4 processes of a node send 4x as fast as one")
+    assert present(found.threads.contention).time[1] == pytest.approx(6e-7)
+    put = found.one_sided.put
+    assert isinstance(put, SizeCurve)
+    assert put.time == pytest.approx([2e-7])
+    assert put.why.startswith("osu_put_bw, MPI_Win_fence: ")
 
 
 @pytest.mark.parametrize("case", table_of("calibrate/adapters")["pairs"], ids=lambda case: case["why"][:40])

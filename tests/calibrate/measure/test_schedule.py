@@ -39,11 +39,3 @@ def test_plan_can_be_limited() -> None:
         plan(threads=2, only=["pong"])
     with pytest.raises(ValueError, match="threads"):
         plan(threads=0)
-
-
-def test_buffers_divide_by_any_number_of_threads() -> None:
-    for threads in (1, 3, 7, 64):
-        for point in (p for p in plan(threads=threads) if p.measurement == "approach"):
-            size, own, theta = (int(str(point.get(name))) for name in ("bytes", "threads", "theta"))
-            assert own <= threads
-            assert size % (own * theta) == 0
