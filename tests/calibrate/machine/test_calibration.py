@@ -61,6 +61,7 @@ def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
 
 def test_the_machine_comes_back(found: Calibration) -> None:
     m = found.described.machine
+    assert m.description == "paper, Open MPI v5.0.11, package: test"
     low, *_, high = m.inter.segments
     assert [s.from_ for s in m.inter.segments if s.from_] == [pytest.approx(THRESHOLD, rel=0.3)]
     for segment in (low, high):

@@ -10,7 +10,7 @@ from on_paper import written_to
 from tables import table_of
 
 from pready.calibrate.fit import Curve, Estimate, TakenLock, Train
-from pready.calibrate.machine.description import _library, _setup
+from pready.calibrate.machine.description import _begin, _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
 from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, observations, probes
 from pready.calibrate.machine.values.team_costs import contexts
@@ -68,7 +68,9 @@ def test_contexts_are_those_that_threads_with_communicators_show() -> None:
     ],
 )  # fmt: skip
 def test_what_a_library_sent_early(early: bool | None, first: bool | None, said: str | None) -> None:
-    found = _library(Probes(early_send=early, early_first=first), {}).early_send
+    made = _library(Probes(early_send=early, early_first=first), {"library": f" Open MPI  v5.0.11 {'x' * 80}\nident"})
+    assert (made.name, made.version) == ("openmpi-persist", f"Open MPI v5.0.11 {'x' * 63}")  # 80 characters
+    found = made.early_send
     assert found is None if said is None else found is not None and found.why.endswith(said)
 
 
@@ -98,6 +100,8 @@ def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
     assert setup.value == pytest.approx(2e-6)
     assert (2e-6 - setup.low, setup.high - 2e-6) == pytest.approx((half, half), rel=0.04)
     assert _setup(found).interval == (0, setup.high)  # saved, so at least 0
+    begin = _begin(Probes(begin={"window": Estimate(2.0, 1.0, 3.0), "registration": Estimate(4.0, 3.0, 5.0)}))
+    assert (begin.window.value, begin.registration.value) == (2, 4)
     total, after = Estimate(8.0, 7.0, 9.0), Estimate(2.0, 1.0, 4.0)
     assert found.exchanges == (TimedExchange("single", 64, 2, 1, 0.5, total, after, ((0.25, 0.5),), 1),)
 
