@@ -64,15 +64,10 @@ def simulation(saves: float, begin_s: float = 0.0, key: str = "many", interrupte
 
     def run(approach: Approach, *times: float) -> Any:
         mean, late, nic = (np.array([t, 3 * t]) for t in times)
-        ends = {
-            "first_end_s": 0 * mean + 1e-3,
-            "last_end_s": 0 * mean + 1.5e-3,
-            "seed": 3,
-            "cores": 2 - interrupted,
-            "wall_s": 90.0,
-        }
+        ends = {"first_end_s": np.array([1e-3, 3e-3]), "last_end_s": np.array([1.4e-3, 3.5e-3]), "wall_s": 90.0}
+        own = {"messages": 1000, "cores": 9} if approach is BULK else {"messages": 1400, "cores": 2 - interrupted}
         causes = {"nic": nic, "late_neighbours": late}
-        return Of(approach=approach, mean_s=mean, causes_s=causes, grid=(2, 1, 3), iterations=2, messages=1200, **ends)
+        return Of(approach=approach, mean_s=mean, causes_s=causes, grid=(2, 1, 3), iterations=2, seed=3, **ends, **own)
 
     ends = {f"speedup{end}_percent": saves for end in ("", "_low", "_high")}
     row = Of(approach=MANY, vcis=2, eta=1.25, begin_s=begin_s, **ends)

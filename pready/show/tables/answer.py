@@ -220,7 +220,9 @@ def bare(percent: float) -> str:
     """A percentage without its sign of unit: a tenth, or from 0.1 to 1 two digits."""
     if abs(percent) < 0.05:
         return "0"
-    return f"{percent:.2g}" if 0.1 <= abs(percent) < 1 else f"{percent:.1f}" if abs(percent) < 100 else f"{percent:.0f}"
+    if 0.1 <= abs(percent) < 0.995:  # which is 1.0
+        return f"{percent:.2g}"
+    return f"{percent:.1f}" if abs(percent) < 100 else f"{percent:.0f}"
 
 
 def times(prediction: Prediction, row: ApproachPrediction) -> str:
