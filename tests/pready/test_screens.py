@@ -33,7 +33,7 @@ from pready.show.tables.proof_metrics import LINE, metric_lines
 from pready.show.tables.simulation import simulation_view
 from pready.show.tables.sst import congestion_view, residuals_view
 from pready.show.tables.validation import claims_view
-from pready.show.tables.whatif import table_view
+from pready.show.tables.whatif import decision, table_view
 from pready.show.tables.workload import step_view
 from pready.sst.calibrate import Fit, Residual
 from pready.sst.congestion import Beside
@@ -189,3 +189,11 @@ def test_screens(name: str, given: dict[str, Any]) -> None:
         (str(s.style), " ".join(s.text.split())) for s in console.render(shown) if s.style and s.text.strip(" ─\n")
     ]
     assert " | ".join(f"{style}: {text}" for style, text in styled) == looks
+
+
+@pytest.mark.parametrize(("verdicts", "fields", "where"), table_of("pready/lines")["points"])
+def test_where_it_pays_of_some_points(verdicts: list[str], fields: int, where: str) -> None:
+    rows = [{"a": n, "b": n, "best": True, "verdict": v, "partitioned_verdict": None} for n, v in enumerate(verdicts)]
+    other = {"a": 9, "b": 9, "best": False, "verdict": "port", "partitioned_verdict": "port"}
+    said = decision(Table(("a", "b")[:fields], [*rows, other]))
+    assert said == f"Partitioned (MPI_Psend) pays at no point; the best way today pays at {where}."
