@@ -21,6 +21,7 @@ from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction, Verdict
 from pready.show.tables import answer as words
 from pready.show.tables.answer import bare, chance, decision, from_to, gpu_line, partitioned, saved
+from pready.show.tables.capture import share
 from pready.show.tables.prediction import prediction_text, prediction_view
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
