@@ -20,8 +20,8 @@ from pready.model.approach.interfaces import BY_KEY, EACH, Approach, baseline
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction, Verdict
 from pready.show.tables import answer as words
+from pready.show.tables import capture
 from pready.show.tables.answer import bare, chance, decision, from_to, gpu_line, partitioned, saved
-from pready.show.tables.capture import share
 from pready.show.tables.prediction import prediction_text, prediction_view
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
@@ -128,6 +128,7 @@ def test_an_interval_that_is_the_value_is_not_shown(made: Prediction) -> None:
         (bare, {-151.2: "-151", 0.05: "0.1", 1: "1.0", 0.996: "1.0", 0.994: "0.99", 0.1: "0.1", 0.14: "0.14"}),
         (chance, {None: "not drawn", 0.009: "under 0.01", 0.01: "0.01", 0.204: "0.21", 0.29: "0.29", 0.5: "0.50"}),
         (chance, {0.796: "0.79", 0.99: "0.99", 0.991: "over 0.99"}),  # rounded towards 0.5
+        (capture.share, {0.0: "0 %", 0.004: "0.4 %", 0.096: "9.6 %", 0.1: "10 %", 0.996: "100 %", 1.0: "100 %"}),
         (lambda of: from_to(*of), {(2.306e-3, 2.1e-3): "2.306 -> 2.100 ms"}),  # 8.9 %, which 2.31 -> 2.10 is not
         (lambda of: from_to(*of), {(1.2e-3, 8e-4): "1.20 -> 0.80 ms", (2.0, 1.5): "2.00 -> 1.50 s"}),
         (
