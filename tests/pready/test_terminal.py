@@ -132,6 +132,16 @@ def test_a_table_that_just_fits_is_a_table() -> None:
     assert ["xxx  yy" in drawn(table, width) for width in (7, 6)] == [True, False]
 
 
+@pytest.mark.parametrize(("width", "said"), table_of("pready/lines")["layouts"])
+def test_a_table_at_widths(width: int, said: str) -> None:
+    table = Readable("name", heading="head")
+    for header in ("long header", "b\nc", ""):
+        table.add_column(header, justify="right" if len(header) > 3 else "left", no_wrap=True)
+    table.add_row("one two", "1 us", "x y", "note")
+    table.add_row("three", "22 us", "z", "")
+    assert "\n".join(line.rstrip() for line in drawn(table, width).splitlines()) == said
+
+
 def test_long_work_says_so_now_and_then(monkeypatch: Patch, capsys: Capsys) -> None:
     now = [100.0]
     monkeypatch.setattr("pready.show.terminal.terminal.monotonic", lambda: now[0])
