@@ -22,10 +22,7 @@ from pready.show.tables.whatif import parts
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
-RATE: list[dict[str, Any]] = [
-    {"arithmetic_intensity": 5}, {"communication_intensity": 1, "frequency": 1e9}, {"frequency": 1e9}
-]  # fmt: skip
-"""Some of what takes the place of gamma."""
+RATE: list[dict[str, Any]] = [{"arithmetic_intensity": 5}, {"communication_intensity": 1}, {"frequency": 1e9}]
 NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "single sends one message"
 
 
@@ -127,7 +124,10 @@ def test_numbers_by_default_are_those_of_the_command(name: str) -> None:
             (partial(pready.explain, LAGGARD, "hpc3", asked), f"approach = '{asked}'; valid: {valid}")
             for asked, valid in (("many:x", NUMBERS), ("many:0", NUMBERS), ("many:1:1:1", NUMBERS), ("single:2", ONE))
         ),
-        *((partial(pready.gain, 4, 1e9, **some), "no gamma; valid: gamma, or") for some in ({}, *RATE)),
+        *(
+            (partial(pready.gain, 4, 1e9, **some), "no gamma; valid: gamma, or")
+            for some in (RATE[0] | RATE[1], RATE[0] | RATE[2], RATE[1] | RATE[2])
+        ),
         *((partial(pready.gain, 4, 1e9, gamma=0.0, **some), "gamma beside an intensity or a f") for some in RATE),
         (lambda: pready.gain(4, 0.0, gamma=1e-12), "bandwidth = 0.0; valid: positive"),
         (lambda: pready.gain(4, 1e9, gamma=-1e-12), "gamma = -1e-12; valid: positive"),

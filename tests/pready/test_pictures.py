@@ -252,15 +252,12 @@ def test_an_exchange_is_drawn_with_the_thread_that_sends(monkeypatch: pytest.Mon
     title, (bulk, many) = given_to(monkeypatch, "exchange", fields, advised=way("many", 2))
     said = "\none exchange alone: 1.50×; {}: 1.40×, which counts"
     assert title.endswith(said.format("waiting for late neighbours included"))
-    assert given_to(monkeypatch, "exchange", fields, advised=way("many", 2), ranks=())[0].endswith(
-        said.format("mean over the arrivals")
-    )
+    pair = given_to(monkeypatch, "exchange", fields, advised=way("many", 2), ranks=())[0]
+    assert pair.endswith(said.format("mean over the arrivals"))
     assert [bulk.thread_ready.tolist(), many.thread_ready.tolist()] == 2 * [[-6, 0, -1, -7]]
     assert [bulk.owner.tolist(), many.owner.tolist()] == [[0], [1, 2]]
-    assert [(of.label, of.messages, of.join, of.end) for of in (bulk, many)] == [
-        ("Pt2Pt single, 1 message per peer", "one", 1.0, 3.0),
-        ("Pt2Pt many, 2 messages per peer", "two", None, 2.0),
-    ]
+    assert (bulk.label, bulk.messages, bulk.join, bulk.end) == ("Pt2Pt single, 1 message per peer", "one", 1.0, 3.0)
+    assert (many.label, many.messages, many.join, many.end) == ("Pt2Pt many, 2 messages per peer", "two", None, 2.0)
 
 
 def test_what_is_drawn_of_a_step_and_of_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
