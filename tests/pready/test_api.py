@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import partial
 from inspect import signature
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -23,6 +24,7 @@ from pready.show.tables.whatif import parts
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
 RATE: list[dict[str, Any]] = [{"arithmetic_intensity": 5}, {"communication_intensity": 1}, {"frequency": 1e9}]
+TWO = [one | other for one, other in combinations(RATE, 2)]
 NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "single sends one message"
 
 

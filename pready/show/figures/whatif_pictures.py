@@ -23,6 +23,7 @@ from pready.whatif.table import Table
 MOST_LINES = 8
 MOST_OF_ALL = 12
 MOST_TICKS = 8
+MOST_POINTS = 60
 _FORMS = ((Unit.SIZE, format_size), (Unit.TIME, format_time))
 MARKS = {"port": ("o", "full"), "undecided": ("o", "none"), "do not port": ("x", "full")}
 
@@ -161,10 +162,9 @@ def _worth(min_gain: float) -> str:
 def _bars(table: Table, min_gain: float) -> Figure:
     """The saving at each point with its interval, a bar for each."""
     rows = [row for row in table if row["best"]]
-    if len(rows) > 60:
-        raise PreadyError(
-            f"a picture of {len(rows)} points does not fit a page", valid="an axis of numbers, or 60 points"
-        )
+    if len(rows) > MOST_POINTS:
+        valid = f"an axis of numbers, or {MOST_POINTS} points"
+        raise PreadyError(f"a picture of {len(rows)} points does not fit a page", valid=valid)
     drawn, axes = subplots(size=(7.2, 1.2 + 0.28 * len(rows)))
     y = np.arange(len(rows))[::-1]
     saved = np.array([r["speedup_percent"] for r in rows])
