@@ -44,6 +44,7 @@ def _tint(artist: Any) -> str:
 def _axis(axis: Any) -> str:
     label, along = axis.label, int(axis.axis_name == "y")
     said = f"{' '.join(label.get_text().split())!r} {axis.get_scale()} {_numbers(axis.get_view_interval())}"
+    said += f" base {axis.get_transform().base:g}" if axis.get_scale() == "log" else ""
     fixed = isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter))
     fixed |= type(axis.get_major_locator()) in (FixedLocator, MaxNLocator)
     ticks = [f"{_texts([t])} at {_numbers(t.get_position()[along])}" for t in axis.get_ticklabels() if fixed]
