@@ -25,7 +25,7 @@ from pready.model.toml.provenance import Value
 from pready.show.pages.proof_page import html
 from pready.show.tables.capture import summary_view
 from pready.show.tables.doctor import diagnosis_view
-from pready.show.tables.explanation import view
+from pready.show.tables.explanation import markdown, view
 from pready.show.tables.machine import value_rows
 from pready.show.tables.ported import ported_view
 from pready.show.tables.proof import proof_view
@@ -161,15 +161,15 @@ def proof(contradicted: bool, exchanges: bool = False, metrics: bool = False) ->
     return Text("\n".join(lines)) if metrics else proof_view(of)
 
 
-def explained() -> RenderableType:
+def explained(notebook: bool = False) -> RenderableType:
     steps = Explained("join", "until the threads have met", 1e-6), Explained("wire", "until it is there", 0.0)
     ways = (Way(a, 1024.0, "eager", (("L", 1e-6),), steps, begin_s) for a, begin_s in ((BULK, 0.0), (MANY, 2e-3)))
-    filled: Any = [Of(equation=Of(number="4"), text="eta = 2", note="corrected")]
+    filled: Any = [Of(equation=Of(number="4"), text="eta = 2", note="corrected", latex="x")]
     no_answer, more = Of(advice=Of(doubt="it took long", verdict="undecided")), ["it is not the paper's"]
     head = {"machine": "m", "library": "l", "workload": "w", "seed": 3, "eta": 1.25, "closed_form_eta": 2.0}
     of: Any = Of(equations=filled, departures=more, prediction=no_answer, **head)
     of.bulk, of.way = ways
-    return view(of)
+    return Text(markdown(of)) if notebook else view(of)
 
 
 def claims(rows: Any) -> RenderableType:
