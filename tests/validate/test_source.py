@@ -26,7 +26,7 @@ from pready.model.machine.machine import load as load_machine
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
-from pready.validate.prove.source import program
+from pready.validate.prove.source import _list, program
 
 PROGRAMS = table_of("validate/programs")
 KINDS: dict[str, dict[str, Any]] = PROGRAMS["kinds"]
@@ -145,9 +145,11 @@ def test_what_is_broken_is_noticed(
     assert "wrong bytes: 0" not in done.stdout
 
 
-def test_unequal_parts_are_cut_as_they_are_owned() -> None:
+@pytest.mark.parametrize(("kind", "key", "messages", "language", "texts"), PROGRAMS["texts"])
+def test_what_stands_in_a_program(kind: str, key: str, messages: int, language: str, texts: list[str]) -> None:
     """Of 4 KiB in units of 512 B, threads with two partitions each own 3 and 1 in 4: 3, 3, 1 and 1 units."""
-    assert "before[PARTITIONS + 1] = {0, 3, 6, 7, 8}" in written_for("unequal", "many", 4)["exchange.c"]
+    said = " ".join(" ".join(written_for(kind, key, messages, language).values()).split()).replace(" * ", " ")
+    assert [text for text in texts if text not in said] == []
 
 
 MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
@@ -240,3 +242,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     capsys.readouterr()
     assert main(["prove", str(file), "--source", "c", str(out)]) == 2
     assert "--approach many:8" in capsys.readouterr().err
+
+
+def test_long_lists_are_wrapped() -> None:
+    """57 characters are in one line, 58 are not."""
+    ones = ["1"] * 18
+    assert _list(["1", *ones]) == "{" + ", ".join(["1"] * 19) + "}"
+    assert _list(["11", *ones]) == "{\n    11, " + ", ".join(ones) + "}"

@@ -1,5 +1,6 @@
 """The exchanges of a rank whose calls are written down, known to the nanosecond."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from tables import table_of
 
 from pready.calibrate.capture.call_sites import Frame
 from pready.calibrate.capture.exchanges import groups, near
+from pready.calibrate.capture.files import Run
+from pready.calibrate.capture.run_summary import summarise
 from pready.calibrate.capture.timeline import Timeline, most_common
 
 TABLE = table_of("calibrate/exchanges")
@@ -43,3 +46,11 @@ def test_messages_of_one_routine(first: str, second: str, are: bool) -> None:
     """A letter for each call, the innermost first."""
     one, other = (tuple(Frame(letter, "", 0, "", True) for letter in chain) for chain in (first, second))
     assert near(one, other) == near(other, one) == are
+
+
+@pytest.mark.parametrize("case", table_of("calibrate/summaries")["cases"], ids=lambda case: case["says"])
+def test_the_summary_of_calls_that_are_written_down(case: dict[str, Any]) -> None:
+    ranks = case["calls"]
+    found = summarise(Run(Path("made"), tuple(written([calls], r, len(ranks)) for r, calls in enumerate(ranks))))
+    assert {name: plain(getattr(found, name)) for name in case["summary"]} == case["summary"]
+    assert list(found.notes) == case["notes"]
