@@ -14,15 +14,15 @@ from whatif_row import point
 from pready.calibrate.capture.run_summary import Finishes, RegionSummary
 from pready.model.common.errors import PreadyError
 from pready.model.result.prediction import Lever
-from pready.show.figures import capture_pictures, idle_waves, whatif_pictures
+from pready.show.figures import capture_pictures, decision_map, exchanges, idle_waves, whatif_pictures
 from pready.show.figures.calibration import calibration
-from pready.show.figures.decision_map import decision_map
 from pready.show.figures.eta_over_size import Sure, eta_over_size
-from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.figures.gain_map import gain_map
 from pready.show.figures.step_savings import step_savings
 from pready.show.figures.tornado import tornado
 from pready.whatif.table import Table
+
+LIMITED = (capture_pictures, decision_map, exchanges, idle_waves, whatif_pictures)
 
 
 def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
@@ -37,7 +37,7 @@ def verdicts(rows: Any) -> Figure:
     """Buffer, threads, verdict and saving; the cell of 16 MiB and 2 threads has a frame."""
     names = ("buffer", "threads", "verdict", "speedup_percent")
     made = [{"best": True, "key": "many-active"} | dict(zip(names, of, strict=False)) | of[4] for of in rows]
-    return decision_map("title", Table(("threads", "buffer"), made), 0.01, ("16384KiB", "2"))
+    return decision_map.decision_map("title", Table(("threads", "buffer"), made), 0.01, ("16384KiB", "2"))
 
 
 def waves(ends: Any, grid: Any, late: Any = ()) -> Figure:
@@ -80,13 +80,14 @@ def strip(pays: Any, likely: Any) -> Figure:
     return eta_over_size("title", sizes.tolist(), {"one": 1.5 + 0 * sizes}, 4096.0, sure)
 
 
-def lanes(messages: Any) -> Figure:
-    """Two threads, the first 2 us before the other; messages: ready, left and arrived in us, each to its own peer."""
+def lanes(messages: Any, threads: int = 2) -> Figure:
+    """Threads, the first 2 us before the last; messages: ready, left and arrived in us, each to its own peer."""
     sent: Any = [
         Of(ready=1e-6 * r, left=1e-6 * t, arrived=1e-6 * a, direction=n, transport=n)
         for n, (r, t, a) in enumerate(messages)
     ]
-    return exchanges("title", [Exchange("label", np.array([-2e-6, 0.0]), sent, np.array([0, 1]), 0.5e-6, 3e-6)])
+    of, owners = np.linspace(-2e-6, 0.0, threads), np.array([0, threads - 1])
+    return exchanges.exchanges("title", [exchanges.Exchange("label", of, sent, owners, 0.5e-6, 3e-6)])
 
 
 def savings(rows: Any) -> Figure:
@@ -109,7 +110,7 @@ def captured(kind: str, **more: Any) -> Figure:
 )
 def test_figures(name: str, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in [name for name in given if name.isupper()]:
-        (of,) = (m for m in (capture_pictures, idle_waves, whatif_pictures) if hasattr(m, limit))
+        (of,) = (m for m in LIMITED if hasattr(m, limit))
         monkeypatch.setattr(of, limit, given.pop(limit))
     if (problem := given.pop("refused", None)) is not None:
         with pytest.raises(PreadyError, match=problem):

@@ -128,8 +128,8 @@ def captured(regions: int, notes: int, everything: bool = False) -> RenderableTy
 def values() -> RenderableType:
     one, two = SI(1e-6), SI(2e-6)
     of: Any = [
-        ("barrier", Barrier(threads=(1, 8), time=(one, two), interval=0.1, source="measured", why="w")),
-        ("put", SizeCurve(sizes=(SI(8), SI(1024)), time=(one, two), interval=0.25, source="assumed", why="v")),
+        ("barrier", Barrier(threads=(1, 8), time=(one, two), interval=0.6, source="measured", why="w")),
+        ("put", SizeCurve(sizes=(SI(8), SI(1024)), time=(one, two), interval=0.75, source="assumed", why="v")),
         ("L", Value[Time](value=one, interval=(SI(9e-7), SI(1.1e-6)), source="literature", why="u")),
     ]
     machine: Any = Of(values=lambda: of)

@@ -92,6 +92,8 @@ def _axes(axes: Any) -> Iterator[str]:
 def described(figure: Figure) -> str:
     """A line for each thing that is drawn; numbers in four digits."""
     size, title = _numbers(figure.get_size_inches()), figure._suptitle  # type: ignore[attr-defined]
-    lines = [f"title {figure.get_suptitle()!r} {_look(title)} on {size}"]
+    grid = figure.axes[0].get_subplotspec().get_gridspec()  # type: ignore[union-attr]
+    parts = [_numbers(ratios) for ratios in (grid.get_width_ratios(), grid.get_height_ratios())]
+    lines = [f"title {figure.get_suptitle()!r} {_look(title)} on {size}, columns {parts[0]}, rows {parts[1]}"]
     lines += [line for axes in figure.axes for line in _axes(axes)]
     return "\n".join(line.rstrip() for line in [*lines, *map(_legend, figure.legends)])

@@ -86,8 +86,7 @@ def _planes(late: Array, grid: tuple[int, int, int]) -> tuple[Array, tuple[str, 
     times, axes, where
         Times of shape (iterations, rows, columns), names of x and y, and which plane of a block it is.
     """
-    across = sorted((i for i in range(3) if grid[i] > 1), key=lambda i: -grid[i])[:2]
-    x, y = sorted(across)
+    x, y = sorted(sorted(range(3), key=lambda i: -grid[i])[:2])
     block = late.reshape(-1, *grid[::-1])  # the last axis is x
     latest = np.unravel_index(int(np.argmax(block[0])), grid[::-1])
     at = tuple(slice(None) if 2 - axis in (x, y) else int(latest[axis]) for axis in range(3))

@@ -19,7 +19,7 @@ def html(proof: Proof, about: Mapping[str, str]) -> str:
     about
         How it came about, by name.
     """
-    measured = Table.grid("", "", padding=(0, 2, 0, 0))
+    measured = Table.grid("", "", padding=(0, 2))
     for name, value in about.items():
         measured.add_row(name, value)
     return page(f"{proof.workload.name}: measured and predicted", [("", proof_view(proof)), ("How", measured)])

@@ -19,7 +19,7 @@ MARKS: dict[Grade, tuple[str, str]] = {
 
 def diagnosis_view(found: Diagnosis) -> RenderableType:
     """A line for each finding, and what to do."""
-    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows = Table.grid(padding=(0, 2))
     rows.add_column(no_wrap=True)
     rows.add_column(no_wrap=True)
     rows.add_column(overflow="fold")

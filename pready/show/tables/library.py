@@ -42,7 +42,7 @@ def libraries_view(profiles: list[LibraryProfile]) -> RenderableType:
 
 def library_view(profile: LibraryProfile) -> RenderableType:
     """All of a profile."""
-    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows = Table.grid(padding=(0, 2))
     rows.add_column(no_wrap=True, style="dim")
     rows.add_column(overflow="fold")
     part = (

@@ -99,7 +99,7 @@ class Readable(Table):
         for number, row in enumerate(self.rows):
             name = Text(" ").join(_styled(cells[number], row.style) for cells in columns[:named])
             yield name
-            values = Table.grid(padding=(0, 2, 0, 0))
+            values = Table.grid(padding=(0, 2))
             values.add_column(no_wrap=True, style="dim")
             values.add_column(overflow="fold")
             for header, cells in zip(headers[named:], columns[named:], strict=True):
