@@ -15,7 +15,8 @@ arguments or ends swapped, `and` for `or`, a condition turned round. For C and C
 
 Which tests run a line is measured once, by a run of the suite under coverage (`pip install coverage`; ten minutes on
 two cores), and kept in ``--reached``. They run first, the nearest at once; then the rest of their files; with ``--all``
-the rest of the suite. C that runs on a cluster has the tests of its folder.
+the rest of the suite. C that runs on a cluster has the tests of its folder, then what
+elsewhere runs the benchmarks.
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ NATIVE = (".c", ".cpp", ".h", ".hpp")
 SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
 UNREAD = {"docs", "notebooks", "packaging"}
 """Folders of tests that compare kept outputs, which any change of a number turns: they say little of a check."""
+WITH_C = ("tests/calibrate/bench/", "tests/calibrate/capture/")
+RUNS_MPI = "mpi_home"
+"""Elsewhere, what imports it runs our benchmarks under a real MPI."""
 ONCE = "predicted_once"
 """The fixture by which a test shows what another has computed."""
 AT_ONCE_S = 20.0
@@ -346,10 +350,13 @@ class Reached:
     def _native(self, file: Path) -> list[str]:
         if compiled_here(file):
             return self.by(Path("calibrate/fit/lines.py" if "fit" in file.parts else "model/engine/simulation.py"), 0)
-        word = re.compile(rf"\b{re.escape(file.stem)}\b")
-        of = [t for t in self.tests if t in self.there and t.startswith(f"tests/{'/'.join(file.parts[:2])}/")]
-        named = {f for f in {t.partition("::")[0] for t in of} if word.search((HERE / f).read_text(encoding="utf-8"))}
-        return sorted(of, key=lambda t: t.partition("::")[0] not in named)
+        word, here = re.compile(rf"\b{re.escape(file.stem)}\b"), f"tests/{'/'.join(file.parts[:2])}/"
+        files = {t.partition("::")[0] for t in self.there}
+        text = {f: (HERE / f).read_text(encoding="utf-8") for f in files}
+        far = {f for f in files if "bench" in file.parts and RUNS_MPI in text[f] and not f.startswith(WITH_C)}
+        of = {f: (f in far, not word.search(text[f])) for f in files if f.startswith(here) or f in far}
+        asked = [t for t in self.tests if t in self.there and t.partition("::")[0] in of]
+        return sorted(asked, key=lambda t: of[t.partition("::")[0]])
 
 
 def _in_a_function(file: Path, line: int) -> bool:
