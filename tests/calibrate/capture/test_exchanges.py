@@ -10,7 +10,7 @@ from tables import table_of
 from pready.calibrate.capture.call_sites import Frame
 from pready.calibrate.capture.exchanges import groups, near
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.run_summary import summarise
+from pready.calibrate.capture.run_summary import most_reclaimable, summarise
 from pready.calibrate.capture.timeline import Timeline, most_common
 
 TABLE = table_of("calibrate/exchanges")
@@ -50,7 +50,10 @@ def test_messages_of_one_routine(first: str, second: str, are: bool) -> None:
 
 @pytest.mark.parametrize("case", table_of("calibrate/summaries")["cases"], ids=lambda case: case["says"])
 def test_the_summary_of_calls_that_are_written_down(case: dict[str, Any]) -> None:
-    ranks = case["calls"]
-    found = summarise(Run(Path("made"), tuple(written([calls], r, len(ranks)) for r, calls in enumerate(ranks))))
+    each = zip(case["calls"], case.get("fields", [{}] * len(case["calls"])), strict=True)
+    ranks = (written([calls], r, len(case["calls"]), **fields) for r, (calls, fields) in enumerate(each))
+    found = summarise(run := Run(Path("made"), tuple(ranks)))
+    assert [r.name for r in found.regions] == case["regions"]
+    assert (longest.name if (longest := most_reclaimable(run)) else "") == case.get("longest", "")
     assert {name: plain(getattr(found, name)) for name in case["summary"]} == case["summary"]
     assert list(found.notes) == case["notes"]
