@@ -71,7 +71,7 @@ class RunSummary:
     @property
     def waiting(self) -> float:
         """The same as a share of the run."""
-        return self.reclaimable_s / self.run_s if self.run_s > 0 else 0.0
+        return self.reclaimable_s / self.run_s if self.run_s else 0.0
 
 
 def summarise(run: Run) -> RunSummary:

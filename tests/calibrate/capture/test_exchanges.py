@@ -1,8 +1,10 @@
 """The exchanges of a rank whose calls are written down, known to the nanosecond."""
 
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from made import plain, written
 from tables import table_of
@@ -10,7 +12,7 @@ from tables import table_of
 from pready.calibrate.capture.call_sites import Frame
 from pready.calibrate.capture.exchanges import groups, near
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.run_summary import most_reclaimable, summarise
+from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable, summarise
 from pready.calibrate.capture.timeline import Timeline, most_common
 
 TABLE = table_of("calibrate/exchanges")
@@ -53,7 +55,8 @@ def test_the_summary_of_calls_that_are_written_down(case: dict[str, Any]) -> Non
     each = zip(case["calls"], case.get("fields", [{}] * len(case["calls"])), strict=True)
     ranks = (written([calls], r, len(case["calls"]), **fields) for r, (calls, fields) in enumerate(each))
     found = summarise(run := Run(Path("made"), tuple(ranks)))
-    assert [r.name for r in found.regions] == case["regions"]
+    assert [plain(astuple(r)) for r in found.regions] == case["regions"]
+    assert communication_matrix(run).tolist() == case.get("matrix", np.zeros((found.ranks,) * 2).tolist())
     assert (longest.name if (longest := most_reclaimable(run)) else "") == case.get("longest", "")
     assert {name: plain(getattr(found, name)) for name in case["summary"]} == case["summary"]
     assert list(found.notes) == case["notes"]
