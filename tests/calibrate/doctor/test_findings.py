@@ -46,7 +46,7 @@ def test_a_finding(probe: str, given: dict[str, Any], grade: str, said: str) -> 
 def test_where_ranks_run(cores: list[str], hosts: str, grade: str, said: str) -> None:
     found = findings.of_ranks(record(*cores, hosts=hosts))
     assert found.grade == grade
-    assert said in found.says
+    assert said in f"{found.says}; {found.do}"
 
 
 def test_cores_are_read() -> None:
@@ -76,11 +76,12 @@ def test_all_probes_run_where_there_are_partitioned_calls(monkeypatch: pytest.Mo
     found = diagnose(Launcher.parse("env"), BUILT)
     assert (asked, found.profile) == (["environment", *BY_NAME], "openmpi-persist@5.0.11")
     assert [f.grade for f in found.findings].count("bad") == len(PROBES)
+    assert found.findings[0].says == "Open MPI v5.0.11 ('pready libraries openmpi-persist@5.0.11')"
 
     asked = ran(monkeypatch, about("0-3", "4-7", library="Open MPI v4.1.4", partitioned=False))
     found = diagnose(Launcher.parse("env"), BUILT)
     assert asked == ["environment", "put"]
-    assert "without partitioned calls" in found.findings[0].says
+    assert found.findings[0].says == "Open MPI v4.1.4, without partitioned calls"
 
 
 def test_no_probe_starts_when_time_is_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -39,3 +39,6 @@ def test_plan_can_be_limited() -> None:
         plan(threads=2, only=["pong"])
     with pytest.raises(ValueError, match="threads"):
         plan(threads=0)
+    for team, messages in ((1, set()), (96, {2}), (48, {2, 4})):  # two for each thread at least
+        own = [p for p in plan(threads=team) if p.measurement == "contention" and p.get("threads") == team]
+        assert {p.get("messages") for p in own} == messages
