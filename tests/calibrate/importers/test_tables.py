@@ -138,7 +138,12 @@ def test_other_text_is_no_command(line: str) -> None:
 def test_what_a_table_is_of(case: dict[str, Any]) -> None:
     found = read(case["text"].encode(), case.get("file", "f"))
     alone, beside = found.observations, found.beside
-    curves = {"ping_pong": alone.ping_pong, "stream": alone.stream, "both_ways": beside.both_ways}
+    curves = {
+        "ping_pong": alone.ping_pong,
+        "stream": alone.stream,
+        "both_ways": beside.both_ways,
+        "prtt_1": alone.prtt_1,
+    }
     curves |= {f"threads {a} {b}": curve for (a, b), curve in beside.threaded.items()}
     curves |= {f"{kind} {by}": c for kind in ("puts", "put_streams") for by, c in getattr(beside, kind).items()}
     shown = {name: {size: 1e6 * t for size, t in curve.medians.items()} for name, curve in curves.items() if curve}
