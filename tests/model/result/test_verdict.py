@@ -80,6 +80,9 @@ def test_the_port_that_pays_earliest_else_that_of_the_fastest_exchange() -> None
     assert best_port([never, just], NOW, 10) is just
     fast, alike = replace(row(RMA, 0.0), eta=2.0), replace(row(MANY.into(8), 0.0), eta=1.98)  # within 1 %
     assert best_port([never, fast, alike], NOW, 10) is alike
+    assert from_iterations(just, NOW) is None  # exactly that is saved, and nothing to pay back with
+    edge = replace(row(Approach(PERSISTENT), 0.0), iteration_s=1e-3 * (1 + INDISTINCT))
+    assert simplest([row(RMA, 0.0), edge], 10) is edge
 
 
 def test_what_is_a_port() -> None:
