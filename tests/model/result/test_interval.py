@@ -36,7 +36,9 @@ def test_draws_that_are_all_the_same() -> None:
     assert median(np.arange(9.0)) == pytest.approx(4.0)
     # Of a row, an interval holds the value, too.
     zero = ApproachPrediction(BULK, *(len(fields(ApproachPrediction)) - 1) * [0])  # type: ignore[arg-type]
-    for value, ends in ((2.0, (2.0, 3.0)), (3.0, (3.0, 3.0)), (4.0, (3.0, 4.0))):
-        row = replace(zero, time_s=value, eta=value, speedup_percent=value).with_draws(*np.full((3, 121), 3.0))
-        found = {(getattr(row, n.format("low")), getattr(row, n.format("high"))) for n in ENDS}
-        assert found == {ends}
+    for off, ends in ((-1.0, (-1.0, 0.0)), (0.0, (0.0, 0.0)), (1.0, (0.0, 1.0))):
+        row = replace(zero, time_s=3 + off, eta=5 + off, speedup_percent=7 + off)
+        row = row.with_draws(*(np.full(121, float(value)) for value in (3, 5, 7)))
+        found = [[getattr(row, n.format(end)) for end in ("low", "high")] for n in ENDS]
+        assert found == [[value + end for end in ends] for value in (3, 5, 7)]
+    assert replace(zero, eta=4.0, time_s=3.0, begin_per_iteration_s=1.0).gain == 3  # a set-up of a third

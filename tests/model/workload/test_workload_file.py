@@ -187,12 +187,16 @@ def test_ranks_where_a_workload_says_none() -> None:
     assert [*map(unable, rings)] == [None, "the neighbour list has more than 1024 ranks"]
 
 
-def test_a_pipeline_is_not_predicted() -> None:
+def test_a_pipeline_is_not_predicted_and_a_broadcast_not_run() -> None:
     captured = {"step": "1 ms", "exchanges": "1 us", "blocks": 8}
     w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "today": "pipeline", "captured": captured})
     for of, blocks in ((w, " of 8 blocks"), (w.changed(captured=None), "")):
         with pytest.raises(PreadyError, match=f"this is a pipeline{blocks}: not predicted; valid: a workload in which"):
             supported_by.check(of, "engine")
+    step = {"threads": 2, "exchanges": [{"buffer": "4 KiB"}, {"buffer": "4 KiB", "pattern": "bcast"}]}
+    supported_by.refuse_broadcast(w, "a run")
+    with pytest.raises(PreadyError, match="a run of pattern = 'bcast'; valid: pready predict, simulate or sweep"):
+        supported_by.refuse_broadcast(Workload.model_validate(step), "a run")
 
 
 def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
