@@ -1,12 +1,13 @@
 """Capture files: what is read of a file made by hand, and that damaged ones are refused in one line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import Row, capture_file, share
+from made import Row, capture_file, share, written
 from tables import table_of
 
 from pready.calibrate.capture import files
@@ -78,14 +79,19 @@ def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
         read_run(tmp_path)
 
 
-@pytest.mark.parametrize("ends", [{"ended_ns": 1000}, {"mpi_ended_ns": 1000, "ended_ns": 3000}])
-def test_the_run_and_its_time_in_mpi_are_of_one_window(ends: dict[str, int]) -> None:
-    """From MPI_Init's return at 200 ns to MPI_Finalize, or to an exit without it, at 1000 ns: 100 and 400 ns of two
-    calls lie within it."""
-    calls: list[Row] = [(150, 300, "wait", 0, -4, 0), (600, 2000, "wait", 0, -4, 0)]
-    process = parse_process(capture_file([(0, calls)], mpi_started_ns=200, **ends), Path("x"))
-    summary = summarise(files.Run(Path("x"), (process,)))
-    assert (summary.run_s, summary.in_mpi_s) == pytest.approx((800e-9, 500e-9))
+@pytest.mark.parametrize(("processes", "shared"), table_of("calibrate/shared_cores")["cores"])
+def test_who_shares_cores(processes: list[tuple[str, str, int]], shared: bool) -> None:
+    """Of ranks on hosts, with so many CPUs from a first one on, and threads."""
+    ranks = [
+        replace(written([f"0 0 1 region 1 0 {threads}"], 0, 1), host=host, cpus=frozenset(map(int, cpus)))
+        for host, cpus, threads in processes
+    ]
+    assert files.Run(Path("x"), tuple(ranks)).shares_cores is shared
+
+
+@pytest.mark.parametrize(("chunks", "head"), table_of("calibrate/refused")["captures_read"])
+def test_at_its_borders_a_file_is_read(chunks: list[tuple[int, list[Row]]], head: dict[str, int]) -> None:
+    assert len(parse_process(capture_file(chunks, **head), Path("x")).records) == sum(len(rows) for _, rows in chunks)
 
 
 @pytest.mark.parametrize(
