@@ -16,6 +16,7 @@ from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import PART, Approach
 from pready.model.common.errors import PreadyError
+from pready.model.common.normal import student95
 from pready.model.machine import machine as machines
 from pready.model.workload import workload
 from pready.show.tables.ported import _why
@@ -125,7 +126,7 @@ def test_each_of_two_exchanges() -> None:
     assert whole.saving == pytest.approx(each[before.exchanges[0].name].saving, abs=5e-3)
     c = compare(before, after, (whole, each))
     first, second = c.exchanges
-    assert (first.promise is not None, second.promise) == (True, None)
+    assert (first.promise is not None, second.promise, c.notes) == (True, None, ())
     assert first.before_s - first.after_s == pytest.approx(200e-6, abs=3e-6)
     assert first.saving.value == pytest.approx(200 / 3000, abs=3e-3)
 
@@ -145,6 +146,16 @@ def test_interval_of_two_runs_covers() -> None:
         s = saved(before, after, 1.0)
         hits += s.low < 0.1 < s.high
     assert 0.92 <= hits / 400 <= 1
+
+
+def test_the_interval_of_runs_of_unlike_length() -> None:
+    """Variances of the means are 0.08 / 3 / 4 and 0.02 / 2 / 3, together 0.1^2; of two degrees of freedom."""
+    s = saved(np.array([1.0, 1.2, 0.8, 1.0]), np.array([0.5, 0.6, 0.4]), 2.0)
+    half = student95(2) * 0.05
+    assert (s.value, s.low, s.high, s.deviation) == pytest.approx((0.25, 0.25 - half, 0.25 + half, 0.05 * 3**0.5))
+    assert s.rounds == 3
+    assert blocks_of(np.arange(25.0)).tolist() == [1, 4, 7, 10, 13, 15.5, 17.5, 19.5, 21.5, 23.5]
+    assert blocks_of(np.arange(3.0)).tolist() == [0, 1, 2]
 
 
 def test_too_few_steps_have_no_interval() -> None:
@@ -233,7 +244,7 @@ def test_bytes_match_where_names_do_not() -> None:
     assert compare(replace(before, exchanges=(*before.exchanges, other)), after).unmatched == ("left out (before)",)
     small = step("partitioned", 100, size=SIZE // 2)
     small = replace(small, exchanges=(replace(small.exchanges[0], name="another"),))
-    with pytest.raises(Exception, match="no exchange in common"):
+    with pytest.raises(Exception, match=r"common: .*, 1 MiB\) before the port, another .*, 512 KiB\) after it"):
         compare(before, small)
 
 
