@@ -13,7 +13,7 @@ pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is n
 
 import otf2_trace
 from made import Row, capture_file
-from otf2 import CollectiveOp, RegionRole
+from otf2 import CollectiveOp, Paradigm, RegionRole
 from otf2_trace import START, Trace, noting, write
 from tables import table_of
 
@@ -200,6 +200,34 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
         assert found == table_of("calibrate/otf2")["calls"]
         assert process.records["done"][process.of("isend")].tolist() == [123, 127, 133]
         assert (process.records["done"] >= process.records["end"]).all()
+
+
+def test_who_calls_mpi_is_the_first_thread(tmp_path: Path) -> None:
+    """The second location of a rank initialises and ends MPI, and begins the regions; the first one comes 2 ns later,
+    and to the second region not at all."""
+
+    def each(trace: Trace, rank: int) -> None:
+        helper, master = trace.writers[rank]
+        region = trace.region("!$omp parallel", RegionRole.PARALLEL)
+        for name, at in (("MPI_Init", 5), ("MPI_Finalize", 90)):
+            call = trace.region(name, RegionRole.FUNCTION, Paradigm.MPI)
+            master.enter(START + at, call)
+            master.leave(START + at + 5, call)
+            for writer, begin, end in ((master, 20, 50), (helper, 22, 48), (master, 60, 80)) if at == 5 else ():
+                writer.enter(START + begin, region)
+                writer.leave(START + end, region)
+
+    run, _ = read_otf2(write(tmp_path / "scorep", 2, 2, each))
+    assert [(p.rank, p.ranks, p.threads) for p in run.processes] == [(0, 2, 2), (1, 2, 2)]
+    for process in run.processes:
+        assert process.mpi_s == pytest.approx((10e-9, 90e-9))
+        assert process.duration_s == pytest.approx(95e-9)
+        names = {number: name for name, number in kinds().items()}
+        rows = process.records[["start", "end", "done", "kind", "who", "what"]].tolist()
+        found = [
+            [t, b, e, d, names[k], *of] for t, (b, e, d, k, *of) in zip(process.thread.tolist(), rows, strict=True)
+        ]
+        assert found == table_of("calibrate/otf2")["second"]
 
 
 def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:
