@@ -116,13 +116,6 @@ def test_one_clear_line(parser: str, text: str, says: str) -> None:
     assert says in one_line(caught.value)
 
 
-def test_rates_rounded_to_zero_are_left_out_and_said() -> None:
-    bw = "# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n1 0.00\n2 0.01\n"
-    read = parse(bw.encode(), "f")
-    assert present(read.observations.stream).at.tolist() == [2]
-    assert any("rounded to 0" in note for note in read.notes)
-
-
 @pytest.mark.parametrize("importer", [import_benchmark, import_mpip])
 def test_unreadable_files(importer: Callable[[Path], Any], tmp_path: Path) -> None:
     for path, said in ((tmp_path, "is a directory"), (tmp_path / "no such\nfile", "no such file")):

@@ -92,15 +92,6 @@ def test_a_table_is_read_by_its_names(name: str, encoded: str) -> None:
     assert list(found.values()) == pytest.approx([us(s) for s in found], rel=6e-3)
 
 
-def test_a_rate_that_is_not_size_over_time_is_a_streams() -> None:
-    """osu_latency and osu_bw in one table; where the rate is size over time, it is the ping-pong's own."""
-    for share, streams in ((1.0, 0), (3.0, 1)):
-        text = "Size,Latency (us),Bandwidth (MB/s)\n" + "".join(f"{s},{us(s)},{share * s / us(s)}\n" for s in SIZES)
-        found = read(text.encode(), "t.csv")
-        assert list(times(found).values()) == pytest.approx([us(s) for s in SIZES])
-        assert (found.observations.stream is not None) == bool(streams)
-
-
 @pytest.mark.parametrize(("text", "says"), [*table_of("calibrate/refused")["tables"], ("gzip", "damaged")])
 def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> None:
     data = b"\x1f\x8b\x08damaged" if text == "gzip" else text.encode()
