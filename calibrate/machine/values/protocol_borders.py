@@ -114,7 +114,7 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
         prior = ELSEWHERE / len(seen) + (1 - ELSEWHERE) * _prior(before, at, default.value, low, high)
         weights[before, at] = prior * (1.0 if sign is None else _tells(sign, fit))
     total = sum(weights.values())
-    kept = {place: w / total for place, w in weights.items() if w > LEAST_WEIGHT * total}
+    kept = {place: w for place, w in weights.items() if w > LEAST_WEIGHT * total}
     best = max(kept, key=lambda place: kept[place])
     # Where nothing shows, the default's very size.
     exact = {
