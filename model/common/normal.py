@@ -16,10 +16,15 @@ def below(z: float) -> float:
 
 @cache
 def student95(freedom: int) -> float:
-    """Half-width of Student's 95 % interval in standard deviations, by Cornish and Fisher's expansion.
+    """Half-width of Student's 95 % interval in standard deviations.
 
-    Abramowitz and Stegun 26.7.5, to the third order; within 1 % of the exact value from 3 degrees of freedom on.
+    Of one and two degrees of freedom in closed form; of more by Cornish and Fisher's expansion to the third order
+    (Abramowitz and Stegun 26.7.5), within 1 %.
     """
+    if freedom == 1:
+        return math.tan(0.475 * math.pi)
+    if freedom == 2:
+        return 0.95 * math.sqrt(2 / (1 - 0.95**2))
     z = Z95
     terms = (
         z,
