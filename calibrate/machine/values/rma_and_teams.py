@@ -122,8 +122,8 @@ def _barrier(machine: Machine, found: Found) -> Barrier | None:
     times = {team: max(float(np.median(rests[team])), 0.0) for team in sorted(rests)}
     off = np.concatenate([np.array(rests[team]) - time for team, time in times.items()])
     half = next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
-    if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach, as the largest measured
-        times[known.threads[-1]] = max(times.values())
+    if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach: its time never falls
+        times[known.threads[-1]] = 0.0
     why = "a team's bulk send, ready together, one by one or the last late, less one thread's; larger teams as these"
     return barrier_curve(times, why, half=half)
 

@@ -32,7 +32,7 @@ def _source_view(source: str, claims: Sequence[ClaimResult]) -> RenderableType:
     apart = f" ({weak} weak)" if weak else ""
     said = ", ".join(f"{n} {status}{apart if status == 'ok' else ''}" for status, n in found.items() if n)
     table = Readable(heading=f"{source}: {said}")
-    measured = any(c.of == "fabrics" for c in claims)
+    measured = claims[0].of == "fabrics"
     for column in ("", "claim", "what" if measured else "where", "expected", "got", "tolerance"):
         number = column in ("expected", "got")
         table.add_column(column, no_wrap=number, justify="right" if number else "left", overflow="fold")
