@@ -83,7 +83,7 @@ def _axes(axes: Any) -> Iterator[str]:
         )
         yield f"  image {scale}: {' / '.join(map(_numbers, image.get_array()))}"
     for text in axes.texts:
-        at = text.xy if hasattr(text, "xy") else text.get_position()
+        at = (*text.xy, *text.xyann) if hasattr(text, "xy") else text.get_position()
         yield f"  text {_texts([text])!r} at {_numbers(at)} {_look(text)}"
     if axes.get_legend():
         yield f"  {_legend(axes.get_legend())}"

@@ -104,6 +104,7 @@ def test_every_call_is_recorded_with_its_peer_and_bytes(mpi: Mpi, tmp_path: Path
     assert run is not None
     names = {number: name for name, number in kinds().items()}
     for process in run.ranks:
+        assert process.library.lower().replace(" ", "").startswith(mpi.name)
         rows = process.records
         found = Counter((names[int(r["kind"])], int(r["who"]), int(r["what"])) for r in rows)
         for beside in ("test", "other", "init", "finalize", "barrier"):
