@@ -76,6 +76,7 @@ def records(library: Library, built: Built) -> list[dict[str, Any]]:
     assert done.returncode == 0, done.stderr
     for record in found[1:]:  # half of the samples take as long as the median, or longer: within the job
         assert record["median_s"] * record["repeats"] / 2 <= time.monotonic() - begun, record["measurement"]
+        assert all(map(str.isidentifier, [*record["derived"], *record["also"]])), record["measurement"]
     return found
 
 
@@ -171,7 +172,7 @@ def test_nonsense_is_refused_and_the_rest_still_measured(library: Library, built
     assert all("median_s" in record for record in found[1::2])
     assert done.returncode != 0
     for (line, problem), record in zip(NONSENSE, found[::2], strict=True):
-        assert problem in record["error"], line
+        assert record["error"] == problem, line
 
 
 def test_needs_two_ranks(library: Library, built: Built) -> None:
