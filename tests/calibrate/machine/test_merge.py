@@ -9,7 +9,7 @@ from given import Capsys
 from present import present
 from tables import table_of
 
-from pready.calibrate.importers.to_machine import from_files
+from pready.calibrate.importers.to_machine import _parts, from_files
 from pready.cli import main
 from pready.model.machine.machine import load
 from pready.model.machine.path import SizeCurve
@@ -73,6 +73,12 @@ def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: Capsys) ->
     assert "# mine" in out.read_text()
     taken = present(load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put)
     assert taken.source == "measured"
+
+
+def test_a_part_of_a_part_comes_with_it() -> None:
+    tables = {"inter": {"L": 1}, "memory": {"copy": 2}, "interior": 3}
+    found = _parts(tables, ["inter.L", "inter", "memory.copy", "interior"])
+    assert found == {"inter": {"L": 1}, "memory.copy": 2, "interior": 3}
 
 
 def test_a_library_that_is_named_is_meant(base: Path) -> None:
