@@ -231,7 +231,7 @@ class Workload(Fields):
                 f"node_grid = {list(self.node_grid)} has {ranks} ranks",
                 valid=f"{self.ranks_per_node}, the ranks_per_node",
             )
-        for axis, (n, by) in enumerate(zip(self.grid or (), (*self.node_grid, 1, 1), strict=False)):
+        for axis, (n, by) in enumerate(zip(self.grid or (), self.node_grid, strict=False)):
             if n % by:
                 raise PreadyError(
                     f"node_grid[{axis}] = {by} does not divide {n} ranks along that axis", valid=f"a divisor of {n}"
