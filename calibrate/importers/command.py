@@ -98,7 +98,8 @@ def parsed(text: str, nodes: int | None, exported: Sequence[str] = ()) -> Comman
 def _placed(words: Sequence[str], launcher: str, *, many: bool) -> tuple[int | None, bool | None]:
     """Nodes, and whether all ranks are on one; None each: not said. `many`: of a program of more than two ranks."""
     also = ["-c"] if launcher.startswith("mpi") else []
-    counts = [int(n) for n in _values(words, "-n", "-np", "--np", "--ntasks", "--n", *also) if n.isdigit()]
+    said = map(_whole, _values(words, "-n", "-np", "--np", "--ntasks", "--n", *also))
+    counts = [n for n in said if n is not None]
     ranks, given = sum(counts) or 2, bool(counts)
     hosts = ",".join(_values(words, "-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"))
     if launcher in ("srun", "flux run", "flux mini run", "lrun", "yhrun", "ccc_mprun"):
@@ -134,7 +135,7 @@ def _placed(words: Sequence[str], launcher: str, *, many: bool) -> tuple[int | N
     slots: dict[str, int] = {}
     for host in hosts.split(","):
         name, _, count = host.partition(":")
-        slots[name] = slots.get(name, 0) + (int(count) if count.isdigit() and len(count) < 7 else 1)
+        slots[name] = slots.get(name, 0) + (1 if (n := _whole(count)) is None else n)
     # Ranks fill a host's slots before they go to the next.
     one = len(slots) == 1 or ("hosts" not in " ".join(words) and next(iter(slots.values())) >= ranks)
     return (1 if one else len(slots)), one
@@ -152,6 +153,11 @@ def _values(words: Sequence[str], *names: str) -> Iterator[str]:
 
 def _value(words: Sequence[str], *names: str) -> str | None:
     return next(_values(words, *names), None)
+
+
+def _whole(text: str) -> int | None:
+    """A number of ranks; None: no number, such as ², or more than there can be."""
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else None
 
 
 def _count(words: Sequence[str], *names: str) -> int | None:

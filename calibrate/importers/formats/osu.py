@@ -50,7 +50,7 @@ def _opened(title: re.Match[str], line: Line) -> Section:
 
 
 def _pairs(section: Section, said: re.Match[str]) -> dict[str, Any]:
-    window = int(said[2]) if said[2].isdigit() and len(said[2]) < 10 else section.window
+    window = int(said[2]) if re.fullmatch(r"\d{1,9}", said[2]) else section.window
     return {"pairs": max(int(said[1]), 1), "window": window}
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.columns import column, decimal_comma, of_unit, plain, size_of
 from pready.calibrate.importers.command import allocated, parsed
 from pready.calibrate.importers.formats import TESTS
+from pready.calibrate.importers.formats.osu import _pairs
 from pready.calibrate.importers.plausible import contradictions, without_untouched
 from pready.calibrate.importers.text import Line, number, whole
 from pready.calibrate.importers.to_machine import from_files
@@ -123,6 +125,15 @@ def test_an_allocation_of_one_node(line: str) -> None:
 @pytest.mark.parametrize("line", SAID["no_commands"])
 def test_other_text_is_no_command(line: str) -> None:
     assert parsed(line, None) is None
+
+
+@pytest.mark.parametrize("count", ["²", "9" * 5000])
+def test_what_is_no_number_of_ranks_is_as_if_not_said(count: str) -> None:
+    for unsaid, said in (("mpirun -H a,b", f"mpirun -H a,b -np {count}"), ("mpirun -H a,b", f"mpirun -H a:{count},b")):
+        without, found = (present(parsed(f"{launcher} ./osu_latency", None)) for launcher in (unsaid, said))
+        assert (found.nodes, found.one_node) == (without.nodes, without.one_node)
+    section: Any = SimpleNamespace(window=7)
+    assert _pairs(section, present(re.match("(.) (.*)", f"2 {count}"))) == {"pairs": 2, "window": 7}
 
 
 @pytest.mark.parametrize("case", table_of("calibrate/texts")["texts"], ids=lambda case: case["why"][:40])
