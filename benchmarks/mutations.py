@@ -50,7 +50,6 @@ NATIVE = (".c", ".cpp", ".h", ".hpp")
 SKIPPED = ("__pycache__", "version.py", "gain_numpy.py", "/profiles/")
 UNREAD = {"docs", "notebooks", "packaging"}
 """Folders of tests that compare kept outputs, which any change of a number turns: they say little of a check."""
-WITH_C = ("tests/calibrate/bench/", "tests/calibrate/capture/")
 RUNS_MPI = "mpi_home"
 """Elsewhere, what imports it runs our benchmarks under a real MPI."""
 ONCE = "predicted_once"
@@ -353,7 +352,7 @@ class Reached:
         word, here = re.compile(rf"\b{re.escape(file.stem)}\b"), f"tests/{'/'.join(file.parts[:2])}/"
         files = {t.partition("::")[0] for t in self.there}
         text = {f: (HERE / f).read_text(encoding="utf-8") for f in files}
-        far = {f for f in files if "bench" in file.parts and RUNS_MPI in text[f] and not f.startswith(WITH_C)}
+        far = {f for f in files if "bench" in file.parts and RUNS_MPI in text[f] and not f.startswith(here)}
         of = {f: (f in far, not word.search(text[f])) for f in files if f.startswith(here) or f in far}
         asked = [t for t in self.tests if t in self.there and t.partition("::")[0] in of]
         return sorted(asked, key=lambda t: of[t.partition("::")[0]])
@@ -404,7 +403,7 @@ class Copy:
             if everything:
                 others += [t for t in reached.tests if t in reached.there - {*near, *others}]
             found = self.failing(near[:first]) or self.failing(near[first:], 2) or self.failing(others, 2)
-            # Types last: what a test notices, which is most, takes a tenth of their time.
+            # Types are checked last: tests notice most faults in a tenth of the type checker's time.
             return found or ("types" if fault.file.suffix == ".py" and self._ill_typed() else "")
         finally:
             place.write_text(right, encoding="utf-8")

@@ -224,7 +224,7 @@ class _Thread:
         if any(c.site == call.site and c.who == call.who for c in open_.sends):
             return False
         places = self.timeline.process.places
-        return near(*[chain_of(places, c.site) for c in [open_.sends[0], call]])
+        return near(chain_of(places, open_.sends[0].site), chain_of(places, call.site))
 
 
 def near(first: Chain, second: Chain) -> bool:

@@ -29,7 +29,7 @@ def _extent(path: Any) -> str:
 
 
 def _look(artist: Any) -> str:
-    """As far as a kind has them: widths, sizes, what lies above what."""
+    """Line widths, marker and font sizes, and drawing order, where an artist has them."""
     found = {short: getattr(artist, f"get_{name}", lambda: None)() for name, short in LOOK.items()}
     found["z"] = None if found["z"] in USUAL_Z else found["z"]
     said = {short: x if isinstance(x, str) else _numbers(x) for short, x in found.items() if x is not None}
