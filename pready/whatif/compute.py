@@ -17,7 +17,7 @@ from pready.whatif.predicted_rows import Rows, rows_of
 from pready.whatif.tasks import Results, Task, points_per_task, work
 
 MOST_DEATHS = 3
-"""Times that a worker process of this machine may die before the sweep gives up."""
+"""Times that workers may die before the sweep gives up."""
 LAST_RESULTS_S = 10.0
 """How long a sweep that ends early waits for tasks that run elsewhere."""
 
@@ -57,12 +57,7 @@ def compute(
     keys = [point.key(options) for point in points]
     run = _Run(dict(zip(keys, points, strict=True)), options, kept, Counter(keys), on_point)
     if executor is not None:
-        try:
-            run.tasks(executor, points_per_task(len(run.todo)), LAST_RESULTS_S)
-        except (PreadyError, KeyboardInterrupt):
-            raise
-        except Exception as error:  # each executor has its own for a worker or a scheduler that is gone
-            raise run.failed(error) from error
+        run.elsewhere(executor)
     elif run.todo:
         workers = min(cores or all_cores(), len(run.todo))
         if separate and workers > 1 and len(run.todo) >= PROCESSES_FROM:
@@ -101,16 +96,29 @@ class _Run:
         for _ in range(self.alike[key]):
             self.on_point()
 
+    def elsewhere(self, executor: Executor) -> None:
+        """Compute on the caller's executor: each has errors of its own for a worker or a scheduler that is gone."""
+        self._again(lambda: self.tasks(executor, points_per_task(len(self.todo)), LAST_RESULTS_S), Exception)
+
     def processes(self, workers: int) -> None:
-        """Compute in processes of this machine; points of a process that died are computed again."""
+        """Compute in processes of this machine."""
+
+        def some() -> None:
+            with processes(workers) as pool:
+                self.tasks(pool, 1, None)
+
+        self._again(some, BrokenExecutor)
+
+    def _again(self, some: Callable[[], None], lost: type[Exception]) -> None:
+        """Compute, and again what a worker that died has lost."""
         for death in count(1):
             try:
-                with processes(workers) as pool:
-                    self.tasks(pool, 1, None)
-                return
-            except BrokenExecutor as error:
+                return some()
+            except PreadyError:
+                raise
+            except lost as error:
                 if death == MOST_DEATHS:
-                    raise self.failed(error) from None
+                    raise self.failed(error) from error
 
     def threads(self, workers: int, cores: int | None) -> None:
         """Compute in threads, each point on so many cores."""

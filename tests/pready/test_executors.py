@@ -154,6 +154,29 @@ def test_a_worker_of_another_version_is_refused(monkeypatch: Patch) -> None:
         work(task)
 
 
+class Loses(Here):
+    """A worker dies with each of the first results."""
+
+    def __init__(self, results: int) -> None:
+        self.left = results
+
+    def submit(self, function: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        future, self.left = super().submit(function, *args), self.left - 1
+        if self.left >= 0:
+            future = Future()
+            future.set_exception(ValueError("lost"))
+        return future
+
+
+def test_what_a_worker_elsewhere_has_lost_is_computed_again(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda *_: [{"eta": 1.0}])
+    monkeypatch.setattr(computing, "points_per_task", lambda _: 1)
+    some, kept = some_points(2), Kept(tmp_path / "s.csv")
+    assert len(compute(some, Options(), kept=kept, executor=Loses(8))) == len(kept) == 4
+    with pytest.raises(PreadyError, match=r"failed \(ValueError: 'lost'\); 0 of 4 points"):
+        compute(some, Options(), executor=Loses(12))
+
+
 @pytest.mark.thorough
 def test_a_process_that_dies_costs_only_its_points(monkeypatch: Patch, tmp_path: Path) -> None:
     monkeypatch.setattr(computing, "PROCESSES_FROM", 2)
