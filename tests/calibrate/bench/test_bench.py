@@ -9,7 +9,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -94,29 +93,6 @@ def test_every_point_gives_one_record_with_what_was_asked(records: list[dict[str
                 assert str(got) == value or float(got) == float(value)
         assert {"min_repeats", "max_repeats", "budget_s"} <= record["parameters"].keys()
         assert "keep" not in record["parameters"]  # of what all measurements have, the defaults say nothing
-
-
-def near(value: float) -> Any:
-    """Samples are written in tenths of a nanosecond, summaries with nine digits."""
-    return pytest.approx(value, rel=1e-6, abs=2e-10)
-
-
-def test_summaries_agree_with_their_samples(records: list[dict[str, Any]]) -> None:
-    for record in records[1:]:
-        for quantity in (record, *record["also"].values()):
-            samples = sorted(sample * 1e-9 for sample in quantity["samples_ns"])
-            assert len(samples) == record["repeats"] <= 64
-            assert len(quantity["warmup_ns"]) == 3
-            n = len(samples)
-            middle = (samples[(n - 1) // 2] + samples[n // 2]) / 2
-            assert (quantity["median_s"], quantity["min_s"]) == (near(middle), near(samples[0]))
-            assert quantity["max_s"] == near(samples[-1])
-            # r-th smallest and largest, r the largest with P(Binomial(n, 1/2) < r) <= 2.5 %
-            r = max(r for r in range(n) if sum(comb(n, k) for k in range(r)) <= 0.025 * 2**n)
-            # A budget that fewer than six samples use up, as on a busy machine, leaves no interval.
-            assert (r == 0) == (n < 6)
-            assert quantity["low_s"] == (near(samples[r - 1]) if r else None)
-            assert quantity["high_s"] == (near(samples[n - r]) if r else None)
 
 
 def test_delays_are_taken_off_and_reported(records: list[dict[str, Any]]) -> None:
