@@ -84,8 +84,8 @@ struct record {
 enum { SHARE_TASKS = 0x8000 }; // in a share's phase: explicit tasks were created in it
 static inline uint64_t format_parts(unsigned low, unsigned middle, int64_t mpi_ns)
 {
-    const uint64_t units = mpi_ns < 0 ? 0 : (uint64_t)mpi_ns / 100; // of 100 ns
-    return (uint64_t)(low & 0xffff) | (uint64_t)(middle & 0xffff) << 16 | (units > UINT32_MAX ? UINT32_MAX : units) << 32;
+    const uint64_t units = (uint64_t)mpi_ns / 100; // of 100 ns
+    return (uint64_t)(low & 0xffff) | (uint64_t)(middle & 0xffff) << 16 | (units >> 32 ? UINT32_MAX : units) << 32;
 }
 
 enum { PEER_ANY = -1, PEER_NONE = -2, PEER_UNKNOWN = -3, PEER_NOT_ONE = -4 };

@@ -33,7 +33,7 @@ static void run(void *data)
     share_begin(r->number, in_team);
     r->body(r->data);
     share_phase_end(site, now());
-    self.region = -1;
+    self.region = NO_REGION;
 }
 
 static bool outermost(void)
@@ -46,7 +46,7 @@ static struct region begun(body_t *body, void *data)
 {
     const uint16_t site = store_site((const void *)(uintptr_t)body, SITE_FUNCTION);
     store_header->openmp = OPENMP_GOMP;
-    return (struct region){body, data, now(), region_new(), site, 1};
+    return (struct region){.body = body, .data = data, .start = now(), .number = region_new(), .site = site};
 }
 
 static void ended(const struct region *r)

@@ -25,7 +25,7 @@ static void started(int64_t t0, int provided, int rank, int ranks)
 
 static void begun(int rc, int64_t t0, int provided)
 {
-    int rank = -1, ranks = -1;
+    int rank = 0, ranks = 0;
     if (rc == MPI_SUCCESS && peers_begin(&rank, &ranks))
         started(t0, provided, rank, ranks);
 }

@@ -98,7 +98,7 @@ WRAP(Precv_init,
 
 static struct persistent of(MPI_Request request)
 {
-    struct persistent about = {0, 1, PEER_UNKNOWN, 0};
+    struct persistent about = {.peer = PEER_UNKNOWN};
     requests_find(request, &about);
     return about;
 }

@@ -17,7 +17,7 @@ struct start_tool_result {
 };
 
 enum { PARALLEL_BEGIN = 3, PARALLEL_END = 4, TASK_CREATE = 5, IMPLICIT_TASK = 7, SYNC_REGION = 23 };
-enum { SCOPE_BEGIN = 1, SCOPE_END = 2 };
+enum { SCOPE_BEGIN = 1 };
 enum { TASK_INITIAL = 1, TASK_EXPLICIT = 4 };
 enum { SYNC_TASKWAIT = 5, SYNC_TASKGROUP = 6, SYNC_REDUCTION = 7 };
 
@@ -27,7 +27,7 @@ static _Thread_local struct {
     int32_t number;
     uint16_t site;
     unsigned team;
-} opened __attribute__((tls_model("initial-exec"))) = {.number = -1};
+} opened __attribute__((tls_model("initial-exec"))) = {.number = NO_REGION};
 
 // A region's data: its number + 1; 0 for regions inside others. A task's data: 1 inside any region.
 static void parallel_begin(data_t *task, const void *frame, data_t *parallel, unsigned asked, int flags,
@@ -40,7 +40,6 @@ static void parallel_begin(data_t *task, const void *frame, data_t *parallel, un
     store_header->openmp = OPENMP_OMPT;
     opened.number = region_new();
     opened.site = store_site(code, SITE_RETURN);
-    opened.team = 1;
     opened.start = now();
     parallel->value = (uint64_t)opened.number + 1;
 }
@@ -51,7 +50,7 @@ static void parallel_end(data_t *parallel, data_t *task, int flags, const void *
     if (!recording() || parallel->value == 0 || opened.number != (int32_t)(parallel->value - 1))
         return;
     store_record(KIND_REGION, opened.site, opened.number, format_parts(opened.team, 1, 0), opened.start, now());
-    opened.number = -1;
+    opened.number = NO_REGION;
 }
 
 static void implicit_task(int scope, data_t *parallel, data_t *task, unsigned team, unsigned in_team, int flags)
@@ -69,7 +68,7 @@ static void implicit_task(int scope, data_t *parallel, data_t *task, unsigned te
     } else if (self.inner > 0)
         self.inner--;
     else
-        self.region = -1;
+        self.region = NO_REGION;
 }
 
 static void sync_region(int kind, int scope, data_t *parallel, data_t *task, const void *code)

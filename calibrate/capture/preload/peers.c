@@ -48,7 +48,7 @@ static struct table *translated(MPI_Group group)
     if (!mpi.known || mpi.Group_size(group, &size) != MPI_SUCCESS)
         return NULL;
     struct table *const t = malloc(sizeof *t + sizeof(int) * (size_t)size);
-    int *const own = malloc(sizeof(int) * (size_t)(size + 1));
+    int *const own = malloc(sizeof(int) * (size_t)size);
     bool done = t != NULL && own != NULL;
     if (done) {
         for (int i = 0; i < size; i++)
@@ -146,7 +146,7 @@ static int neighbours_of(MPI_Comm comm, int most, int to[])
         int dimensions = 0;
         mpi.Cartdim_get(comm, &dimensions);
         for (int d = 0; d < dimensions; d++, n += 2)
-            if (n + 2 <= most)
+            if (n < most)
                 mpi.Cart_shift(comm, d, 1, &to[n], &to[n + 1]);
     } else if (kind == MPI_GRAPH) {
         mpi.Graph_neighbors_count(comm, rank, &n);
@@ -154,7 +154,7 @@ static int neighbours_of(MPI_Comm comm, int most, int to[])
             mpi.Graph_neighbors(comm, rank, n, to);
     } else if (kind == MPI_DIST_GRAPH) {
         mpi.Dist_graph_neighbors_count(comm, &other, &n, &weighted);
-        int *const sources = malloc(sizeof(int) * (size_t)(2 * other + n + 1));
+        int *const sources = malloc(sizeof(int) * (size_t)(2 * other + n));
         if (n <= most && sources != NULL)
             mpi.Dist_graph_neighbors(comm, other, sources, sources + other, n, to, sources + 2 * other);
         free(sources);
@@ -169,7 +169,7 @@ int peers_neighbours(MPI_Comm comm, const int32_t **to)
         return 0;
     if (t->neighbours < 0) {
         t->neighbours = neighbours_of(comm, 0, NULL);
-        t->to = malloc(sizeof *t->to * (size_t)(t->neighbours + 1));
+        t->to = malloc(sizeof *t->to * (size_t)t->neighbours);
         if (t->to == NULL)
             t->neighbours = 0;
         neighbours_of(comm, t->neighbours, t->to);
@@ -198,7 +198,7 @@ bool peers_begin(int *rank, int *ranks)
     mpi.known = mpi.Comm_create_keyval(copy_Comm, forget_Comm, &mpi.Comm_key, NULL) == MPI_SUCCESS &&
                 mpi.Win_create_keyval(copy_Win, forget_Win, &mpi.Win_key, NULL) == MPI_SUCCESS &&
                 mpi.Comm_rank(mpi.world, rank) == MPI_SUCCESS && mpi.Comm_size(mpi.world, ranks) == MPI_SUCCESS &&
-                mpi.Comm_group(mpi.world, &mpi.group) == MPI_SUCCESS && *ranks > 0;
+                mpi.Comm_group(mpi.world, &mpi.group) == MPI_SUCCESS;
     mpi.ranks = *ranks;
     return mpi.known;
 }

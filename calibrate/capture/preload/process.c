@@ -19,13 +19,14 @@ static void parent(void)
 static void start_without_us(char **argv)
 {
     char *const all = strdup(getenv("LD_PRELOAD") == NULL ? "" : getenv("LD_PRELOAD"));
-    char *const others = calloc(1, strlen(all) + 2);
+    char *const others = strdup(all); // has room for them
+    others[0] = 0;
     char *rest = all;
     for (char *one; (one = strsep(&rest, ": ")) != NULL;)
         if (strstr(one, "libpready_capture") == NULL && *one != 0)
             strcat(strcat(others, *others ? ":" : ""), one);
-    setenv("LD_PRELOAD", others, 1);
-    setenv("PREADY_CAPTURE_DIR", "", 1);
+    setenv("LD_PRELOAD", others, true);
+    setenv("PREADY_CAPTURE_DIR", "", true);
     execv("/proc/self/exe", argv);
 }
 

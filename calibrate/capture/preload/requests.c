@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 16384, FAR = 32 }; // an entry is within so many places of its home
+enum { SLOTS = 16384, FAR = 32, NOWHERE = -1 }; // an entry is within so many places of its home
 
 typedef uint64_t request_key;
 static const request_key FREE = 0, CLAIMED = ~(request_key)0;
@@ -36,7 +36,7 @@ static int where(request_key key)
     for (unsigned i = 0; i < FAR; i++)
         if (atomic_load_explicit(&slots[place(key, i)].key, memory_order_acquire) == key)
             return (int)place(key, i);
-    return -1;
+    return NOWHERE;
 }
 
 // A record's `done` holds the one behind it until it is complete: -1 is none, else the distance in the file below that.
@@ -75,7 +75,7 @@ static int claim(request_key key)
             return (int)place(key, i);
     }
     __atomic_fetch_add(&store_header->dropped_requests, 1, __ATOMIC_RELAXED);
-    return -1;
+    return NOWHERE;
 }
 
 void requests_keep(MPI_Request request, struct persistent about)
@@ -145,7 +145,7 @@ void requests_after(struct waited *w, int count, const int indices[], int64_t t0
     const int64_t from = store_header->started_ns;
     for (int i = 0; i < count; i++) {
         const int n = indices == NULL ? i : indices[i];
-        const int at = n >= 0 && n < w->count ? where(key_of(w->all[n])) : -1;
+        const int at = n >= 0 && n < w->count ? where(key_of(w->all[n])) : NOWHERE;
         if (at >= 0)
             complete(at, t0 - from, t1 - from);
     }

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Thread_local struct thread_state self __attribute__((tls_model("initial-exec"))) = {.region = -1};
+_Thread_local struct thread_state self __attribute__((tls_model("initial-exec"))) = {.region = NO_REGION};
 bool store_on;
 struct header *store_header;
 
@@ -80,7 +80,6 @@ static void command_line(char *out, size_t room)
     for (ssize_t i = 0; i + 1 < n; i++)
         if (out[i] == 0)
             out[i] = ' ';
-    out[n > 0 ? n : 0] = 0;
 }
 
 static bool create(void)
@@ -125,7 +124,7 @@ static bool create(void)
     memcpy(mapped + TEXT_HOST, host, strlen(host));
     const ssize_t n = readlink("/proc/self/exe", mapped + TEXT_PROGRAM, TEXT_PROGRAM_ROOM - 1);
     mapped[TEXT_PROGRAM + (n > 0 ? n : 0)] = 0;
-    command_line(mapped + TEXT_COMMAND, TEXT_COMMAND_ROOM);
+    command_line(mapped + TEXT_COMMAND, TEXT_COMMAND_ROOM); // its end is there: a new file is all zeros
     memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
     return true;
 }
@@ -177,7 +176,7 @@ void store_forget(void)
     store_header = NULL;
     atomic_store(&opened, false);
     atomic_store(&failed, true);
-    self = (struct thread_state){.region = -1};
+    self = (struct thread_state){.region = NO_REGION};
     if (file >= 0)
         close(file);
     file = -1;

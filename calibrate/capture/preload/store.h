@@ -13,6 +13,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define SELDOM(x) __builtin_expect(!!(x), 0)
 
+enum { NO_REGION = -1 };
 struct thread_state {
     struct record *next, *limit; // where the next record goes
     struct record *polled;       // the last record, if it is of a call that completes requests
@@ -23,7 +24,7 @@ struct thread_state {
     int64_t mpi_ns;  // time in MPI so far
     // OpenMP: the current region of this thread.
     int64_t phase_start, phase_mpi_ns;
-    int32_t region; // its number; -1 outside of regions
+    int32_t region; // its number, or NO_REGION
     uint16_t in_team, phase;
     bool tasks; // explicit tasks were created in this share
     int inner;  // nested regions
@@ -52,7 +53,7 @@ struct record *store_record_slow(enum kind kind, uint16_t site, int32_t who, uin
 
 static inline bool recording(void)
 {
-    return __builtin_expect(store_on, 1) && (store_header != NULL || store_open());
+    return !SELDOM(!store_on) && (store_header != NULL || store_open());
 }
 
 // The record, complete at its end; NULL if there is no space.
