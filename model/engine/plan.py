@@ -226,10 +226,11 @@ class Compiler:
         interface, setting, sweeps = of.sent.interface, self.setting, of.pattern.name == "sweep3d"
         computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool]]()
         for c, kind in zip(by_class, of.pattern.kinds, strict=True):
-            asks = bool(rules.asks(c, interface, setting).any())
+            answers = rules.asks(c, interface, setting), rules.answers_inside(c, interface, setting)
+            # Alike on all machines.
+            asks, inside, leaves = (of_class.item(0) for of_class in (*answers, rules.leaves(c, interface)))
             # In a sweep, all that a rank sent before has left its hands when it answers.
-            in_mpi = asks and computing and not sweeps and bool(rules.answers_inside(c, interface, setting).any())
-            protocols.append((asks, in_mpi, bool(rules.leaves(c, interface).any()), kind.inside))
+            protocols.append((asks, asks and inside and computing and not sweeps, leaves, kind.inside))
         adapter, waiting = self.machine.adapter, None if of.mapping is None else of.mapping.waiting
         return _kernel.Plan(
             pattern=of.pattern.kernel(blocks, 1 if adapter is None else adapter.rails.value),

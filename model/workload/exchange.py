@@ -21,6 +21,8 @@ PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d":
 """Messages' destinations per rank and exchange: 7- and 27-point stencils, downstream of a sweep."""
 
 HALOS = ("halo3d", "halo3d26")
+WITH_ENDS = (*HALOS, "sweep3d")
+"""Patterns on a grid, which may be open at its ends."""
 
 Receiver = Literal["waiting", "computing", "consuming"]
 Name = Annotated[str, Field(max_length=255)]

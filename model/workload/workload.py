@@ -38,7 +38,7 @@ from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.toml import dotted
 from pready.model.toml.reading import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.workload.arrivals import WIDTHS, Drawn, Laggard, NoArrivals
-from pready.model.workload.exchange import AS_AT_THE_TOP, EACH_ITS_OWN, HALOS, SizedNeighbour
+from pready.model.workload.exchange import EACH_ITS_OWN, HALOS, WITH_ENDS, SizedNeighbour
 from pready.model.workload.fields import Fields
 from pready.model.workload.thread_shares import weights
 
@@ -66,7 +66,7 @@ class Workload(Fields):
         does with what it receives is none."""
         if "receiver" not in self.model_fields_set and self.consume is not None:
             self.__dict__["receiver"] = "consuming"
-        elif "receiver" not in self.model_fields_set and self.pattern in (*HALOS, "sweep3d"):
+        elif "receiver" not in self.model_fields_set and self.pattern in WITH_ENDS:
             self.__dict__["receiver"] = "computing"
         return self
 
@@ -132,7 +132,7 @@ class Workload(Fields):
         if lists is not None and not any(lists):
             raise PreadyError("neighbour_list is empty", valid="at least one neighbour")
         only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
-            ("boundaries", self.boundaries == "open", (*HALOS, "sweep3d")),
+            ("boundaries", self.boundaries == "open", WITH_ENDS),
             ("blocks", self.blocks > 1, ("sweep3d",)),
             ("radix", self.radix is not None, ("bcast",)),
             ("receiver", self.receiver != "waiting", (*HALOS, "pt2pt", "sweep3d", "neighbours")),
@@ -213,8 +213,7 @@ class Workload(Fields):
                 valid="no path: ranks of a node use the path within it, all others the adapter",
             )
         if self.node_grid is None:
-            ranks = math.prod(self.grid or ())
-            if self.grid is not None and ranks % (self.ranks_per_node or 1):
+            if self.grid and self.ranks_per_node and (ranks := math.prod(self.grid)) % self.ranks_per_node:
                 raise PreadyError(
                     f"ranks_per_node = {self.ranks_per_node} does not divide {ranks} ranks",
                     valid=f"a divisor of {ranks}",
@@ -270,15 +269,15 @@ class Workload(Fields):
     def _part(self, number: int) -> Workload:
         assert self.exchanges is not None
         exchange = self.exchanges[number]
-        own = {n: _in_si(getattr(exchange, n)) for n in (*AS_AT_THE_TOP, *EACH_ITS_OWN)}
         fields = {n: getattr(self, n) for n in self.model_fields_set if n not in EACH_ITS_OWN}
         pattern = exchange.pattern or self.pattern
-        for name, patterns in (("boundaries", (*HALOS, "sweep3d")), ("thread_grid", HALOS)):
-            if pattern not in patterns:
-                fields.pop(name, None)
+        if pattern not in WITH_ENDS:
+            fields.pop("boundaries", None)
+        if pattern not in HALOS:
+            fields.pop("thread_grid", None)
         if exchange.receiver not in (None, "consuming"):
             fields.pop("consume", None)
-        fields |= {n: v for n, v in own.items() if v is not None}
+        fields |= {n: _in_si(v) for n, v in exchange if v is not None}
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
             return type(self).model_validate(fields)

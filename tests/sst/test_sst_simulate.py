@@ -207,16 +207,26 @@ def test_without_sst_one_line_and_status_3(capsys: Capsys, arguments: tuple[str,
 
 
 @pytest.mark.usefixtures("no_sst")
-def test_a_configuration_needs_no_sst(tmp_path: Path, capsys: Capsys) -> None:
-    path = tmp_path / "halo.py"
-    assert (
-        command("config", HALO, "--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o", str(path))
-        == 0
-    )
-    assert "PartHalo3D" in path.read_text()
+def test_a_configuration_needs_no_sst(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
+    monkeypatch.setattr("pready.commands.sst.MOST_RANKS", 16)
+    words = ("--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o", str(tmp_path / "halo.py"))
+    assert command("config", HALO, *words) == 0
+    assert "PartHalo3D" in (tmp_path / "halo.py").read_text()
     assert np.load(tmp_path / "halo.arrivals.npy").shape == (16 * 11, 32)
     assert "a run writes halo.csv" in capsys.readouterr().err
     library.find.cache_clear()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_is_installed(tmp_path: Path, monkeypatch: Patch, capsys: Capsys, there: bool) -> None:
+    monkeypatch.setattr(library, "find", lambda: library.Installation("/bin/sst", "sst-config", "sst-info", "SST 0"))
+    monkeypatch.setattr(library, "build", lambda: tmp_path)
+    monkeypatch.setattr(library, "registered", lambda found: str(tmp_path) if there else found.config)
+    assert command("info") == 0
+    known = "registered with SST: 'sst FILE.py' finds it"
+    unknown = f"not registered with SST, whose files cannot be written: sst --add-lib-path={tmp_path} FILE.py"
+    first = ["SST 0: /bin/sst", f"element library: {tmp_path}/libpready.so", known if there else unknown]
+    assert capsys.readouterr().out.splitlines()[:3] == first
 
 
 @pytest.mark.parametrize(("arguments", "message"), table_of("sst/refused")["options"])

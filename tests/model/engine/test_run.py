@@ -19,7 +19,7 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
-from pready.model.engine import simulate
+from pready.model.engine import _kernel, simulate
 from pready.model.engine.evaluate import compare_step
 from pready.model.engine.layout import check_memory_of, layout
 from pready.model.engine.simulation import _check, prepared
@@ -237,6 +237,19 @@ def test_threads_own_parts_of_faces() -> None:
         needed = [p for t in range(2) for p in plan.messages.mapping.partitions[t * directions + d]]
         assert len(needed) == 2 * 4 ** (3 - sum(map(abs, step)))
     assert sorted(m for vci in plan.messages.mapping.vcis for m in vci) == list(range(52))
+
+
+def test_a_vci_that_more_threads_share_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Four messages of four threads on three VCIs, the first of which has two of them.
+    seen, made = dict[str, Any](), _kernel.Messages
+    monkeypatch.setattr(_kernel, "Messages", lambda **of: seen.update(of) or made(**of))
+    machine = ideal(o_r=1e-6, waiting=[0.0, 3e-6, 3e-6], contention=[0.0, 7e-6, 7e-6])
+    plan = prepared(machine, workload("pt2pt", threads=4), Approach(BY_KEY["many"], 4, 3), grid=(2,))
+    assert (plan.seed, seen["vcis"], plan.messages.issuers) == (0, ((0, 3), (1,), (2,)), (2, 1, 1))
+    assert plan.contention.tolist() == [[7e-6, 0.0, 0.0]]
+    # Of 4/3 messages per VCI, one thread sends half; two threads wait for them.
+    assert seen["in_order"] == pytest.approx(4 / 3 / 2)
+    assert dict(zip(_kernel.KIND_FIELDS, plan.kinds[0, 0], strict=True))["receive"] == pytest.approx(1e-6 + 3e-6 * 1.5)
 
 
 def test_a_late_thread_delays_only_its_faces() -> None:

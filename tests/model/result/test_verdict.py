@@ -1,6 +1,8 @@
 """The one rule of verdicts, ties, and from how many iterations on a port pays."""
 
 from dataclasses import replace
+from types import SimpleNamespace as Of
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from machines import ideal
 from tables import table_of
 
+from pready.model.advice.advise import verdict_on
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.evaluate import Evaluation
 from pready.model.result.prediction import ROUNDING, ApproachPrediction, availability_of
@@ -40,6 +43,8 @@ def row(approach: Approach, saved: float, begin: float = 0.0) -> ApproachPredict
 @pytest.mark.parametrize(("probability", "said", "sure"), table_of("model/known")["verdicts"])
 def test_the_rule(probability: float, said: str, sure: str) -> None:
     assert (verdict_of(probability), certainty_of(probability)) == (said, sure)
+    some: Any = (Of(probability=p, speedup_percent=s) for p, s in ((probability, 1), (None, 1.99), (None, 2.0)))
+    assert [verdict_on(of, 0.02) for of in some] == [said, "do not port", "port"]  # without draws, by the value
 
 
 @given(st.floats(-5, 5), st.floats(-5, 5), st.floats(0.1, 4))

@@ -36,6 +36,10 @@ def refused(folder: Path, text: str) -> str:
 
 def test_faces(tmp_path: Path) -> None:
     w = loaded(tmp_path, HALO + FACES)
+    most = w.changed(
+        threads=2000, partitions_per_thread=2000, grid=[2, 1, 1], pattern="pt2pt", faces=None, buffer="4 MB"
+    )
+    assert most.n_partitions * most.peers == workload.LARGEST_EXCHANGE
     assert w.buffer == 2 * 2**20  # the largest
     assert w.sizes is not None
     assert [w.sizes.towards(s) for s in ((-1, 0, 0), (0, 1, 0), (0, 0, 1))] == [2 * 2**20, 2**19, 8]
