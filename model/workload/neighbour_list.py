@@ -46,12 +46,12 @@ def read_neighbours(path: str) -> Neighbours:
     try:
         seen = Path(path).stat()
     except (OSError, ValueError):
-        return _read(path, 0, 0)  # says what is wrong
-    return _read(path, seen.st_mtime_ns, seen.st_size)
+        return _read(path)  # says what is wrong
+    return _read(path, changed=seen.st_mtime_ns, size=seen.st_size)
 
 
 @lru_cache(maxsize=4)
-def _read(path: str, changed: int, size: int) -> Neighbours:
+def _read(path: str, *, changed: int | None = None, size: int | None = None) -> Neighbours:
     """`changed` and `size` make a file that was written anew a file of its own."""
     ranks: list[tuple[int, ...]] = []
     sizes: list[tuple[float | None, ...]] = []

@@ -115,7 +115,7 @@ def test_rules_of_shares() -> None:
     assert weights((6, 2, 2), 3) == (3, 1, 1)
     assert weights(Remainder(items=10), 4) == (3, 3, 3, 1)
     assert weights(Remainder(items=8), 4) == (1, 1, 1, 1)
-    assert weights(Graded(first=1, last=3), 3) == (1, 2, 3)
+    assert [weights(Graded(first=1, last=3), threads) for threads in (2, 3)] == [(1, 3), (1, 2, 3)]
     assert weights(Graded(first=1, last=2), 4) == (3, 4, 5, 6)
     assert weights(Graded(first=5, last=2), 1) == (1,)
     assert shared([2, 2, 2, 2]).weights is None

@@ -11,6 +11,7 @@ from pready.model.engine.layout import layout, unable
 from pready.model.toml.reading import validated
 from pready.model.workload import supported_by, workload
 from pready.model.workload.merging import merged
+from pready.model.workload.neighbour_list import Neighbours, read_neighbours
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
 
@@ -66,6 +67,9 @@ def test_sizes_in_a_list(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("1:65536, 2\n0:8\n\n")
     same = loaded(tmp_path, LISTED + 'buffer = "8 B"\nneighbour_list = "list.txt"\n')
     assert (same.neighbour_lists, same.neighbour_sizes) == (w.neighbour_lists, w.neighbour_sizes)
+    (tmp_path / "most.txt").write_text("1:65536, 4294967295 # 7\n# none\n0:999999999999999\n\n")
+    whole = Neighbours(((1, 2**32 - 1), (0,), ()), ((65536.0, None), (1e15 - 1,), ()))
+    assert read_neighbours(str(tmp_path / "most.txt")) == whole
     w = loaded(tmp_path, LISTED + 'neighbour_list = "list.txt"\n')
     assert w.buffer == 65536
     assert w.at_buffer(131072.0).neighbour_sizes == ((131072, 131072), (16,), ())
