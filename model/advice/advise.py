@@ -26,6 +26,7 @@ from pready.model.result.verdict import (
     certainty_of,
     from_iterations,
     verdict_of,
+    verdict_on,
 )
 from pready.model.timeline.terms import TERMS, by_name, without
 
@@ -87,13 +88,6 @@ def partitioned(
     row, if_early = each
     verdict = "do not port" if row is None else verdict_on(row, min_gain)
     return Partitioned(row, verdict, if_early, library.part is not None and library.early is None)
-
-
-def verdict_on(best: ApproachPrediction, min_gain: float) -> Verdict:
-    """The verdict on a row; where nothing was drawn, on its value alone."""
-    if best.probability is None:
-        return "port" if best.speedup_percent >= 100 * min_gain else "do not port"
-    return verdict_of(best.probability)
 
 
 def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:

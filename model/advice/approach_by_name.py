@@ -64,7 +64,7 @@ def approach(key: str, transport_partitions: int = 1, vcis: int = 1) -> Approach
     """
     if key not in BY_KEY:
         raise PreadyError(f"approach = {shown(key)}{did_you_mean(key, BY_KEY)}", valid=", ".join(BY_KEY))
-    for name, value in (("transport_partitions", transport_partitions), ("vcis", vcis)):
+    for name, value in {"transport_partitions": transport_partitions, "vcis": vcis}.items():
         if value < 1:
             raise PreadyError(f"{name} = {shown(value)}", valid="at least 1")
     if transport_partitions > 1 and not BY_KEY[key].splits:

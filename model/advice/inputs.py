@@ -19,7 +19,7 @@ from pready.model.common.arrays import Array, Wholes
 from pready.model.machine.machine import Machine
 from pready.model.result.interval import median
 from pready.model.result.prediction import Lever, Source
-from pready.model.result.verdict import verdict_of
+from pready.model.result.verdict import enough, verdict_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.terms import of_value
 from pready.model.toml.provenance import Provenance
@@ -100,9 +100,9 @@ def explained(values: Array, bins: Wholes) -> float:
     return max(1 - within / (n - len(some)) * (n - 1) / total, 0.0)
 
 
-def wrong(enough: NDArray[np.bool_], bins: Wholes) -> float:
+def wrong(saves: NDArray[np.bool_], bins: Wholes) -> float:
     """The chance of a wrong verdict where one knows the bin: Σ w min(p, 1 - p)."""
-    shares = [float(enough[bins == b].mean()) for b in np.unique(bins)]
+    shares = [float(saves[bins == b].mean()) for b in np.unique(bins)]
     weights = [float((bins == b).mean()) for b in np.unique(bins)]
     return sum(w * min(p, 1 - p) for w, p in zip(weights, shares, strict=True))
 
@@ -131,11 +131,11 @@ def levers(sampler: Sampler, percent: Array, min_gain: float) -> list[Lever]:
 
 
 def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share: float) -> Lever:
-    enough, here = percent >= 100 * min_gain, median(percent)
-    verdict, alternative = verdict_of(float(enough.mean())), of.input in sampler.alternatives
+    saves, here = enough(percent, min_gain), median(percent)
+    verdict, alternative = verdict_of(float(saves.mean())), of.input in sampler.alternatives
     at = np.unique(of.bins) if alternative else np.array([0, BINS - 1])
     measure = sampler.alternatives[of.input].measure if alternative else MEASURES.get(of.input, "")
-    chances = tuple(float(enough[of.bins == b].mean()) for b in at)
+    chances = tuple(float(saves[of.bins == b].mean()) for b in at)
     return Lever(
         name=of.input,
         kind="unknown" if alternative else "machine",
@@ -146,7 +146,7 @@ def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share:
         probability=chances,
         share=share,
         turns=any(verdict_of(p) != verdict for p in chances),
-        wrong=wrong(enough, of.bins),
+        wrong=wrong(saves, of.bins),
         measure="" if of.source == "measured" else measure,
     )
 

@@ -16,7 +16,7 @@ from pready.model.common.parallel import at_once
 from pready.model.engine.evaluate import Evaluation
 from pready.model.result.break_even import LARGEST_BUFFER, SMALLEST_BUFFER, Range
 from pready.model.result.prediction import ApproachPrediction
-from pready.model.result.verdict import LIKELY
+from pready.model.result.verdict import LIKELY, enough, verdict_on
 from pready.model.timeline.sampling import DRAWS
 
 
@@ -27,7 +27,7 @@ def chance(evaluation: Evaluation, approach: Approach, min_gain: float) -> float
     the workload has so many messages that it has fewer draws than others.
     """
     if evaluation.draws == 0:
-        return float(evaluation.predict(approach).speedup_percent >= 100 * min_gain)
+        return float(enough(evaluation.predict(approach).speedup_percent, min_gain))
     step = evaluation.drawn
     ways = evaluation.way(evaluation.workload.baseline), evaluation.way(approach)
     many = step.draws >= DRAWS
@@ -54,7 +54,7 @@ def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -
     high = max(math.floor(math.log2(LARGEST_BUFFER / here)), 0)
     at_values = evaluation.saved_over_sizes(best.approach, [here * 2.0**k for k in range(low, high + 1)])
     saved = dict(zip(range(low, high + 1), at_values.tolist(), strict=True))
-    here_too = _pays(best, min_gain)
+    here_too = verdict_on(best, min_gain) == "port"
 
     def port(step: int) -> bool:
         if step == 0:
@@ -71,7 +71,7 @@ def buffers(evaluation: Evaluation, best: ApproachPrediction, min_gain: float) -
         return inside
 
     out = list[Range]()
-    may_pay = {k: here_too if k == 0 else percent >= 100 * min_gain for k, percent in saved.items()}
+    may_pay = {k: here_too if k == 0 else bool(enough(percent, min_gain)) for k, percent in saved.items()}
     for may, run in groupby(saved, key=may_pay.__getitem__):
         some = [*run]
         top = 0 if 0 in some else max(some, key=saved.__getitem__)
@@ -94,10 +94,4 @@ def messages(
     ours, others = best.approach.messages, [n for n in by_count if n != best.approach.messages]
     chances = at_once(lambda n: chance(evaluation, by_count[n].approach, min_gain), others)
     pays = [n for n, p in zip(others, chances, strict=True) if p >= LIKELY]
-    return sorted([*pays, ours] if _pays(best, min_gain) else pays)
-
-
-def _pays(best: ApproachPrediction, min_gain: float) -> bool:
-    if best.probability is None:
-        return best.speedup_percent >= 100 * min_gain
-    return best.probability >= LIKELY
+    return sorted([*pays, ours] if verdict_on(best, min_gain) == "port" else pays)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from pready.model.advice.advise import advise, verdict_on, with_inputs
+from pready.model.advice.advise import advise, with_inputs
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import levers
 from pready.model.advice.savings import CHOICE, Savings
@@ -33,7 +33,16 @@ from pready.model.machine.rma_by_library import unmeasured, with_rma
 from pready.model.machine.transports import with_border, with_puts
 from pready.model.result.interval import interval, median
 from pready.model.result.prediction import Advice, ApproachPrediction, Merged, Partitioned, Prediction, Verdict
-from pready.model.result.verdict import INDISTINCT, MIN_GAIN, best_port, candidates, certainty_of, trouble
+from pready.model.result.verdict import (
+    INDISTINCT,
+    MIN_GAIN,
+    best_port,
+    candidates,
+    certainty_of,
+    enough,
+    trouble,
+    verdict_on,
+)
 from pready.model.version import VERSION
 from pready.model.workload import supported_by
 from pready.model.workload.merging import merged
@@ -276,7 +285,7 @@ def _simplest(
 ) -> int:
     """The simplest of those that save most; if that is not enough, `best_port` of their rows; 0 of none."""
     expected = {n: float(savings.percent[n].mean()) for n in some}
-    if not some or max(expected.values()) < 100 * min_gain:
+    if not some or not enough(max(expected.values()), min_gain):
         return [*drawn].index(best_port([drawn[n] for n in some], drawn[0], iterations, min_gain)) if some else 0
     close = [n for n, x in expected.items() if x >= max(expected.values()) - 100 * INDISTINCT]
     return min(close, key=lambda n: trouble(drawn[n].approach))
@@ -471,7 +480,7 @@ def _merged(workload: Workload, like: Evaluation, seed: int, min_gain: float) ->
     ways = [(of, tuple(w.baseline for w in what.parts)) for of, what in ((like.drawn, workload), (step, other))]
     before, after = (Savings(of, (way,)).times(way)[1] for of, way in ways)
     percent = speedup_percent(before, after)
-    return Merged(names, median(percent), *interval(percent), float((percent >= 100 * min_gain).mean()))
+    return Merged(names, median(percent), *interval(percent), float(enough(percent, min_gain).mean()))
 
 
 def _of_the_step(

@@ -17,7 +17,7 @@ from pready.model.equations import metrics
 from pready.model.machine.rma_by_library import unmeasured
 from pready.model.result.interval import interval, median
 from pready.model.result.prediction import ApproachPrediction
-from pready.model.result.verdict import MIN_GAIN
+from pready.model.result.verdict import MIN_GAIN, enough
 
 CHOICE = 64
 """The first draws, by which the way to advise is chosen; all draws then say what it saves."""
@@ -72,7 +72,7 @@ class Savings:
 
     def enough(self, min_gain: float) -> Array:
         """Probability that each way saves enough, shape (ways,)."""
-        return np.asarray((self.percent >= 100 * min_gain).mean(axis=1))
+        return np.asarray(enough(self.percent, min_gain).mean(axis=1))
 
     def rows(
         self, rows: Sequence[ApproachPrediction], min_gain: float, *, timed: bool = True
@@ -81,7 +81,7 @@ class Savings:
         too."""
         now_s, base_s = self.times(self.ways[0])
         today, out = median(base_s), list[ApproachPrediction]()
-        enough = self.enough(min_gain)
+        chances = self.enough(min_gain)
         exchanges = self.step.steps if len(self.step.parts) == 1 else 1  # of an iteration; of a sweep octants × blocks
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
@@ -92,7 +92,7 @@ class Savings:
                 row,
                 iteration_s=today * (1 - percent / 100) - once,
                 speedup_percent=percent,
-                probability=float(enough[n]),
+                probability=float(chances[n]),
                 unmeasured=unmeasured(self.step.machine) if any(a.interface.one_sided for a in way) else "",
             )
             (t0, t1), (e0, e1), (s0, s1) = interval(time), interval(eta), interval(saved)

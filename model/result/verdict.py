@@ -10,7 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.common.arrays import Array
 from pready.model.result.prediction import ApproachPrediction, Certainty, Verdict
 
 INDISTINCT = 1e-3
@@ -94,6 +98,16 @@ def verdict_of(probability: float) -> Verdict:
     if probability >= LIKELY:
         return "port"
     return "do not port" if 1 - probability >= LIKELY else "undecided"
+
+
+def enough(percent: Array | float, min_gain: float) -> NDArray[np.bool_]:
+    """Does a saving in percent of an iteration reach the share that a port has to save? Of its shape."""
+    return np.asarray(percent) >= 100 * min_gain
+
+
+def verdict_on(best: ApproachPrediction, min_gain: float) -> Verdict:
+    """The verdict on a row; where nothing was drawn, on its value alone."""
+    return verdict_of(float(enough(best.speedup_percent, min_gain)) if best.probability is None else best.probability)
 
 
 def certainty_of(probability: float) -> Certainty:

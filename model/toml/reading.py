@@ -87,18 +87,21 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def parsed_toml(data: bytes, source: str) -> dict[str, Any]:
     """TOML as nested dictionaries; `source` is how an error names where it came from."""
-    text = decoded(data, source)
+    try:
+        return _parsed(decoded(data, source), source)
+    except RecursionError:  # a thousand brackets, or a key of a thousand dots
+        raise PreadyError("is nested too deeply", valid="the documented tables", source=source) from None
+
+
+def _parsed(text: str, source: str) -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
         problem, valid = _no_toml(str(error), text)
         raise PreadyError(f"is not TOML: {problem}", valid=valid, source=source) from None
     except ValueError as error:  # integers of more than 4300 digits
         raise PreadyError(f"is not TOML: {error}", valid="TOML", source=source) from None
-    try:
-        _check_printable(tables, source)
-    except RecursionError:  # a key of a thousand dots
-        raise PreadyError("is nested too deeply", valid="the documented tables", source=source) from None
+    _check_printable(tables, source)
     return tables
 
 
@@ -108,7 +111,7 @@ def _no_toml(message: str, text: str) -> tuple[str, str]:
     lines = text.splitlines()
     number = int(found[1]) if found else len(lines) if message.endswith("(at end of document)") else 0
     if not 0 < number <= len(lines):
-        return message or "nested too deeply", "TOML"
+        return message, "TOML"
     line = lines[number - 1].strip()
     if _TWICE.match(message):
         declared, inline = re.search(r"\((.*)\) twice", message), re.search(r"key '(.*)'", message)

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from pready.files.writing import replacing, write_all, write_text
-from pready.model.advice.advise import verdict_on
 from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.libraries import LibraryProfile
@@ -33,7 +32,7 @@ from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest
+from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest, verdict_on
 from pready.model.timeline import rules
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler

@@ -81,8 +81,8 @@ def test_a_machines_value_is_exact_once_it_is_changed() -> None:
     assert value.value == pytest.approx(1e-5)
     assert (value.interval, value.source) == (None, "assumed")
     assert point.machine.inter.segments[1] == MELUXINA.inter.segments[1]
-    with pytest.raises(PreadyError, match=r"\[9\] is past the end; valid: \[0\] to \[2\]"):
-        points(MELUXINA, HALO, [axis("machine.inter.segments[9].L", "10 us")])
+    with pytest.raises(PreadyError, match=r"\[3\] is past the end; valid: \[0\] to \[2\]"):
+        points(MELUXINA, HALO, [axis("machine.inter.segments[3].L", "10 us")])
 
 
 @pytest.mark.parametrize(("text", "field", "values"), table_of("pready/axes")["axes"])

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pready.model.advice.advise import verdict_on
 from pready.model.advice.predict import Engine, as_used_by, evaluator
 from pready.model.advice.savings import drawn_row
 from pready.model.approach.interfaces import Approach
@@ -23,6 +22,7 @@ from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.engine.messages import partitions_per_direction
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
+from pready.model.result.verdict import verdict_on
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 from pready.show.figures.decision_map import decision_map

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from pready.model.approach.interfaces import BULK
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_size, format_time, parse
-from pready.model.result.verdict import verdict_of
+from pready.model.result.verdict import enough, verdict_of
 from pready.show.figures.colours import COLOURS, LINES, NEUTRAL
 from pready.show.figures.style import styled, subplots
 from pready.show.tables.whatif import title
@@ -116,8 +116,8 @@ def _verdict(row: dict[str, Any], min_gain: float) -> str:
     """A point's verdict, as in the table; of another way, on the probability that it saves enough."""
     if row["best"]:
         return str(row["verdict"])
-    enough = float(row["speedup_percent"] >= 100 * min_gain)  # where nothing was drawn
-    return verdict_of(enough if row["probability"] is None else row["probability"])
+    nothing_drawn = row["probability"] is None
+    return verdict_of(float(enough(row["speedup_percent"], min_gain)) if nothing_drawn else row["probability"])
 
 
 def _scale(axes: Axes, name: str, values: Sequence[object]) -> None:

@@ -119,6 +119,7 @@ def test_rules_of_shares() -> None:
     assert weights(Graded(first=1, last=2), 4) == (3, 4, 5, 6)
     assert weights(Graded(first=5, last=2), 1) == (1,)
     assert shared([2, 2, 2, 2]).weights is None
+    assert shared([3, 2, 1, 1], buffer="7 B").weights == (3, 2, 1, 1)  # all else: a multiple of 4 B
 
 
 @pytest.mark.parametrize("shares", [[3, 1, 1, 1], {"items": 10}, {"first": 1, "last": 3}])

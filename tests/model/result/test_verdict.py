@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from machines import ideal
 from tables import table_of
 
-from pready.model.advice.advise import verdict_on
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.evaluate import Evaluation
 from pready.model.result.prediction import ROUNDING, ApproachPrediction, availability_of
@@ -26,6 +25,7 @@ from pready.model.result.verdict import (
     simplest,
     verdict,
     verdict_of,
+    verdict_on,
 )
 from pready.model.workload.workload import Workload
 

@@ -92,23 +92,26 @@ def test_unknown_machine_names_the_known_ones() -> None:
 def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
     assert "is a directory" in said(lambda: workload.load(tmp_path))
     assert "no such file" in said(lambda: workload.load(tmp_path / "absent.toml"))
-    assert "cannot be read" in said(lambda: workload.load("null\0character"))
+    for name, reason in (("null\0character", "embedded null byte"), ("x" * 300, "File name too long")):
+        assert said(lambda name=name: workload.load(name)).endswith(
+            f": cannot be read: {reason}; valid: a readable file"
+        )
     latin = tmp_path / "latin.toml"
     latin.write_bytes("name = 'é'".encode("latin-1"))
     assert "byte 8 is not UTF-8" in said(lambda: workload.load(latin))
     huge = tmp_path / "huge.toml"
     with huge.open("wb") as stream:  # sparse: a gigabyte that is never read whole
         stream.truncate(2**30)
-    assert "huge.toml: is larger than 4 MiB" in said(lambda: workload.load(huge))
+    assert said(lambda: workload.load(huge)).endswith("huge.toml: is larger than 4 MiB; valid: at most 4 MiB")
     assert "/dev/zero: is larger than 4 MiB" in said(lambda: workload.load("/dev/zero"))
     assert "/dev/zero: is larger than 256 MiB" in said(lambda: read_bytes(Path("/dev/zero"), 2**40))
     (tmp_path / "100").write_bytes(b"x" * 100)
     assert len(read_bytes(tmp_path / "100", 100)) == 100
     assert "100: is larger than" in said(lambda: read_bytes(tmp_path / "100", 99))
     deep = tmp_path / "deep.toml"
-    for text, why in (("a = " + "[" * 5000 + "]" * 5000, "is not TOML"), (".".join("a" * 5000) + " = 1", "too deeply")):
+    for text in ("a = " + "[" * 5000 + "]" * 5000, ".".join("a" * 5000) + " = 1"):
         deep.write_text(text)
-        assert why in said(lambda: workload.load(deep))
+        assert said(lambda: workload.load(deep)) == f"{deep}: is nested too deeply; valid: the documented tables"
 
 
 def test_a_byte_order_mark_is_no_error(tmp_path: Path) -> None:

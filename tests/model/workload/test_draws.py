@@ -165,6 +165,7 @@ def test_kde_follows_the_measured_times(tmp_path: Path) -> None:
     assert times.mean() == pytest.approx(600e-6, rel=0.02)
     assert (np.abs(times - 600e-6) > 40e-6).mean() > 0.7  # two modes, not one
     expected = stats.gaussian_kde(measured * 1e-6)
+    assert draws.scott(measured * 1e-6) == pytest.approx(np.sqrt(expected.covariance[0, 0]))
     assert times.std() == pytest.approx(np.sqrt(expected.covariance[0, 0] + np.var(measured * 1e-6)), rel=0.05)
 
 

@@ -145,6 +145,8 @@ def test_nodes(tmp_path: Path) -> None:
     assert loaded(tmp_path, HALO + one + "ranks_per_node = 4\n").ranks_of_a_node == 4
     assert loaded(tmp_path, HALO + one + "node_grid = [2, 2]\n").ranks_of_a_node == 4
     assert loaded(tmp_path, HALO + one + "ranks_per_node = 1\n").ranks_of_a_node is None
+    for more in ("grid = [4]\n", 'pattern = "halo3d"\n'):
+        assert loaded(tmp_path, BASES["plain"] + more + "node_grid = [2]\n").ranks_of_a_node == 2
 
 
 OF_A_STEP = [
