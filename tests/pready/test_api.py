@@ -9,6 +9,7 @@ from functools import partial
 from inspect import signature
 from itertools import combinations
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -49,6 +50,20 @@ def test_the_stub_says_the_same() -> None:
             assert there is getattr(pready, one.asname or one.name)
     (listed,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
     assert names == set(pready.__all__) == set(ast.literal_eval(listed))
+
+
+def test_what_is_not_given_is_the_same_everywhere() -> None:
+    usual = dict.fromkeys(("seed", "number", "rank", "first", "epsilon", "delta", "begin_s", "background"), 0)
+    usual |= dict.fromkeys(("exchanges", "vcis", "transport_partitions", "theta", "partitions_per_thread"), 1)
+    ours = [m for name, m in sys.modules.items() if name.startswith("pready.") and ".measure." not in name]
+    found = {
+        (m.__name__, f.__qualname__, name, p.default)
+        for m in ours for one in vars(m).values() if getattr(one, "__module__", "") == m.__name__
+        for f in (one, getattr(one, "__init__", None)) if isinstance(f, FunctionType)
+        for name, p in signature(f).parameters.items()
+        if isinstance(p.default, (int, float)) and p.default != {"min_gain": 0.01, **usual}.get(name, p.default)
+    }  # fmt: skip
+    assert found == set()
 
 
 def test_an_approach_by_its_key_is_for_any_workload() -> None:
