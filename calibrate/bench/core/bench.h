@@ -61,8 +61,8 @@ typedef struct {
 void binding_open(const Bench *bench);
 /* Pins the calling thread of a team to its core. */
 void binding_take(int thread, int threads);
-/* Cores that the launcher allows this rank, and as "0-3,8"; this rank's share; all cores of this host's ranks. */
-int binding_allowed(void);
+/* Cores that the launcher allows rank 0, known to all; this rank's, as "0-3,8"; its share; all of this host's ranks. */
+int binding_of_first(void);
 void binding_list(char *cores, size_t size);
 int binding_share(void);
 int binding_here(int *ranks);

@@ -20,7 +20,7 @@ typedef struct {
 
 static cpu_set_t allowed;      /* as the launcher left it */
 static int own[CPU_SETSIZE];   /* this rank's share of them */
-static int share, ranks_here, cores_together;
+static int share, ranks_here, cores_together, cores_of_first;
 static bool pinning;
 
 static bool decided_elsewhere(void)
@@ -56,6 +56,7 @@ void binding_open(const Bench *b)
     sched_getaffinity(0, sizeof mine.cores, &mine.cores);
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
     allowed = mine.cores;
+    cores_of_first = CPU_COUNT(&all[0].cores);
     cpu_set_t together, both;
     CPU_ZERO(&together);
     int before = 0, alike = 0;
@@ -98,9 +99,9 @@ void binding_take(int thread, int threads)
     }
 }
 
-int binding_allowed(void)
+int binding_of_first(void)
 {
-    return CPU_COUNT(&allowed);
+    return cores_of_first;
 }
 
 void binding_list(char *cores, size_t size)

@@ -46,12 +46,12 @@ static bool number(const char *text, double *value)
 static bool in_words(const char *domain, const char *word)
 {
     size_t length = strlen(word);
-    for (const char *at = domain; length > 0 && (at = strstr(at, word)) != NULL; at += length) {
-        bool starts = at == domain || at[-1] == '|';
-        bool ends = at[length] == '\0' || at[length] == '|';
-        if (starts && ends) {
+    for (const char *at = domain; *at != '\0'; at += strspn(at, "|")) {
+        size_t here = strcspn(at, "|");
+        if (here == length && strncmp(at, word, here) == 0) {
             return true;
         }
+        at += here;
     }
     return false;
 }

@@ -36,9 +36,9 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
         snprintf(reason, MAX_REASON, "bytes * messages * (threads + 1) is above 16 MiB, more than send buffers hold");
         return REFUSED_ERROR;
     }
-    if (threads > binding_allowed()) {
+    if (threads > binding_of_first()) {
         snprintf(reason, MAX_REASON, "%d threads need a core each to contend for a lock, and there are %d", threads,
-                 binding_allowed());
+                 binding_of_first());
         return REFUSED_UNSUPPORTED;
     }
     return NULL;

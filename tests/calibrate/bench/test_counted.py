@@ -66,7 +66,7 @@ def counted(
     command = [str(prefix / "bin" / "mpiexec"), *LIBRARIES[library][1], "-n", str(ranks)]
     done = subprocess.run(
         [*command, str(benchmark(prefix, request).program), "seed=7", "tool=test"],
-        input="\n".join([*(point["line"] for point in job["points"]), "end\n"]),
+        input="\n".join(point["line"] for point in job["points"]) + job.get("ends", "\nend\n"),
         env=free | settings | {"OMP_WAIT_POLICY": "passive"},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
@@ -80,8 +80,11 @@ def counted(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("job", JOBS, ids=lambda job: job["places"])
-@pytest.mark.parametrize("library", sorted(LIBRARIES))
+@pytest.mark.parametrize(
+    ("library", "job"),
+    [(library, job) for job in JOBS for library in job.get("libraries", sorted(LIBRARIES))],
+    ids=lambda given: given if isinstance(given, str) else given["places"],
+)
 def test_every_call_and_every_time_is_known(
     library: str, job: dict[str, Any], request: Request, tmp_path: Path
 ) -> None:
@@ -94,7 +97,7 @@ def test_every_call_and_every_time_is_known(
             record = {name: value for name, value in record.items() if name not in OF_MACHINE}
         assert record == json.loads(known["record"]), point["line"]
         if "calls" in known:
-            found = " ".join(map(folded, calls[point["line"].strip()]))
+            found = " ".join(map(folded, calls[point["line"]]))
             assert found.split() == known["calls"].format_map(TABLE["phrases"]).split(), point["line"]
 
 
@@ -106,7 +109,10 @@ HALF = (COSTS["send"] + COSTS["recv"] + min(clock(1 + 2 * n) for n in range(5, 3
 """Of the fastest ping-pong, of those after the warm-up."""
 
 
-@pytest.mark.parametrize("point", [p for job in JOBS for p in job["points"] if "median_s" in p["record"]], ids=line)
+POINTS = [p for job in JOBS for p in job["points"] if json.loads(p["record"]).get("quantity") in p]
+
+
+@pytest.mark.parametrize("point", POINTS, ids=line)
 def test_known_times_follow_from_the_calls(point: dict[str, Any]) -> None:
     """Each sample by its formula, and what is said of all of them."""
     record = json.loads(point["record"])
