@@ -5,10 +5,11 @@ import pytest
 from tables import table_of
 
 from pready.validate.prove.decision import decision, why
-from pready.validate.prove.judgement import Finding, Judgement, judge, rounds_to_tell, saving_of
+from pready.validate.prove.judgement import Finding, Judgement, Saving, judge, rounds_to_tell, saving_of
 
 ROUNDS = table_of("validate/decisions")
 LEAST = 0.01
+Ends = tuple[float, float, float]
 PROMISED = (0.10, 0.08, 0.12)
 """The predicted saving, and its interval."""
 
@@ -38,15 +39,24 @@ def test_a_decision_says_what_was_measured_predicted_and_asked_for(savings: tupl
     assert decision("many", rounds(*savings), None, "--rounds N") == said
 
 
+@pytest.mark.parametrize(("finding", "saved", "said"), ROUNDS["said"])
+def test_a_decision_on_no_saving_and_on_as_much_as_was_predicted(finding: Finding, saved: Ends, said: str) -> None:
+    judged = Judgement(finding, "port", "undecided", Saving(*saved, 4, 0.0), PROMISED, LEAST, 6)
+    assert decision("many", judged, None, "--rounds N") == said
+
+
+@pytest.mark.parametrize(("expected", "probability", "saved", "finding"), ROUNDS["edges"])
+def test_findings_at_the_edges(expected: Ends, probability: float, saved: Ends, finding: Finding) -> None:
+    assert judge(tuple(expected), probability, Saving(*saved, 4, 0.0), 0.25).finding == finding
+
+
 def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:
     steady = saving_of(np.array([0.9, 0.901, 0.899, 0.9]), np.ones(4))
     assert judge((0.02, -0.01, 0.05), 0.7, steady, LEAST).finding == "decided by measuring"
 
 
 @pytest.mark.parametrize(("expected", "probability", "saved", "finding"), ROUNDS["contradictions"])
-def test_a_contradiction_has_two_sides(
-    expected: tuple[float, float, float], probability: float, saved: float, finding: Finding
-) -> None:
+def test_a_contradiction_has_two_sides(expected: Ends, probability: float, saved: float, finding: Finding) -> None:
     each = saved + 0.0002 * np.array([-1, 1, 0, 0.5, -0.5])
     assert judge(expected, probability, saving_of(1 - each, np.ones(5)), LEAST).finding == finding
 
@@ -56,13 +66,11 @@ def test_shared_cores_are_not_judged() -> None:
     assert judge(PROMISED, 1.0, steady, LEAST, shared=True).finding == "undecided"
 
 
-def test_how_many_rounds_would_tell() -> None:
-    # deviation 0.02 and 0.02 above what is asked for: t(n - 1) / sqrt(n) < 1 from n = 7 on, where t = 2.447
-    noisy = saving_of(1 - np.array([0.03 - 0.02, 0.03, 0.03 + 0.02]), np.ones(3))
-    assert noisy.deviation == pytest.approx(0.02)
-    assert rounds_to_tell(noisy, LEAST) == 7
-    # enough are never asked for: the distance is a hundredth of the deviation
-    assert rounds_to_tell(saving_of(1 - np.array([0.0102 - 0.02, 0.0102, 0.0102 + 0.02]), np.ones(3)), LEAST) is None
+@pytest.mark.parametrize(("measured", "deviation", "distance", "tell"), [*ROUNDS["to_tell"], (3, 0.02, 0.02, 7)])
+def test_how_many_rounds_would_tell(measured: int, deviation: float, distance: float, tell: int) -> None:
+    # the last: t(n - 1) / sqrt(n) < 1 from n = 7 on, where t = 2.447
+    for saved in (LEAST + distance, LEAST - distance):
+        assert (rounds_to_tell(Saving(saved, 0.0, 0.0, measured, deviation), LEAST) or 0) == tell
 
 
 def test_no_contradiction_that_a_rerun_takes_back() -> None:
