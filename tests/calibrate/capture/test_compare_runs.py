@@ -216,6 +216,14 @@ def test_kept_or_not_on_the_promise() -> None:
     assert compare(before, noisy, (whole, each)).finding == "cannot be told"
 
 
+@pytest.mark.parametrize(("marked", "sent"), [(4, 4), (3, 2)], ids=["two a thread", "not as many a thread"])
+def test_as_many_partitions_as_the_second_run_marks(marked: int, sent: int) -> None:
+    after = step("partitioned", 100)
+    after = replace(after, exchanges=(replace(after.exchanges[0], partitions=marked),))
+    whole, _ = promised(step("bulk", 300), after, machines.load("niagara"), library="openmpi-persist")
+    assert whole.approach == Approach(PART, sent)
+
+
 def test_the_exchange_is_named_of_which_most_is_missing() -> None:
     """Of two that were promised as much, the one that costs, not the one that saves a little."""
     whole = compare(step("bulk", 300), step("partitioned", 300))
@@ -238,8 +246,11 @@ def test_bytes_match_where_names_do_not() -> None:
     """Of one exchange each, under other names; other sizes are not the same exchange."""
     before, after = step("bulk", 300), step("partitioned", 100)
     renamed = replace(after, exchanges=(replace(after.exchanges[0], name="another"),))
-    (exchange,) = compare(before, renamed).exchanges
-    assert exchange.name.endswith("→ another")
+    found = compare(before, renamed)
+    assert ([e.name for e in found.exchanges], found.unmatched) == ([f"{before.exchanges[0].name} → another"], ())
+    # a name counts more than bytes: what has as many is another exchange
+    both = replace(after, exchanges=(*renamed.exchanges, *step("partitioned", 100, size=SIZE // 2).exchanges))
+    assert compare(before, both).unmatched == ("another (after)",)
     other = replace(before.exchanges[0], name="left out")
     assert compare(replace(before, exchanges=(*before.exchanges, other)), after).unmatched == ("left out (before)",)
     small = step("partitioned", 100, size=SIZE // 2)
@@ -253,6 +264,10 @@ def test_runs_that_cannot_be_compared_say_why() -> None:
     assert compare(before, replace(after, threads=4)).notes == ("2 threads before the port, 4 after it",)
     with pytest.raises(PreadyError, match="4 ranks before the port and 3 after it; valid: as many in both"):
         compare(before, replace(after, ranks=3))
+    many = step("many", 100)
+    nameless = replace(many, exchanges=(replace(many.exchanges[0], name=""),))
+    with pytest.raises(PreadyError, match="^the second run sends 2 messages per neighbour: whether each thread waits"):
+        promised(before, nameless, machines.load("niagara"))
     with pytest.raises(PreadyError, match="emulated has no partitioned calls; valid: --library, that of the second"):
         promised(before, after, machines.load("niagara"), library="emulated")
 
