@@ -1,6 +1,7 @@
 """The form of the claims' files: what is refused, and how a value is held against what is expected."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ from pready.validate.claims.answers.two_ranks import break_even
 from pready.validate.claims.checks import CHECKS, answer
 from pready.validate.claims.computed_once import Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
+from pready.validate.claims.result import ClaimResult, Reading
 from pready.validate.fabrics.kinds import KINDS
 from pready.validate.papers import PAPERS, load
 
@@ -78,33 +80,67 @@ def test_verdicts(expected: Any, tolerance: dict[str, float], inside: list[Any],
         assert judge.verdict(wanted, [*inside, value], given) == "off"
 
 
+def answered(name: str, given: dict[str, Any], lab: Any) -> Any:
+    """A check that answers x, or what `of` says of x, and the number of the lab."""
+    return given.get("of", {}).get(given["x"], given["x"]) if isinstance(lab, Lab) else lab
+
+
+PLAIN: dict[str, Any] = {"id": "gain", "where": "4.3", "says": "A gain.", "quantity": "η", "basis": "derived"}
+PLAIN |= {"check": "gain", "arguments": {"x": 10.0}, "expected": 10, "tolerance": GOOD["tolerance"] | {"absolute": 0.5}}
+FOUND: dict[str, Any] = {"where": "4.3", "says": "A gain.", "quantity": "η", "basis": "derived", "status": "ok"}
+FOUND |= {"expected": 10.0, "got": 10.0, "tolerance": "± 0.5", "why": "two decimals"}
+
+
+def plain(changes: dict[str, Any]) -> Claim:
+    return Claim.model_validate({k: v for k, v in (PLAIN | changes).items() if v != ""})
+
+
+@pytest.mark.parametrize("case", table_of("validate/judged")["claims"], ids=lambda case: case["shown"]["configuration"])
+def test_a_claim_beside_its_value(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "answer", answered)
+    claim, shown = plain(case["claim"]), case["shown"]
+    readings = tuple(Reading(**reading) for reading in shown.get("readings", ()))
+    wanted = ClaimResult(
+        id="x/gain", source="x", of="fabrics", unit=claim.unit, **FOUND | shown | {"readings": readings}
+    )
+    found = judge.result("x", claim, Lab(), "fabrics")
+    assert replace(found, got=wanted.got) == wanted
+    assert found.got == (pytest.approx(wanted.got) if isinstance(wanted.got, float) else wanted.got)
+    assert judge.turned(claim, Lab()) == (wanted.status == "off")
+
+
+def test_what_no_model_addresses_has_no_value() -> None:
+    claim = plain(dict.fromkeys(("expected", "tolerance", "basis", "check"), "") | {"out_of_scope": "a photograph"})
+    nothing = {"expected": None, "got": None, "tolerance": "", "status": "out of scope", "basis": "", "unit": ""}
+    wanted = ClaimResult(id="x/gain", source="x", **FOUND | nothing | {"why": "a photograph"})  # type: ignore[arg-type]
+    assert judge.result("x", claim, Lab()) == wanted
+
+
+def test_an_interval_leaves_out_a_fortieth_at_each_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "answer", answered)
+
+    def drawn(changes: dict[str, Any], *values: Any) -> Any:
+        lab: Any = SimpleNamespace(drawn=lambda: values)
+        return judge.interval(plain(changes), lab)
+
+    assert drawn({}, *map(float, range(41))) == (1.0, 39.0)
+    assert drawn({}, 1.0, True) is drawn({}, 1.0, "port") is drawn({"over": {"x": [1, 2]}}, 1.0) is None
+
+
+def test_a_claim_that_is_turned_is_asked_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(judge, "answer", lambda name, given, lab: asked.append(given["x"]) or given["x"])
+    assert judge.turned(plain({"over": {"x": [10, 3, 10]}}), Lab())
+    assert asked == [10, 3]
+
+
 def swept(**changes: Any) -> list[Any]:
     claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4, 16]}} | changes)
     return judge.computed(claim, claim.arguments, Lab())
 
 
-def test_sweeps_comparisons_and_reductions() -> None:
-    # η = N / (N - 2.5)
-    etas = [8 / 5.5, 4 / 1.5, 16 / 13.5]
-    assert swept() == pytest.approx(etas)
-    assert swept(reduce="max") == pytest.approx([max(etas)])
-    assert swept(reduce="mean") == pytest.approx([sum(etas) / 3])
-    assert swept(reduce="increases", expected=True, tolerance=None) == [False]
-    assert swept(than={"delay_rate": "0 us/MB"}) == pytest.approx(etas)
-    assert swept(than={"threads": 4}, relation="percent less")[1] == pytest.approx(0)
-    assert swept(than={"threads": 4}, relation="difference")[0] == pytest.approx(8 / 5.5 - 4 / 1.5)
-    # the last point that keeps 90 % of the highest, 2.67
-    assert swept(reduce="last high") == [4]
-    claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4]}})
-    lab: Any = SimpleNamespace(drawn=lambda: [Lab()])
-    assert judge.interval(claim, lab) is None
-    rising = {"over": {"delay_rate": ["1 us/MB", "2 us/MB"]}}
-    assert swept(**rising, reduce="increases", expected=True, tolerance=None) == [True]
-
-
 def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "answer", lambda name, given, lab: str(given["threads"]))
-    assert judge.shown_values(swept()) == "8, 4, 16"
     with pytest.raises(PreadyError, match="claim gain: '8' and '4' are not numbers; valid: no `than`"):
         swept(than={"threads": 4})
     with pytest.raises(PreadyError, match=r"claim gain: reduce = 'max' of \['8', '4', '16'\]; valid: numbers"):
