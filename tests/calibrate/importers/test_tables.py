@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ from pready.calibrate.importers import Imported, ImportFormatError, read
 from pready.calibrate.importers.benchmarks import Measured
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.columns import column, decimal_comma, of_unit, plain, size_of
-from pready.calibrate.importers.command import allocated, parsed
+from pready.calibrate.importers.command import Command, allocated, exported, parsed
 from pready.calibrate.importers.formats import TESTS
 from pready.calibrate.importers.formats.osu import _pairs
 from pready.calibrate.importers.plausible import contradictions, without_untouched
@@ -30,10 +31,8 @@ from pready.calibrate.importers.to_machine import from_files
 from pready.cli import main
 
 SIZES = [1 << k for k in range(0, 23)]
-CONTRADICTIONS, SAID, COLUMNS = (
-    table_of("calibrate/contradictions"),
-    table_of("calibrate/imports"),
-    table_of("calibrate/columns"),
+CONTRADICTIONS, SAID, COLUMNS, COMMANDS = (
+    table_of(f"calibrate/{name}") for name in ("contradictions", "imports", "columns", "commands")
 )
 OSU = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
 
@@ -103,28 +102,25 @@ def test_what_is_not_told_apart_is_refused_in_one_line(text: str, says: str) -> 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("command", "one_node"),
-    [(c, {"yes": True, "no": False}.get(said)) for said, each in table_of("calibrate/one_node").items() for c in each],
-)
-def test_nodes_by_the_launcher(command: str, one_node: bool | None) -> None:
-    found = present(parsed(command, None))
-    assert found.one_node is one_node
+@pytest.mark.parametrize(("text", "nodes", "one_node", "settings"), COMMANDS["commands"])
+def test_what_a_command_says(text: str, nodes: int, one_node: str, settings: list[str]) -> None:
+    found = Command(text.removeprefix("salloc "), {"yes": True, "no": False}.get(one_node), nodes or None, (*settings,))
+    assert parsed(text, 2) == found
     # An allocation of one node decides what the command leaves open.
-    within = present(parsed(command, 1))
-    assert within.one_node is (True if one_node is None else one_node)
+    assert parsed(text, 1) == (replace(found, nodes=1, one_node=True) if one_node == "unknown" else found)
 
 
-@pytest.mark.parametrize("line", SAID["allocations"])
-def test_an_allocation_of_one_node(line: str) -> None:
-    assert allocated(line) == 1
-    found = read(f"{line}\n$ mpirun -np 2 ./osu_latency\n{OSU}{rows(SIZES, '{s}  {t:.3f}')}".encode())
-    assert "asks for one node" in found.one_node
+@pytest.mark.parametrize(("line", "nodes"), COMMANDS["allocations"])
+def test_an_allocation(line: str, nodes: int) -> None:
+    assert allocated(line) == (nodes or None)
+    if nodes == 1:
+        found = read(f"{line}\n$ mpirun -np 2 ./osu_latency\n{OSU}{rows(SIZES, '{s}  {t:.3f}')}".encode())
+        assert "asks for one node" in found.one_node
 
 
-@pytest.mark.parametrize("line", SAID["no_commands"])
-def test_other_text_is_no_command(line: str) -> None:
-    assert parsed(line, None) is None
+def test_what_lines_around_a_command_say() -> None:
+    assert [exported(line) for line, _ in COMMANDS["exports"]] == [said for _, said in COMMANDS["exports"]]
+    assert [parsed(line, None) for line in COMMANDS["no_commands"]] == [None] * 4
 
 
 @pytest.mark.parametrize("count", ["²", "9" * 5000])
