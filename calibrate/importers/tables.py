@@ -170,7 +170,7 @@ def _untitled(columns: Sequence[Column], command: commands.Command | None, sourc
             if name in TESTS:
                 return str(name)
     quantities = {c.quantity for c in columns}
-    if quantities & {"time", "value"} or any(LABELS.get(by_name.words(c.name)) == "benchmark" for c in columns):
+    if quantities & {"time", "value"}:
         return "osu_latency"
     if "messages" in quantities:
         return "osu_mbw_mr"
@@ -365,7 +365,7 @@ def _figures(
         notes.append(f"the medians ({wanted.name}) of {test.name} were used, not its means")
     rate = None if wanted.quantity == "rate" else chosen(columns, "rate", header)
     kept, left = list[Figure](), {"whose validation failed": 0, "with a rate that was rounded to 0": 0}
-    checks = [c.at for c in columns if c.name.lower() in ("validation", "validated", "pass")][:1]
+    checks = [c.at for c in columns if c.name.lower() in ("validation", "validated", "pass")]
     for figure, cells in _read(rows, size, wanted, rate, titled=bool(section.called)):
         if figure.value == 0:
             left["with a rate that was rounded to 0"] += 1

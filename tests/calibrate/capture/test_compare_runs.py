@@ -266,7 +266,7 @@ def test_runs_that_cannot_be_compared_say_why() -> None:
         compare(before, replace(after, ranks=3))
     many = step("many", 100)
     nameless = replace(many, exchanges=(replace(many.exchanges[0], name=""),))
-    with pytest.raises(PreadyError, match="^the second run sends 2 messages per neighbour: whether each thread waits"):
+    with pytest.raises(PreadyError, match=r"^the second run sends 2 messages per neighbour: whether each thread waits"):
         promised(before, nameless, machines.load("niagara"))
     with pytest.raises(PreadyError, match="emulated has no partitioned calls; valid: --library, that of the second"):
         promised(before, after, machines.load("niagara"), library="emulated")
