@@ -53,7 +53,6 @@ _SPOKEN = re.compile(
     r"|bandwidth|bw|throughput|rate|uni|bi|(?:uni|bi)?directional|total|messages?|\d+"
 )
 """Words of columns of a message's time or rate."""
-_SPREAD = re.compile(r"min(?:imum)?|max(?:imum)?|std(?:dev|ev)?|sd|var(?:iance)?|cov|p(?!50\b)\d+|error|err|dev|ci")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _PREFIX = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _BINARY = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -103,7 +102,7 @@ def column(at: int, name: str) -> Column:
         quantity, factor = "messages", _PREFIX[(match["prefix"] or (several[1] if several else "")).lower()]
     elif match := _RATE.search(text):
         quantity, factor, unclear = "rate", *_of_rate(match)
-    elif match := _TIME.search(text.replace("_", " ")):
+    elif match := _TIME.search(text):
         quantity, factor = "time", _SECONDS[next(unit for unit in _SECONDS if match[unit])]
     else:
         return Column(at, text, "other")
@@ -113,10 +112,9 @@ def column(at: int, name: str) -> Column:
         factor /= 2
     around |= {"of all"} if quantity == "time" and "total" in around else set()
     known = all(_SPOKEN.fullmatch(word) or (quantity == "messages" and len(word) == 1) for word in around)
-    spread = any(map(_SPREAD.fullmatch, re.findall(r"[a-z0-9]+", spoken.replace(".", ""))))
     middle = 0 if around & {"median", "p50"} else 1 if around & {"avg", "average", "mean"} else 2
     both = "bi" in around or bool(re.search(r"bi-?\s?dir", spoken))
-    return Column(at, text, quantity, factor, middle if known and not spread else None, both, unclear)
+    return Column(at, text, quantity, factor, middle if known else None, both, unclear)
 
 
 def _of_rate(match: re.Match[str]) -> tuple[float, bool]:

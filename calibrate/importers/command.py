@@ -79,7 +79,8 @@ def exported(text: str) -> dict[str, str]:
 def parsed(text: str, nodes: int | None, exported: Sequence[str] = ()) -> Command | None:
     """The command that a line is, within an allocation of so many nodes; None: it is none, or starts no benchmark."""
     match, words = _launched(text)
-    at = next((i for i, w in enumerate(words) if _PROGRAM.search(w.rsplit("/", 1)[-1]) or w.endswith(".sh")), None)
+    places = (i for i, w in enumerate(words) if not w.startswith("-"))  # an option may name a job after a benchmark
+    at = next((i for i in places if _PROGRAM.search(words[i].rsplit("/", 1)[-1]) or words[i].endswith(".sh")), None)
     if match is None or at is None:
         return None
     own, launcher = words[:at], match["launcher"].lower()

@@ -47,7 +47,7 @@ def test_a_decision_on_no_saving_and_on_as_much_as_was_predicted(finding: Findin
 
 @pytest.mark.parametrize(("expected", "probability", "saved", "finding"), ROUNDS["edges"])
 def test_findings_at_the_edges(expected: Ends, probability: float, saved: Ends, finding: Finding) -> None:
-    assert judge(tuple(expected), probability, Saving(*saved, 4, 0.0), 0.25).finding == finding
+    assert judge(expected, probability, Saving(*saved, 4, 0.0), 0.25).finding == finding
 
 
 def test_a_prediction_that_did_not_tell_is_not_contradicted() -> None:

@@ -232,7 +232,7 @@ def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
     assert len(sizes) == 16
     assert sizes[0] < 2**12 < sst.SMALL < 2**22 < sizes[-1]
     assert {s.iterations for s in scenes} == {1}
-    late = [s.workload.arrivals.delay * m.bandwidth / s.workload.buffer for s in scenes[::3]]  # type: ignore[union-attr]
+    late = [s.workload.arrivals.delay * m.bandwidth / s.workload.buffer for s in scenes[::3]]  # type: ignore[operator, union-attr]
     assert [delay == 0 for delay in late] == [True, False, False, False] * 4
     assert 1 < max(late) < 2
     for at in (1, 2):

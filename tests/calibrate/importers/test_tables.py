@@ -140,23 +140,24 @@ def test_what_is_no_number_of_ranks_is_as_if_not_said(count: str) -> None:
 @pytest.mark.parametrize("case", table_of("calibrate/texts")["texts"], ids=lambda case: case["why"][:40])
 def test_what_a_table_is_of(case: dict[str, Any]) -> None:
     found = read(case["text"].encode(), case.get("file", "f"))
-    alone, beside = found.observations, found.beside
+    alone, more = found.observations, found.beside
     curves = {
         "ping_pong": alone.ping_pong,
         "stream": alone.stream,
-        "both_ways": beside.both_ways,
+        "both_ways": more.both_ways,
         "prtt_1": alone.prtt_1,
     }
-    curves |= {f"threads {a} {b}": curve for (a, b), curve in beside.threaded.items()}
-    curves |= {f"{kind} {by}": c for kind in ("puts", "put_streams") for by, c in getattr(beside, kind).items()}
+    curves |= {f"threads {a} {b}": curve for (a, b), curve in more.threaded.items()}
+    curves |= {f"{kind} {by}": c for kind in ("puts", "put_streams") for by, c in getattr(more, kind).items()}
     shown = {name: {size: 1e6 * t for size, t in curve.medians.items()} for name, curve in curves.items() if curve}
-    shown |= {f"pairs {k}": curve.medians for k, curve in beside.pair_rates.items()}
-    wanted = {name: dict(rows) for name, rows in case.items() if name not in ("why", "file", "text", "notes", "window")}
+    shown |= {f"pairs {k}": curve.medians for k, curve in more.pair_rates.items()}
+    beside = {"window": found.window, "tests": found.tests, "one_node": found.one_node}
+    wanted = {name: dict(rows) for name, rows in case.items() if name not in ("why", "file", "text", "notes", *beside)}
     assert shown.keys() == wanted.keys()
     assert all(shown[name] == pytest.approx(wanted[name]) for name in wanted)
     own = [note for note in found.notes if "does not determine" not in note]
     assert [said for said, note in zip(case.get("notes", []), own, strict=True) if said not in note] == []
-    assert found.window == case.get("window", found.window)
+    assert {name: case.get(name, said) for name, said in beside.items()} == beside
 
 
 def test_a_line_of_more_than_4000_characters_is_no_row() -> None:
@@ -354,7 +355,8 @@ def test_what_figures_cannot_be(case: dict[str, Any]) -> None:
         Measured(TESTS[name], "f", "", key, tuple((s, v if key else v * US) for s, v in values), *window)
         for name, key, values, *window in case["runs"]
     ]
-    assert [problem for _, problem, _ in contradictions(runs, case.get("fabric"))] == [
+    runs = [replace(run, command=Command("", nodes=case.get("nodes"))) for run in runs]
+    assert [f"{of}: {problem}; valid: {valid}" for of, problem, valid in contradictions(runs, case.get("fabric"))] == [
         case[key] for key in ("says",) if key in case
     ]
 
