@@ -45,13 +45,14 @@ static void messages(void)
     MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
     MPI_Request_free(r);
     MPI_Request_free(r + 1);
-    MPI_Precv_init(in, 4, 11, MPI_INT, last, 1, ring, MPI_INFO_NULL, r);
-    MPI_Psend_init(out, 4, 11, MPI_INT, next, 1, ring, MPI_INFO_NULL, r + 1);
+    MPI_Precv_init(in, 5, 11, MPI_INT, last, 1, ring, MPI_INFO_NULL, r);
+    MPI_Psend_init(out, 5, 11, MPI_INT, next, 1, ring, MPI_INFO_NULL, r + 1);
     MPI_Start(r);
     MPI_Start(r + 1);
     MPI_Pready(0, r[1]);
     MPI_Pready_range(1, 2, r[1]);
     MPI_Pready_list(1, (int[]){3}, r[1]);
+    MPI_Pready_range(4, 4, r[1]);
     MPI_Parrived(r[0], 1, &done);
     MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
     MPI_Request_free(r);

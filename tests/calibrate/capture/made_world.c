@@ -12,11 +12,11 @@
 #include <unwind.h>
 
 int64_t result, request, flag, done, first, second, takes_ns, translated; // of MPI's calls
-int64_t long_texts, unmapped, mapped, unwound;                // of the system
+int64_t long_texts, unmapped, mapped, closes, unwound, blind; // of the system
 cpu_set_t cpus;
 void (*meanwhile)(void); // what others do while MPI is called
 static _Thread_local int64_t spent;
-int MPI_Send(const void *, int, int, int, int, int);
+int MPI_Send(const void *, int, int, int, int, int), MPI_Test(int *, int *, void *), MPI_Wait(int *, void *);
 
 void spend(int64_t ns)
 {
@@ -55,7 +55,15 @@ void *mmap(void *at, size_t bytes, int may, int how, int file, off_t from)
     if (file < 0)
         return real(at, bytes, may, how, file, from);
     mapped = (int64_t)bytes;
+    if (closes)
+        close(0); // for the next file that is opened
     return unmapped ? MAP_FAILED : real(at, bytes, may, how, file, from);
+}
+
+void cpu(int first, int last)
+{
+    for (; first <= last; first++)
+        CPU_SET(first, &cpus);
 }
 
 int sched_getaffinity(pid_t thread, size_t room, cpu_set_t *set)
@@ -70,7 +78,7 @@ _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn each, void *data)
 {
     _Unwind_Reason_Code (*const real)(_Unwind_Trace_Fn, void *) = dlsym(RTLD_NEXT, "_Unwind_Backtrace");
     unwound++;
-    return real(each, data);
+    return blind ? _URC_END_OF_STACK : real(each, data);
 }
 
 // ---- routines that send -----------------------------------------------------------------------------------------------
@@ -93,6 +101,25 @@ void inner(int bytes)
 
 void outer(int bytes)
 {
+    for (int i = 0; i < bytes; i++)
+        inner(bytes);
     inner(bytes);
     spend(0);
+}
+
+void often(int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        outer(bytes);
+}
+
+// Of the last request of a page, behind which nothing may be read.
+void waits(int request_)
+{
+    char *const page = mmap(NULL, 2 * (size_t)getpagesize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int *const last = (int *)(page + getpagesize()) - 1;
+    mprotect(last + 1, (size_t)getpagesize(), PROT_NONE);
+    *last = request_;
+    MPI_Test(last, &(int){0}, NULL);
+    MPI_Wait(last, NULL);
 }

@@ -1,7 +1,7 @@
-"""Takes steps one by one in a process that has the capture's library preloaded: ``steps.py WORLD MPI STEPS``.
+"""Takes steps in a process that has the capture's library preloaded: ``steps.py WORLD MPI STEPS``.
 
 A step is a name and what it is called with. "r2" is the third of some ints, "d2" of some numbers of 64 bits, "&f" the
-routine f of the world.
+routine f of the world; of "each", "x" is what differs, and "ri" the int of its place.
 """
 
 import ctypes
@@ -12,26 +12,19 @@ from ctypes import CFUNCTYPE, c_char_p, c_int, c_int64, c_void_p
 from threading import Thread
 from typing import Any
 
-capture, world, mpi, openmp = map(ctypes.CDLL, [os.environ["LD_PRELOAD"].split(":")[0], *sys.argv[1:3], "libgomp.so.1"])
+capture, world, _, openmp = map(ctypes.CDLL, [os.environ["LD_PRELOAD"].split(":")[0], *sys.argv[1:3], "libgomp.so.1"])
 ints, numbers = (c_int * 128)(), (c_int64 * 16)()
 told: dict[int, int] = {}
 EVENTS = {"parallel_begin": 3, "parallel_end": 4, "task_create": 5, "implicit_task": 7, "sync_region": 23}
-HOOK, BODY = CFUNCTYPE(None), CFUNCTYPE(None, c_void_p)
-SET, LOOKUP = CFUNCTYPE(c_int, c_int, c_void_p), CFUNCTYPE(c_void_p, c_char_p)
+SET, LOOKUP, BODY = CFUNCTYPE(c_int, c_int, c_void_p), CFUNCTYPE(c_void_p, c_char_p), CFUNCTYPE(None, c_void_p)
 used: list[Any] = []  # as long as C knows of it
-
-
-def variable(name: str) -> c_int64:
-    """Of the world."""
-    return c_int64.in_dll(world, name)
 
 
 def given(word: Any) -> Any:
     match str(word)[0]:
-        case "r":
-            return ctypes.byref(ints, 4 * int(word[1:]))
-        case "d":
-            return ctypes.byref(numbers, 8 * int(word[1:]))
+        case "r" | "d" as which:
+            of, size = (ints, 4) if which == "r" else (numbers, 8)
+            return ctypes.byref(of, size * int(word[1:]))
         case "&":
             return ctypes.cast(getattr(world, word[1:]), c_void_p)
     return c_int64(word)
@@ -55,20 +48,35 @@ def takes(steps: list[list[Any]]) -> None:
     for name, *words in steps:
         match name:
             case "set":
-                variable(words[0]).value = words[1]
+                c_int64.in_dll(world, words[0]).value = words[1]
             case "ints":
-                ints[words[0] : words[0] + len(words) - 1] = words[1:]
+                ints[words[0]] = words[1]
             case "show":
-                print(*words, *(variable(w).value for w in words))
+                print(*words, *(c_int64.in_dll(world, w).value for w in words), *(numbers if not words else ()))
             case "team":
                 used.append(BODY(lambda _, of=words: takes(of[openmp.omp_get_thread_num()])))
                 capture.GOMP_parallel(used[-1], None, len(words), 0)
+            case "meanwhile":
+                used.append(BODY(lambda _, of=words: takes([["thread", *of]])))
+                c_void_p.in_dll(world, name).value = ctypes.cast(used[-1], c_void_p).value
             case "thread":
                 other = Thread(target=takes, args=words)
                 other.start()
                 other.join()
-            case "numbers":
-                print(*numbers)
+            case "each":
+                first, by, count, each = words
+                for i in range(count):
+                    takes([[{"x": first + by * i, "ri": f"r{i}"}.get(w, w) for w in step] for step in each])
+            case "next file":
+                print(name, file := os.dup(2))
+                os.close(file)
+            case "fork":
+                if (child := os.fork()) == 0:
+                    takes(*words)
+                    os._exit(0)
+                os.waitpid(child, 0)
+            case "exec":
+                os.execv(sys.executable, [*sys.orig_argv[:-2], json.dumps(words), ""])
             case "tool":
                 starts_a_tool()
             case _ if name in EVENTS:

@@ -1,7 +1,7 @@
 """The library, part by part, in a world made by hand: every record, number and text of its file is known.
 
 `steps.py` is the program, `made_world.c` its clock and its system, `made_mpi.c` its MPI. Of store.c, regions.c, ompt.c,
-gomp.c, next.c, format.h.
+gomp.c, process.c, callers.c, next.c, peers.c, requests.c, mpi_life.c, mpi_completion.c, format.h.
 """
 
 import json
@@ -18,8 +18,8 @@ from tables import table_of
 from pready.calibrate.capture.files import _HEADER, Process, kinds, read_run
 
 WORLD = table_of("calibrate/made_world")
-STEPS = Path(__file__).with_name("steps.py")
-LAYOUT = {"header_bytes": 8192, "site_bytes": 512, "sites": 1024, "chunk_bytes": 65536}
+CHECKED_MEMORY = [str(p) for p in Path("/lib").glob("*/libc_malloc_debug.so.0")]
+"""The C library's own: with MALLOC_CHECK_=3 a byte written past the end of an allocation ends the program."""
 
 
 @pytest.fixture
@@ -28,57 +28,63 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return Mpi("mpich", kept(request))
 
 
-def ran(mpi: Mpi, folder: Path, way: str, *, beside: bool = False, **settings: str) -> tuple[str, list[Process]]:
+def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Process]]:
     """What the steps printed, and their captures."""
     flags = ["-shared", "-fPIC", "-Wno-unused-parameter"]
     world, made = (mpi.compiled(f"made_{n}.c", *flags, name=f"libmade_{n}.so", cc=["cc"]) for n in ("world", "mpi"))
-    folder.mkdir(exist_ok=True)
-    preloaded = ":".join(map(str, [mpi.library, world, *[made] * beside]))
-    own = {"LD_PRELOAD": preloaded, "PREADY_CAPTURE_DIR": str(folder), **settings}
-    done = ended([sys.executable, "-IS", str(STEPS), world, made, json.dumps(WORLD[way]["steps"])], own)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout, list(read_run(folder).processes) if any(folder.iterdir()) else []
+    preloaded = ":".join(map(str, [mpi.library, world, *[made] * known["beside"], *CHECKED_MEMORY]))
+    own = {"LD_PRELOAD": preloaded, "PREADY_CAPTURE_DIR": str(folder), "MALLOC_CHECK_": "3", **known["settings"]}
+    steps = Path(__file__).with_name("steps.py")
+    words = [sys.executable, "-ISu", *map(str, (steps, world, made)), json.dumps(known["steps"]), ""]
+    folder.mkdir(parents=True)
+    done = ended(words, own)
+    assert (done.stderr, done.returncode) == ("", 0)
+    run = list(read_run(folder).processes) if any(folder.iterdir()) else []
+    assert all(texts(process)[-1] == " ".join(words)[:4095] for process in run[:1])
+    return done.stdout, run
+
+
+def texts(process: Process) -> list[str]:
+    """Host, MPI library, program and command."""
+    data = process.path.read_bytes()
+    return [data[at : at + 4096].split(b"\0")[0].decode() for at in (512, 768, 1792, 2816)]
 
 
 def place(process: Process, number: int) -> str:
-    """The program's routines, the innermost first; brackets for a function itself."""
+    """The world's routines, the innermost first; or an address of nothing."""
     found = []
     while of := process.places[number]:
-        found += [f"{of.symbol}{'' if of.is_return else '()'}"] if of.object.endswith("libmade_world.so") else []
+        if of.object.endswith("made_world.so") or (of.object == "" and of.offset < 1 << 32):
+            found.append(of.symbol or hex(of.offset))
         number = of.caller
-    return " < ".join(n for n in found if n not in ("", "_start"))
+    return " < ".join(found)
 
 
 def rows(process: Process) -> list[list[Any]]:
     """Of each record: thread, kind, begin, end, end of what it began, who, what, where."""
     names = {number: name for name, number in kinds().items()}
-    return [
-        [int(thread), names[int(r["kind"])], *(int(r[n]) for n in ("start", "end", "done", "who")), hex(r["what"]),
-         place(process, int(r["site"]))]
-        for thread, r in zip(process.thread, process.records, strict=True)
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("way", [way for way in WORLD if "rows" in WORLD[way]])
-def test_a_known_world(mpi: Mpi, tmp_path: Path, way: str) -> None:
-    said, (process,) = ran(mpi, tmp_path / "run", way)
-    known = WORLD[way]
-    assert said == known["said"]
-    assert sorted(rows(process)) == sorted(known["rows"])
-    data = process.path.read_bytes()
-    head = np.frombuffer(data, _HEADER, 1)[0]
-    places = [n for n, of in enumerate(process.places) if of is not None]
-    assert places == [*range(1, head["used_sites"])]  # how many the C library has is its own
-    numbers = {n: int(head[n]) for n in _HEADER.names or () if n not in ("magic", "pid", "used_sites", "pad")}
-    assert numbers == LAYOUT | known["head"]
-    assert len(data) == 8192 + 1024 * 512 + 65536 * known["head"]["chunks"]
-
-
-def test_another_runtime_beside(mpi: Mpi, tmp_path: Path) -> None:
-    """One that knows of no region changes nothing; its tool is the one that is told where nothing is captured."""
-    _, (process,) = ran(mpi, tmp_path / "run", "gomp", beside=True)
-    assert sorted(rows(process)) == sorted(WORLD["gomp"]["rows"])
-    assert ran(mpi, tmp_path / "none", "other tool", beside=True, PREADY_CAPTURE_DIR="") == (
-        WORLD["other tool"]["said"],
-        [],
+    each = zip(process.thread, process.records, strict=True)
+    times = ("start", "end", "done", "who")
+    return sorted(
+        [int(n), names[r["kind"]], *(int(r[at]) for at in times), hex(r["what"]), place(process, r["site"])]
+        for n, r in each
     )
+
+
+@pytest.mark.parametrize("way", [way for way in WORLD if way != "common"])
+def test_a_known_world(mpi: Mpi, tmp_path: Path, way: str) -> None:
+    known = WORLD["common"] | WORLD.get(WORLD[way].get("like"), {}) | WORLD[way]
+    left = known["characters"] - len(str(tmp_path))
+    folder = tmp_path.joinpath(*["d" * 99] * (left // 100 - 1), "e" * (left % 100 + 99))  # a name as long as asked
+    said, run = ran(mpi, folder, known)
+    assert (said, len(run)) == (known["said"], known["captures"])
+    for n, process in enumerate(run):
+        assert rows(process)[: known["most"]] == sorted(known["rows"])
+        head = np.frombuffer(process.path.read_bytes(), _HEADER, 1)[0]
+        places = [n for n, of in enumerate(process.places) if of is not None]
+        assert places == [*range(1, head["used_sites"])]  # how many the C library has is its own
+        numbers = {n: int(head[n]) for n in _HEADER.names or () if n not in ("magic", "pid", "used_sites", "pad")}
+        assert numbers == WORLD["common"]["head"][0] | known["head"][n]
+        assert process.path.stat().st_size == 8192 + 1024 * 512 + 65536 * numbers["chunks"]
+        assert sorted(process.cpus) == known["cpus"]
+        assert texts(process)[: len(known["texts"])] == [a + b * n for a, b, n in known["texts"]]
