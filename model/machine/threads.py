@@ -11,6 +11,10 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError
 from pready.model.toml.provenance import Provenance, Strict
 
+ASSUMED_TIMES = 3.0
+"""Barriers and contention of one library on two fabrics differ by so much in measurements: the half of a 95 % interval,
+as a factor, of a team's time that is assumed."""
+
 
 class TeamTimes(Provenance):
     """A time by team size, linear between measured teams."""
@@ -34,6 +38,11 @@ class TeamTimes(Provenance):
         if any(a > b for a, b in pairwise(ys)):
             raise PreadyError(f"{self.of} time = {', '.join(map(units.format_time, ys))}", valid="never decreasing")
         return self
+
+    @property
+    def factor(self) -> float:
+        """The upper half of the 95 % interval of every time, as a factor; the lower half is its inverse."""
+        return max(1 + self.interval, ASSUMED_TIMES if self.source == "assumed" else 1.0)
 
     def at(self, threads: int) -> float:
         """The time of a team of `threads`.

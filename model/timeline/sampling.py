@@ -30,9 +30,6 @@ LEVELS = 13
 """A prime number; `LEVELS` + 1 columns of its orthogonal array are balanced by pairs."""
 DRAWS = LEVELS**2
 """The most draws there are: interval and verdict hardly move with the seed (`benchmarks/seeds.py`)."""
-ASSUMED_TIMES = 3.0
-"""Barriers and contention of one library on two fabrics differ by so much in measurements: the half of a 95 % interval,
-as a factor, of a team's time that is assumed."""
 STREAM_PARAMETERS = 1 << 31
 FIRST = (
     "ranks per node",
@@ -156,12 +153,9 @@ class Sampler:
 
     def _factor(self, name: str, curve: TeamTimes) -> Array:
         """By how much a curve is another in each draw: the same for all teams."""
-        most = 1 + curve.interval
-        if curve.source == "assumed":
-            most = max(most, ASSUMED_TIMES)
-        if self.draws == 0 or most == 1:
+        if self.draws == 0 or curve.factor == 1:
             return np.ones(())
-        return spread(1.0, (1 / most, most), self.normals(name))
+        return spread(1.0, (1 / curve.factor, curve.factor), self.normals(name))
 
     def places(self, at: PathName, path: NetworkPath, size: float) -> list[tuple[int, NDArray[np.bool_]]]:
         """The segments that messages of a size fall into, and which machines have each.

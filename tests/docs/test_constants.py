@@ -9,13 +9,14 @@ import chosen_numbers
 
 from pready.model.advice import inputs, own_error, savings
 from pready.model.engine import drawn
+from pready.model.machine import threads
 from pready.model.timeline import alternatives, sampling
 
 DOCUMENT = Path("docs/theory/uncertainty.md")
 ROOMS = (
     *sorted(Path("model/advice").glob("*.py")),
     *(Path("model") / f for f in ("engine/drawn.py", "result/interval.py", "timeline/alternatives.py")),
-    Path("model/timeline/sampling.py"),
+    *(Path("model") / f for f in ("timeline/sampling.py", "machine/threads.py")),
 )
 NO_TUNING = {"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral"}
 
@@ -54,7 +55,7 @@ def test_their_values_are_those() -> None:
     assert int(table["BINS"]) == inputs.BINS
     assert float(table["LEAST"]) == inputs.LEAST
     assert [float(x) for x in table["AS_SAID"].split(", ")] == sorted({*alternatives.AS_SAID.values()}, reverse=True)
-    assert float(table["ASSUMED_TIMES"]) == sampling.ASSUMED_TIMES
+    assert float(table["ASSUMED_TIMES"]) == threads.ASSUMED_TIMES
     assert own_error.HALF_WIDTH
 
 

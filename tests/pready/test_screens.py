@@ -129,6 +129,9 @@ def values() -> RenderableType:
     one, two = SI(1e-6), SI(2e-6)
     of: Any = [
         ("barrier", Barrier(threads=(1, 8), time=(one, two), interval=0.6, source="measured", why="w")),
+        ("assumed", Barrier(threads=(1, 8), time=(one, two), source="assumed", why="x")),
+        ("exact", Barrier(threads=(1, 8), time=(one, two), source="measured", why="y")),
+        ("flush", SizeCurve(sizes=(SI(8),), time=(one,), source="measured", why="z")),
         ("put", SizeCurve(sizes=(SI(8), SI(1024)), time=(one, two), interval=0.75, source="assumed", why="v")),
         ("L", Value[Time](value=one, interval=(SI(9e-7), SI(1.1e-6)), source="literature", why="u")),
     ]

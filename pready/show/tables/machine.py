@@ -91,10 +91,10 @@ def value_rows(machine: Machine) -> list[tuple[str, str, str, str, str]]:
     for name, item in machine.values():
         if isinstance(item, TeamTimes):
             shown = ", ".join(f"{x}: {format_time(t)}" for x, t in zip(item.threads, item.time, strict=True))
-            interval = f"±{100 * item.interval:.0f} %"
+            interval = f"{1 / item.factor:.3g} to {item.factor:.3g} times" if item.factor > 1 else ""
         elif isinstance(item, SizeCurve):
             shown = ", ".join(f"{format_size(x)}: {format_time(y)}" for x, y in zip(item.sizes, item.time, strict=True))
-            interval = f"±{100 * item.interval:.0f} %"
+            interval = f"±{100 * item.interval:.0f} %" if item.interval else ""
         else:
             shown, *ends = [_quantity(v, getattr(item, "unit", None)) for v in (item.value, *(item.interval or ()))]
             interval = " to ".join(ends)
