@@ -29,7 +29,9 @@ class RoundTrip:
         """For a person, and the file's head."""
         if not self.misses:
             return f"reproduces the {self.points} points that it was made from within {100 * TOLERATED:.0f} %"
-        some = ", ".join(f"{what} at {format_size(size)} {error:+.0%}" for what, size, error in self.misses[:SHOWN])
+        some = ", ".join(
+            f"{what} at {format_size(size)} {100 * error:+.0f} %" for what, size, error in self.misses[:SHOWN]
+        )
         rest = f" and {len(self.misses) - SHOWN} more" if len(self.misses) > SHOWN else ""
         return f"misses {len(self.misses)} of {self.points} points by more than {100 * TOLERATED:.0f} %: {some}{rest}"
 

@@ -317,7 +317,7 @@ def report(raw: Path, output: Path | None) -> None:
     size, error = left_out.worst
     click.echo(
         f"sizes held out of the fit: median error {100 * left_out.median:.1f} % over {len(left_out.size)} sizes, "
-        f"worst {error:+.1%} at {size:.0f} B"
+        f"worst {100 * error:+.1f} % at {size:.0f} B"
     )
     if output is not None:
         picture_files.draw_fit(output, raw.name, done.fit)

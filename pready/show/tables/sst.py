@@ -20,7 +20,9 @@ def residuals_view(fit: Fit, machine: str) -> RenderableType:
         table.add_column(name, justify="right")
     for r in fit.residuals:
         note = "near a threshold" if r.near_threshold else ""
-        table.add_row(format_size(r.size), format_time(r.machine), format_time(r.simulated), f"{r.relative:+.1%}", note)
+        table.add_row(
+            format_size(r.size), format_time(r.machine), format_time(r.simulated), f"{100 * r.relative:+.1f} %", note
+        )
     worst = max((abs(r.relative) for r in fit.residuals), default=0.0)
     rounds = f"{fit.rounds} round{'s' * (fit.rounds != 1)}"
     said = f"largest residual {100 * worst:.1f} %, away from thresholds {100 * fit.worst:.1f} %; {rounds}"

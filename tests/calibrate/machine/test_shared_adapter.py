@@ -106,14 +106,19 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: Capsys) -> None:
     raw, file = written_to(tmp_path / "m.ranks.jsonl", 8, 8, own=4 * US, gap=1.5 * US), tmp_path / "m.toml"
     file.write_text(dumps(ideal(g=4 * US)))
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0
-    assert "new: adapter = a table" in capsys.readouterr().err
+    of = "of a node's adapter: {}, measured: 8 ranks of a node at once, messages of {}"
+    link = of.format("995 MB/s (980 MB/s to 1.01 GB/s)", "256 KiB; one alone moves 995 MB/s")
+    gap = of.format("1.51 us (1.49 us to 1.53 us)", "8 B: their rate no longer grows with the ranks")
+    said = [f"bandwidth {link}", f"gap {gap}"]
+    told = [*said, "new: adapter = a table"]
+    assert capsys.readouterr().err.splitlines() == [*(f"  {line}" for line in told), f"wrote {file}: [adapter]"]
     made = present(load(str(file)).adapter)
     # Of two rounds, the second 1 % slower, each within 1 %.
     assert [made.gap.value, *present(made.gap.interval)] == pytest.approx([1.5075 * US, 1.485 * US, 1.53015 * US])
     assert [made.rate.value, *present(made.rate.interval)] == pytest.approx([LINK / 1.005, LINK / 1.0201, LINK / 0.99])
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0  # again: the same
     assert file.read_text().count("[adapter]") == 1
-    assert "gap of a node's adapter: 1.51 us" in out(capsys, "calibrate", "report", raw)
+    assert out(capsys, "calibrate", "report", raw).splitlines() == said
     assert "no picture" in refused(capsys, "calibrate", "report", raw, "-o", tmp_path / "x.png")
 
 
