@@ -14,6 +14,7 @@ from present import present
 from tables import table_of
 
 from pready.calibrate.fit import fit
+from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together, undetermined
@@ -64,6 +65,12 @@ def test_osu_bandwidth_is_time_per_message(name: str) -> None:
 
 def of_files(*names: str) -> Imported:
     return together([run for name in names for run in import_benchmark(DATA / name).runs])
+
+
+def test_what_each_kind_of_train_determines() -> None:
+    curve = Curve.of([8.0], [[1e-6]])
+    of = {"prtt_n_delay": ["o_r", "g", "L"], "receive": ["o_s", "g", "L"], "prtt_n": ["o_s", "o_r", "L"]}
+    assert {name: undetermined(Observations(**{name: curve})) for name in of} == of
 
 
 def test_osu_files_combine() -> None:

@@ -18,7 +18,7 @@ from present import present
 from tables import table_of
 
 from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.importers import Imported, ImportFormatError, read, tables
+from pready.calibrate.importers import Imported, ImportFormatError, collect, read, tables
 from pready.calibrate.importers.benchmarks import Measured
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.columns import column, decimal_comma, of_unit, plain, size_of
@@ -288,7 +288,7 @@ def test_an_empty_message_that_never_touched_its_buffer_is_left_out(tmp_path: Pa
     assert one_sided.epoch_peer.value == one_sided.epoch.value == pytest.approx(2 * first.o_s.value)
 
 
-def test_folders_in_folders(tmp_path: Path) -> None:
+def test_folders_in_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As ReFrame and Ramble keep the output of a run."""
     deep = tmp_path / "output" / "cluster" / "cpu" / "gnu" / "Latency"
     deep.mkdir(parents=True)
@@ -299,6 +299,14 @@ def test_folders_in_folders(tmp_path: Path) -> None:
     assert [path.name for path in used] == ["rfm_job.out.gz"]
     assert times(found)[8] == pytest.approx(us(8), rel=1e-3)
     assert any("rfm_job.sh" in note for note in notes)
+    for deeper in ("6", "7"):
+        deep /= deeper
+        deep.mkdir()
+        (deep / f"{deeper}.txt").write_text(LATENCY)
+    assert [path.name for path in collected([tmp_path])[2]] == ["6.txt", "rfm_job.out.gz"]
+    monkeypatch.setattr(collect, "MOST_FILES", 2)
+    with pytest.raises(ImportFormatError, match=r"has 3 files; valid: at most 2: a folder of results$"):
+        collected([tmp_path])
     (tmp_path / "empty").mkdir()
     with pytest.raises(ImportFormatError, match="empty: no file in it can be used: it is empty; valid: output of OSU"):
         collected([tmp_path / "empty"])

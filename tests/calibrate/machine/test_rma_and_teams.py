@@ -10,8 +10,8 @@ from machines import ideal
 from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.values.observations_of import TimedExchange
-from pready.calibrate.machine.values.rma_and_teams import modelled, next_within, refined
-from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
+from pready.calibrate.machine.values.rma_and_teams import Found, _put, modelled, next_within, refined
+from pready.calibrate.measure.schedule import EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT, exchanges
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import OneSided, Puts
@@ -149,3 +149,61 @@ def test_an_interval_holds_the_next_exchange_and_not_only_the_middle() -> None:
     within = np.array([next_within(v) for v in values])
     assert np.mean(off <= within) == pytest.approx(0.95, abs=0.02)
     assert np.mean(off <= within / np.sqrt(12)) < 0.6  # the uncertainty of the median instead
+
+
+def took(by: str, size: int, theta: int, total_us: float, threads: int = 1) -> TimedExchange:
+    """A small exchange of so many microseconds."""
+    nothing = Estimate(0.0, 0.0, 0.0)
+    return taking(TimedExchange(by, size, threads, theta, 0.0, nothing, nothing, ((0.0,),)), 0.0, total_us * US)
+
+
+@pytest.mark.parametrize(("costs", "half"), [((4, 5, 6, 9), 9 / 6 - 1), ((2, 7, 8, 7), 1 - 2 / 6)])
+def test_each_difference_of_two_exchanges_is_a_put(costs: tuple[float, ...], half: float) -> None:
+    """By one thread eight puts and one, 32 and eight, in an epoch of either kind; by each of two threads."""
+    few, more, each, passive = costs
+    active = [
+        took("rma-single-active", SMALL_EXCHANGE, 1, 10),
+        took("rma-single-active", SMALL_EXCHANGE * PUTS, PUTS, 10 + (PUTS - 1) * few),
+        took(
+            "rma-single-active", SMALLER_PUT * MORE_PUTS, MORE_PUTS, 10 + (PUTS - 1) * few + (MORE_PUTS - PUTS) * more
+        ),
+    ]
+    team = [took("rma-single-active", 9, theta, 20 + 2 * (theta - 1) * each, threads=2) for theta in (1, PUTS)]
+    other = [
+        took("rma-single-passive", SMALL_EXCHANGE, 1, 30),
+        took("rma-single-passive", SMALL_EXCHANGE * PUTS, PUTS, 30 + (PUTS - 1) * passive),
+    ]
+    put = _put(Found([*active, *team, *other]))["put"]
+    assert (put.sizes, put.time, put.interval) == ((SMALL_EXCHANGE,), pytest.approx((6 * US,)), pytest.approx(half))
+    for some, cost in ((active[1:], more), (active[:2], few), (team, each)):
+        assert _put(Found(some))["put"].time == pytest.approx((cost * US,))
+    for some in (active[:1] + active[2:], active[1:2], team[:1], team[1:]):
+        assert _put(Found(some)) == {}
+
+
+def test_of_rounds_the_middle_one_counts() -> None:
+    rounds = [
+        replace(took("single", 8, 1, 0.0), total=Estimate(t, t - 1, t + 2), round=n) for n, t in enumerate((9, 4, 1))
+    ]
+    found = Found([*rounds, took("single", 8, 2, 7.0), took("single", 16, 1, 7.0), took("other", 8, 1, 7.0)]).one(
+        "single", 8
+    )
+    assert found is not None
+    assert found.total == Estimate(4, 3, 6)
+
+
+def test_what_was_ready_when_is_by_the_delay_where_it_is_not_listed() -> None:
+    m, e = known(), took("many", 1 << 20, 2, 0.0, threads=2)
+    late = replace(e, ready=((0.0, 0.0, 0.0, 2e-3),))
+    assert (
+        modelled(m, replace(e, ready=(), delay_s=2e-3))
+        == modelled(m, late)
+        != modelled(m, replace(e, ready=((0.0,) * 4,)))
+    )
+
+
+def test_how_far_the_next_one_lies_from_the_median() -> None:
+    # 1 s is the deviation of 1, 2 and 3, and t of two degrees of freedom 4.303; what is far off does not count
+    for values in ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 100.0]):
+        assert next_within(values) == pytest.approx(4.303 * (4 / 3) ** 0.5, rel=1e-3)
+    assert next_within([1.0]) == 0.0

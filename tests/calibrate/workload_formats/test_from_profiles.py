@@ -69,6 +69,7 @@ def test_a_region_with_more_peers_than_the_pattern(tmp_path: Path, capsys: pytes
     given = (*words({**GIVEN, "pattern": "pt2pt"}), "-o", tmp_path / "w.toml")
     said = refused(capsys, "workload", written(tmp_path, RECORDS), *given)
     assert "region 'halo' sends to 3 ranks; valid: at most 1" in said
+    assert main(["workload", str(written(tmp_path, [{**RECORDS[0], "Dst ranks (max)": 1}])), *map(str, given)]) == 0
 
 
 def test_bytes_and_times_are_the_report_s(tmp_path: Path) -> None:
@@ -131,6 +132,9 @@ def split(**fields: Any) -> dict[str, Any]:
 def test_columns_and_rows_of_caliper(tmp_path: Path) -> None:
     whole, parts = (read_caliper(written(tmp_path, data)) for data in (RECORDS, split()))
     assert parts == whole
+    path, *numbers = split()["data"][1]
+    (beside,) = read_caliper(written(tmp_path, split(data=[[path + 1, *numbers]])))  # of no node: a name
+    assert beside.name == "2"
 
 
 @pytest.mark.parametrize(
