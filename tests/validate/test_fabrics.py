@@ -201,21 +201,10 @@ def test_only_numbers_with_an_interval_have_a_miss() -> None:
     made = result("x", parsed(FILE, "x.toml").claims[0], Lab(), "fabrics")
     assert misses([made]) == []
     wide = replace(made, expected=3.0, got=2.0, low=1.5, high=2.5)
-    (miss,) = misses([wide])
+    (miss, below, outside) = misses([wide, replace(wide, expected=1.0), replace(wide, high=1.9)])
     assert [miss.off, miss.half] == pytest.approx([math.log(1.5), math.log(1.25)])
-
-
-def test_figures_count_claims_and_their_errors() -> None:
-    made = result("x", parsed(FILE, "x.toml").claims[0], Lab(), "fabrics")
-    good = replace(made, status="ok", expected=1.0, got=1.05, low=0.9, high=1.1)
-    bad = replace(made, status="off", known_off=True, expected=1.0, got=2.0, low=1.9, high=2.1)
-    found = figures([good, replace(good, weak=True), bad])
-    assert (found["sources"], found["checked"], found["ok"], found["off"], found["weak"]) == (1, 3, 2, 1, 1)
-    assert (found["can_fail"], found["can_fail_ok"]) == (2, 1)
-    assert found["error_percent"] == 5.0
-    assert found["inside_percent"] == 67
-    assert "by_class" not in found  # of one machine
-    assert found["by_quantity"]["time one way"]["measurements"] == 3
+    assert [below.off, below.half, outside.half] == pytest.approx([math.log(0.5), math.log(2 / 1.5), 0])
+    assert misses([replace(wide, low=0.0), replace(wide, high=math.inf), replace(wide, expected=True)]) == []
 
 
 MODEL_ERROR = "model_error_percent", "inside_with_error_percent", "median_half_width_percent"
