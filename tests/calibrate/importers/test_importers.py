@@ -70,7 +70,8 @@ def of_files(*names: str) -> Imported:
 def test_what_each_kind_of_train_determines() -> None:
     curve = Curve.of([8.0], [[1e-6]])
     of = {"prtt_n_delay": ["o_r", "g", "L"], "receive": ["o_s", "g", "L"], "prtt_n": ["o_s", "o_r", "L"]}
-    assert {name: undetermined(Observations(**{name: curve})) for name in of} == of
+    given: dict[str, Any] = dict.fromkeys(of, curve)
+    assert {name: undetermined(Observations(**{name: given[name]})) for name in of} == of
 
 
 def test_osu_files_combine() -> None:
