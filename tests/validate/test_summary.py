@@ -77,7 +77,7 @@ def test_figures_of_two_machines() -> None:
 
 def test_deviation() -> None:
     assert [summary.deviation(2.0, got) for got in (2.1, 1.0)] == pytest.approx([0.05, -0.5])
-    none: list[tuple[Any, Any]] = [(0.0, 1.0), (True, True), ("at most 2", 1.0), (2.0, None), (2.0, float("inf"))]
+    none: list[tuple[Any, Any]] = [(0.0, 1.0), (True, 1.0), (1.0, True), ("at most 2", 1.0), (2.0, None), (2.0, float("inf"))]
     assert {summary.deviation(expected, got) for expected, got in none} == {None}
 
 
