@@ -14,6 +14,7 @@ from machines import ideal
 from mpi_home import home_of
 from real_mpi import LIBRARIES, known_to_commands
 from synthetic_cluster import cluster, rows
+from tables import table_of
 
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.exchange_plan import step_plan
@@ -287,37 +288,17 @@ def test_the_best_that_was_measured_is_named_where_it_is_clearly_another() -> No
     ]
 
 
-NODES = "4 ranks ran on {}, and the workload gives each an adapter of its own (ranks_per_node says otherwise)"
-NOISY = (
-    "Too noisy to judge: Pt2Pt many in 4 saved 2.0 % of an iteration (-2.1 to 6.1 % over 4 rounds); 10.0 % predicted "
-    "(8.0 to 12.0 %), 1 % is asked for. It is clearly less than predicted. 25 more rounds would tell: --rounds 29 "
-    "--budget '443 s'."
-)
-STEADY = (
-    "Port: Pt2Pt part in 8 saved 20.0 % of an iteration (20.0 to 20.0 % over 4 rounds); 10.0 % predicted (8.0 to "
-    "12.0 %); 1 % is asked for. The prediction is confirmed."
-)
-BEST = "measured best: Pt2Pt part in 8 saved 20.0 % of an iteration (20.0 to 20.0 %)"
+@pytest.mark.parametrize("expected", table_of("validate/decisions")["concluded"], ids=lambda case: case["hosts"])
+def test_what_is_concluded(expected: dict[str, Any], tmp_path: Path) -> None:
+    key, messages = expected["advised"]
+    advised, hosts = Approach(BY_KEY[key], messages), expected["hosts"]
 
-
-@pytest.mark.parametrize(
-    ("advised", "hosts", "said", "more", "below"),
-    [
-        (Approach(MANY, 4), "", NOISY, [], (BEST, "Pt2Pt many in 4: late")),
-        (Approach(MANY, 2), "aa", NOISY, [NODES.format("1 host")], (BEST, "Pt2Pt many in 4: late")),  # most η
-        (Approach(PART, 8), "aab", STEADY, [NODES.format("2 hosts")], ()),
-        (Approach(PART, 8), "abcd", STEADY, [], ()),
-    ],
-)
-def test_what_is_concluded(
-    advised: Approach, hosts: str, said: str, more: list[str], below: tuple[str, ...], tmp_path: Path
-) -> None:
     def case(approach: Approach, eta: float, why: str, *communication: float) -> cases.Case:
         times = np.repeat(performed(*communication).times, 3, axis=1)
-        expected: Any = SimpleNamespace(eta=eta, saving=0.1, saving_low=0.08, saving_high=0.12, probability=1.0)
+        here: Any = SimpleNamespace(eta=eta, saving=0.1, saving_low=0.08, saving_high=0.12, probability=1.0)
         ran = Performed(times, first=1, steps=1)
         way = design.way_of([approach], workload())
-        return cases.Case(way, expected, ran, cases.measured(ran, performed(3, 3, 3, 3)), (), why)
+        return cases.Case(way, here, ran, cases.measured(ran, performed(3, 3, 3, 3)), (), why)
 
     # bulk takes 4 s: 1, 5, 1 and 3 % are saved, and a fifth
     every = (
@@ -333,15 +314,15 @@ def test_what_is_concluded(
         what, machine(), (advised,), every, failures, site, content, ["rounded"], 0.01, 7, tmp_path, 61.0
     )
     chosen = every[1 if advised.interface is PART else 2]
-    expected = judge((0.1, 0.08, 0.12), 1.0, chosen.measured.saving, 0.01)
+    judged = judge((0.1, 0.08, 0.12), 1.0, chosen.measured.saving, 0.01)
     ran = "2 iterations of 3 ways, 4 rounds side by side; communication repeats within 4.1 %"  # 0.24 / 2 of 2.92
-    notes = ("rounded", ran, "part-4-2 could not be measured: no VCIs", *more)
+    notes = ("rounded", ran, "part-4-2 could not be measured: no VCIs", *expected["notes"])
     about = {
         "machine": "ideal", "MPI library": "MPI 4.1", "launcher": "mpiexec", "processors": "x, y", "benchmark": "0",
         "hosts": f"{', '.join(dict.fromkeys(hosts))}; 8 cores online", "seed": "7", "raw": str(tmp_path / session.RAW),
     }  # fmt: skip
-    told = (below, failures, "test: mpiexec", notes, about)
-    assert proof == Proof(what, machine(), chosen.way, every, expected, said, *told)
+    told = ((*expected["below"],), failures, "test: mpiexec", notes, about)
+    assert proof == Proof(what, machine(), chosen.way, every, judged, expected["said"], *told)
 
 
 STEP: list[dict[str, Any]] = [

@@ -4,44 +4,33 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tables import table_of
 
 from pready.validate.claims import summary
 from pready.validate.claims.result import ClaimResult
 
+SUMMARIES = table_of("validate/summaries")
 CLAIM = ClaimResult(
     id="gillis2023/4.3-eta", source="gillis2023", where="section 4.3", says="gain up to 2.54", quantity="η", unit="1",
     expected=2.54, got=2.6, tolerance="±10 %", status="ok", basis="independent",
 )  # fmt: skip
 OFF = replace(CLAIM, got=60.0, expected=30.0, status="off")
-OUT, WEAK = replace(CLAIM, status="out of scope", basis="", expected=None, got=None), replace(CLAIM, weak=True)
 HERE = replace(CLAIM, of="fabrics", source="alps", quantity="time one way", expected=2.0, got=2.5, low=2.5, high=2.5)
 
 
 def test_statuses() -> None:
-    claims = (CLAIM, WEAK, OFF, replace(OFF, known_off=True), replace(CLAIM, known_off=True))
+    claims = (CLAIM, replace(CLAIM, weak=True), OFF, replace(OFF, known_off=True), replace(CLAIM, known_off=True))
     assert [summary.status(c) for c in claims] == ["ok", "weak", "off", "known off", "ok"]
 
 
-@pytest.mark.parametrize(
-    ("claims", "said", "able"),
-    [
-        ((CLAIM,), "1 of 1 checked claims of 1 paper agree, 0 do not.", "ok 1 of 1."),
-        (
-            (CLAIM, OFF, replace(OFF, known_off=True, source="jammer2022"), OUT, WEAK, replace(CLAIM, basis="fitted")),
-            "3 of 5 checked claims of 2 papers agree, 2 do not (1 of them for a reason that is known); 1 are out of "
-            "scope.",
-            "ok 1 of 3; 1 more agrees whatever the machine (weak).",
-        ),
-        ((replace(HERE, basis="fitted"),), "1 of 1 measurements on 1 real machine agree, 0 do not.", ""),
-        (
-            (replace(HERE, weak=True), replace(HERE, weak=True, source="hawk")),
-            "2 of 2 measurements on 2 real machines agree, 0 do not.",
-            "ok 0 of 0; 2 more agree whatever the machine (weak).",
-        ),
-    ],
-)
-def test_a_headline_counts_weak_claims_apart(claims: tuple[ClaimResult, ...], said: str, able: str) -> None:
-    assert summary.headline(claims) == [said, *([f"Independent and able to fail: {able}"] if able else [])]
+def made(of: str, changes: list[dict[str, Any]]) -> list[ClaimResult]:
+    return [replace(HERE if of == "fabrics" else CLAIM, **each) for each in changes]
+
+
+@pytest.mark.parametrize("case", SUMMARIES["headlines"], ids=lambda case: case["said"])
+def test_a_headline_counts_weak_claims_apart(case: dict[str, Any]) -> None:
+    able = [f"Independent and able to fail: {case['able']}"] if "able" in case else []
+    assert summary.headline(made(case["of"], case["claims"])) == [case["said"], *able]
 
 
 def test_claims_of_machines_come_first_and_of_each_what_is_off() -> None:
@@ -51,33 +40,20 @@ def test_claims_of_machines_come_first_and_of_each_what_is_off() -> None:
 
 
 def test_figures_of_two_machines() -> None:
-    """Both are off by 25 %, which no interval holds; a stream by 10 % within an interval up to 5 of 3.6."""
-    stream = replace(HERE, quantity="bandwidth", expected=4.0, got=3.6, low=2.0, high=5.0, weak=True)
-    word = replace(HERE, expected="yes", got="yes", basis="derived")
-    numbers = {"error_percent": 25.0, "error_p90_percent": 25.0}
-    one = {"measurements": 2, "within": 1, **numbers, "inside_percent": 0}
-    error = {"measurements": 2, "model_error_percent": 25.0, "median_half_width_percent": 25}
-    off, out = replace(HERE, source="hawk", status="off"), replace(OUT, of="fabrics")
-    assert summary.figures([HERE, off, stream, word, out]) == {
-        "sources": 3, "checked": 4, "ok": 3, "off": 1, "out_of_scope": 1, "weak": 1, "can_fail": 2, "can_fail_ok": 1,
-        "measurements": 3, "within": 2, **numbers, "inside_percent": 33,
-        "by_class": {
-            "one message": error | {"inside_with_error_percent": 100},
-            "stream": {"measurements": 1, "model_error_percent": 0.0, "inside_with_error_percent": 100,
-                       "median_half_width_percent": 39},
-        },
-        "by_quantity": {
-            "time one way": one,
-            "bandwidth": {"measurements": 1, "within": 1, "error_percent": 10.0, "error_p90_percent": 10.0,
-                          "inside_percent": 100},
-        },
-    }  # fmt: skip
+    assert summary.figures(made("fabrics", SUMMARIES["figures"]["claims"])) == SUMMARIES["figures"]["said"]
     assert "by_class" not in summary.figures([HERE])  # of one machine
 
 
 def test_deviation() -> None:
     assert [summary.deviation(2.0, got) for got in (2.1, 1.0)] == pytest.approx([0.05, -0.5])
-    none: list[tuple[Any, Any]] = [(0.0, 1.0), (True, 1.0), (1.0, True), ("at most 2", 1.0), (2.0, None), (2.0, float("inf"))]
+    none: list[tuple[Any, Any]] = [
+        (0.0, 1.0),
+        (True, 1.0),
+        (1.0, True),
+        ("at most 2", 1.0),
+        (2.0, None),
+        (2.0, float("inf")),
+    ]
     assert {summary.deviation(expected, got) for expected, got in none} == {None}
 
 
