@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import fmean
 
 from pready.calibrate.capture.call_sites import Way
@@ -56,7 +56,7 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     if step is None:
         return None
     n = step.period
-    codes = _numbered(keys)[0]
+    codes = _numbered(keys)
     word = codes[step.first : step.first + n]
     # A step begins after its longest computing, where ranks are apart from each other the least.
     computing = [fmean(float(mine[i].times.max()) for i in range(step.first + j, step.stop, n)) for j in range(n)]
@@ -80,10 +80,8 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     kept = [[of_step for of_step, u in zip(of, usual, strict=True) if u] for of in inside]
     exchanges = _levels(ranks, lead, kept, n - turn)
     exact = all(len({tuple(sorted(g.sent.items())) for g in groups}) <= 1 for e in exchanges for groups in e)
-    before = mine[0].begin - float(mine[0].times.max()) if mine else 0.0
-    ends = [
-        (mine[i - 1].end if i else max(0.0, before), mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u
-    ]
+    before = max(0.0, mine[0].begin - float(mine[0].times.max()))
+    ends = [(mine[i - 1].end if i else before, mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u]
     return Aligned(exchanges, lead, max(step.everywhere, len(at)), ends, sum(usual) / len(usual), exact)
 
 
@@ -93,19 +91,17 @@ def _keys(groups: Sequence[Group], windows: Sequence[list[Group]]) -> list[tuple
     return [tuple(of[id(g)] for g in window) for window in windows]
 
 
-def _numbered(keys: Sequence[Hashable]) -> tuple[list[int], dict[Hashable, int]]:
+def _numbered(keys: Sequence[Hashable]) -> list[int]:
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    return [numbers[key] for key in keys], numbers
+    return [numbers[key] for key in keys]
 
 
 def signatures(groups: Sequence[Group]) -> list[Hashable]:
     """Place, receivers and about how many bytes, for each."""
     sizes = sorted({size for g in groups for size in g.sent.values()})
-    classes, number = dict[int, int](), 0
-    for before, size in zip([*sizes[:1], *sizes], sizes, strict=False):
-        number += size > ALIKE_SIZES * before
-        classes[size] = number
-    return [(g.way, tuple(sorted((to, classes[b]) for to, b in g.sent.items()))) for g in groups]
+    larger = (size > ALIKE_SIZES * before for before, size in pairwise([*sizes[:1], *sizes]))
+    classes = dict(zip(sizes, accumulate(larger), strict=True))
+    return [g.way + tuple(sorted((to, classes[b]) for to, b in g.sent.items())) for g in groups]
 
 
 def _by_own_step(
@@ -119,9 +115,9 @@ def _by_own_step(
     step = repetition(keys, [float(g.times.max()) + g.took for g in groups])
     if step is None:
         return None
-    codes, n = _numbered(keys)[0], step.period
+    codes, n = _numbered(keys), step.period
     word = codes[step.first : step.first + n]
-    best: tuple[tuple[int, int], list[list[Group]] | None] = (-1, -1), None
+    fit: list[tuple[tuple[int, int], list[list[Group]]]] = []
     for turn in range(n):
         at = occurrences(codes, {(*word[turn:], *word[:turn])})
         if len(at) != len(windows):
@@ -130,8 +126,8 @@ def _by_own_step(
         pairs = [(g.ready + offset, window) for of, window in zip(each, windows, strict=True) for g in of]
         in_time = sum(begin <= ready < end for ready, (begin, end) in pairs)
         same = sum(a.way == b.way for a, b in zip(like, each[0], strict=False))
-        best = max(best, ((same, in_time), each), key=lambda pair: pair[0])
-    return best[1]
+        fit.append(((same, in_time), each))
+    return max(fit, key=lambda pair: pair[0])[1] if fit else None
 
 
 def _by_window(offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]]) -> list[list[Group]]:
@@ -161,7 +157,7 @@ def _levels(
     ranks: Sequence[Process], lead: int, canonical: Sequence[list[list[Group]]], first_of_step: int
 ) -> list[Instances]:
     """The step's exchanges in order, from each rank's usual step; that of the lead's with this number is the first."""
-    first = [of[len(of) // 2] if of else [] for of in canonical]
+    first = [of[len(of) // 2] for of in canonical]
     parent = {(r, i): (r, i) for r, of in enumerate(first) for i in range(len(of))}
 
     def root(node: tuple[int, int]) -> tuple[int, int]:
@@ -196,7 +192,7 @@ def _levels(
     levels: list[dict[int, int]] = []
     known: list[set[Way]] = []
     for nodes in _one_after_the_other(sorted(parts, key=order)):
-        after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r, len(first[r])) < i), default=-1)
+        after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r) in range(i)), default=-1)
         at = {way for r, i in nodes if (way := first[r][i].way)}
         for level in range(after + 1, len(levels)):
             if not levels[level].keys() & {r for r, _ in nodes} and (at & known[level] or not at):
@@ -208,6 +204,5 @@ def _levels(
         levels[level].update(nodes)
         known[level] |= at
     # In the lead's order; others after what their ranks did before.
-    each = max(1, len(first[lead]))
-    levels.sort(key=lambda of: (of.get(lead, min(of.values()) + 0.5) - first_of_step) % each)
+    levels.sort(key=lambda of: (of.get(lead, min(of.values()) + 0.5) - first_of_step) % len(first[lead]))
     return [[[window[of[r]] for window in canonical[r]] if r in of else [] for r in range(len(ranks))] for of in levels]
