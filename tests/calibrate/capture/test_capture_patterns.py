@@ -1,7 +1,10 @@
 """Patterns and steps are found exactly where they are, and not where they are not."""
 
+from collections.abc import Sequence
 from itertools import product
 from math import prod
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +13,10 @@ from hypothesis import strategies as st
 from present import present
 from tables import table_of
 
-from pready.calibrate.capture.arrivals_fit import named
+from pready.calibrate.capture.arrivals_fit import Named, named
 from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_step, recognise_sweep
 from pready.calibrate.capture.repetition import Repetition, repetition
-from pready.model.common.units import Unit, parse
+from pready.model.common.arrays import Array
 
 Grid = tuple[int, int, int]
 
@@ -185,21 +188,33 @@ def test_a_step_and_where_it_stands(
     assert found == (Repetition(*expected) if expected else None)
 
 
-def test_distributions_that_the_times_come_from_are_named() -> None:
-    rng = np.random.default_rng(3)
-    late = np.full((60, 4), 2e-3) + rng.normal(0, 1e-6, (60, 4))
-    late[np.arange(60), rng.integers(0, 4, 60)] += 2e-4
-    cases = {"normal by thread": rng.normal(2e-3, 1e-4, (60, 4)), "uniform": rng.uniform(1e-3, 3e-3, (60, 4)),
-             "laggard": late, "none": np.full((60, 4), 2e-3)}  # fmt: skip
-    fields: dict[str, dict[str, str]] = {}
-    for model, times in cases.items():
-        found = present(named(times, seed=0))
-        assert found.fields["model"] == model
-        assert found.time_s == pytest.approx(2e-3, rel=0.06)
-        fields[model] = found.fields
-    assert float(fields["normal by thread"]["spread"].split()[0]) == pytest.approx(5, rel=0.1)
-    assert fields["laggard"]["late"] == "thread"
-    assert parse(fields["laggard"]["delay"], Unit.TIME, "delay") == pytest.approx(2e-4, rel=0.05)
+@pytest.mark.parametrize("case", table_of("calibrate/arrivals")["named"])
+def test_no_spread_or_one_late_thread(case: dict[str, Any]) -> None:
+    assert named(np.array(case["times"]), seed=0) == (Named(**case["is"]) if "is" in case else None)
+
+
+@pytest.mark.parametrize(
+    ("times", "p", "model"),
+    [
+        (range(1, 800), (0.05, 1.0), ("normal by thread", 400.0, "57.66 %")),
+        (range(799), (0.0499, 1.0), None),  # its spread is that of a uniform one from 0, which is √⅓ = 57.74 %, or more
+        ((423, 1577) * 10, (0.0499, 1.0), None),
+        (range(1, 800), (0.0499, 0.05), ("uniform", 400.0, "57.66 %")),
+        (range(1, 800), (0.0499, 0.0499), None),
+    ],
+)
+def test_what_is_tested(times: Sequence[int], p: tuple[float, float], model: Any, monkeypatch: Any) -> None:
+    """Of n times from a the mean is a + (n - 1)/2 and the variance (n² - 1)/12; of 799 every other one is tested."""
+    each, some = dict(zip(("norm", "uniform"), p, strict=True)), np.array(times[::2] if len(times) > 400 else times)
+
+    def fit(distribution: Any, data: Array, statistic: str, n_mc_samples: int, rng: np.random.Generator) -> Any:
+        assert (statistic, n_mc_samples, rng.random()) == ("ks", 299, np.random.default_rng(5).random())
+        assert data == pytest.approx((some - some.mean()) / some.std())
+        return SimpleNamespace(pvalue=each[distribution.name])
+
+    monkeypatch.setattr("scipy.stats.goodness_of_fit", fit)
+    is_so = model and Named({"model": model[0], "spread": model[2]}, model[1], "Kolmogorov-Smirnov test, p = 0.05")
+    assert named(np.array(times, float)[:, None], seed=5) == is_so
 
 
 def test_distributions_that_they_do_not_come_from_are_rejected() -> None:
@@ -208,6 +223,7 @@ def test_distributions_that_they_do_not_come_from_are_rejected() -> None:
     humps = rng.choice([1e-3, 2e-3], (60, 4)) + rng.normal(0, 3e-5, (60, 4))
     assert named(humps, seed=0) is None
     assert named(rng.exponential(1e-3, (60, 4)), seed=0) is None
+    assert present(named(rng.uniform(1e-3, 3e-3, (60, 4)), seed=0)).fields["model"] == "uniform"
     few = rng.normal(1e-3, 1e-4, (20, 1))  # of one thread
     assert [named(few[:n], seed=0) is None for n in (19, 20)] == [True, False]  # so few times reject nothing
 
