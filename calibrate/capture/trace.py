@@ -24,7 +24,6 @@ _NOT_A_MESSAGE = ("wait", "test", "startall", "init", "finalize")
 def trace(run: Run) -> tuple[str, int]:
     """The JSON text, and the number of events left out."""
     start = min((p.wall_s for p in run.processes), default=0.0)
-    each = MOST_EVENTS // max(1, len(run.processes))
     events: list[Event] = []
     left_out = 0
     for number, process in enumerate(run.processes):
@@ -33,6 +32,7 @@ def trace(run: Run) -> tuple[str, int]:
         events.append(trace_events.process(pid, f"{named} ({process.host})"))
         events += [trace_events.row(pid, int(t), f"thread {t}") for t in np.unique(process.thread)]
         found = [*_events(process, pid, 1e6 * (process.wall_s - start))]
+        each = MOST_EVENTS // len(run.processes)
         left_out += max(0, len(found) - each)
         events += found[:each]
     return trace_events.text(events), left_out

@@ -2,15 +2,15 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from made import capture_file
+from made import capture_file, written
+from tables import table_of
 from test_capture_steps import STEPS, run
 
-from pready.calibrate.capture.files import Run, parse_process
+from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
@@ -45,32 +45,13 @@ def test_the_region_whose_threads_wait_longest(made: Run) -> None:
     assert np.allclose(finishes.behind, 5e-6 / finishes.every.max(axis=1))
 
 
-def test_ranks_that_began_later_are_later_in_the_trace(made: Run) -> None:
-    text, _ = trace(replace(made, processes=tuple(replace(p, wall_s=10.0 - p.rank) for p in made.processes)))
-    begins = {e["pid"]: e["ts"] for e in reversed(json.loads(text)["traceEvents"]) if e["ph"] == "X"}
-    assert [round((begins[rank] - begins[3]) / 1e6) for rank in range(4)] == [3, 2, 1, 0]
-    assert 0 <= begins[3] < 1e6
-
-
-def test_the_trace_has_every_share_and_call(made: Run) -> None:
-    text, left_out = trace(made)
-    assert left_out == 0
-    events = json.loads(text)["traceEvents"]
-    for rank, process in enumerate(made.ranks):
-        mine = [e for e in events if e["pid"] == rank and e["ph"] == "X"]
-        assert sum(e["cat"] == "compute" for e in mine) == process.of("share").sum() == 4 * STEPS
-        sends = [e for e in mine if e["name"] == "isend"]
-        rows = process.records[process.of("isend")]
-        assert [(e["args"]["peer"], e["args"]["bytes"]) for e in sends] == [(r["who"], r["what"]) for r in rows]
-        assert np.allclose([e["dur"] for e in sends], (rows["end"] - rows["start"]) / 1e3)
-        assert {e["tid"] for e in mine} == {0, 1}
-    assert {e["args"]["name"] for e in events if e["name"] == "process_name"} >= {"rank 0 ()", "rank 3 ()"}
-
-
-def test_a_nested_region_is_a_time_in_the_trace() -> None:
-    process = parse_process(capture_file([(0, [(2000, 9500, "nested", 0, 0, 0)])], ranks=1), Path("x"))
-    (event,) = (e for e in json.loads(trace(Run(Path("x"), (process,)))[0])["traceEvents"] if e["ph"] == "X")
-    assert (event["name"], event["cat"], event["ts"], event["dur"]) == ("nested region", "compute", 2.0, 7.5)
+def test_the_trace_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = table_of("calibrate/trace")
+    monkeypatch.setattr("pready.calibrate.capture.trace.MOST_EVENTS", wanted["most"])
+    processes = (written([p["calls"]], p["rank"], p["ranks"], wall_ns=p["wall_ns"]) for p in wanted["processes"])
+    text, left_out = trace(Run(Path("made"), tuple(processes)))
+    assert (json.loads(text)["traceEvents"], left_out) == (wanted["events"], wanted["left_out"])
+    assert trace(Run(Path("empty"), ())) == ('{"traceEvents": [], "displayTimeUnit": "ns"}', 0)
 
 
 @pytest.mark.thorough
