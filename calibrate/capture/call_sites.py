@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,26 +51,31 @@ def way_to(places: Sequence[Place | None], site: int) -> Way:
     """The calls that lead to a place, the same on all ranks and threads: those of its parallel region, where it is in
     one, which the runtime has called."""
     found: list[tuple[str, int]] = []
-    while (place := places[site]) is not None and len(found) < len(places):
+    for place in _callers(places, site):
         if found and _RUNTIME_FILE.fullmatch(Path(place.object).name):
             break
         found.append((place.object, place.offset))
-        site = place.caller
     return tuple(found)
+
+
+def _callers(places: Sequence[Place | None], site: int) -> Iterator[Place]:
+    """A place, that which calls it, and so on; each once, whatever a file says."""
+    seen: set[int] = set()
+    while (place := places[site]) is not None and site not in seen:
+        seen.add(site)
+        yield place
+        site = place.caller
 
 
 def chain_of(places: Sequence[Place | None], site: int) -> Chain:
     """The calls of the application that lead to a place, without those of MPI and of runtimes."""
     found: list[Frame] = []
-    seen: set[int] = set()
-    while (place := places[site]) is not None and site not in seen:
-        seen.add(site)
+    for place in _callers(places, site):
         call = Frame(function_of(place), place.object, place.offset, line_of(place), has_symbol(place))
         file = Path(place.object).name
         outside = _MPI_FILE.fullmatch(file) or _RUNTIME_FILE.fullmatch(file) or _MPI_FUNCTION.fullmatch(call.function)
         if not outside:
             found.append(call)
-        site = place.caller
     while len(found) > 1 and found[-1].function in _STARTS:
         found.pop()
     if len(found) > 1 and found[-2].function == FORTRAN_MAIN:

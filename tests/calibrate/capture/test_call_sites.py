@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tables import table_of
 
-from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by
+from pready.calibrate.capture.call_sites import Frame, chain_of, names_of, shared_by, way_to
 from pready.calibrate.capture.files import Place
 from pready.calibrate.capture.symbols import _demangled, name_of
 
@@ -29,6 +29,7 @@ def test_an_exchange_has_the_name_of_what_all_its_messages_come_through() -> Non
     assert shared_by([left, (left[0], call("exchange", 11), main)]) == left
     assert shared_by([left, (call("other", 5),)]) == left
     assert shared_by([left]) == left
+    assert shared_by([left, (main,)]) == (main,)
     assert shared_by([]) == ()
 
 
@@ -41,11 +42,15 @@ def test_bindings_and_runtimes_do_not_count() -> None:
     places = [None, *(place(name, file, n + 2) for n, (name, file) in enumerate(zip(chain, files, strict=True)))]
     places.append(place("__libc_start_call_main", "/lib/libc.so.6", 0))
     assert [c.function for c in chain_of(places, 1)] == ["exchange", "work._omp_fn.0", "main"]
+    assert [way_to(places, site) for site in (1, 4)] == [tuple((f, 16) for f in of) for of in (files[:3], files[3:])]
     places[3] = place("main program", "/bin/app", 5)  # Fortran's
     assert [c.function for c in chain_of(places, 1)] == ["exchange", "main program"]
     assert chain_of(places, 0) == ()
     loop = [None, replace(places[2], caller=1)]  # type: ignore[type-var]
-    assert len(chain_of(loop, 1)) == 1
+    assert len(chain_of(loop, 1)) == len(way_to(loop, 1)) == 1
+    for names, kept in (("main _start", 1), ("_start", 1), ("send main _start", 2), ("main%program main", 1)):
+        calls = [place(name.replace("%", " "), app, n) for n, name in enumerate(names.split(), 2)]
+        assert len(chain_of([None, *calls, None], 1)) == kept
 
 
 def test_names_of_places() -> None:
