@@ -127,21 +127,17 @@ def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Reco
 def recognise_step(exchanges: Sequence[Sequence[Sent]]) -> list[Recognised]:
     """The patterns of a step's exchanges, on one grid: a file has one. Halos exchanged axis after axis say so."""
     found = [recognise(sent) for sent in exchanges]
-    most = Counter(f.grid for f in found if f.grid is not None).most_common(1)
-    if most:
-        grid = most[0][0]
-        assert grid is not None
+    known = Counter[Grid](f.grid for f in found if f.grid is not None)
+    if known:
+        grid = max(known, key=known.__getitem__)
         found = [f if f.grid in (None, grid) else recognise(s, [grid]) for f, s in zip(found, exchanges, strict=True)]
-    first = 0
-    while first < len(found):
+    for first in range(len(found)):
         phases = next((p for n in (3, 2) if (p := _in_phases(exchanges[first : first + n], n))), None)
-        if phases is None or any(f.grid is not None for f in found[first : first + len(phases[1])]):
-            first += 1
+        if phases is None or any(f.grid or f.whole for f in found[first : first + len(phases[1])]):
             continue
         whole, axes = phases
         for n, axis in enumerate(axes):
             found[first + n] = replace(found[first + n], phase=n, phases=len(axes), axis=axis, whole=whole)
-        first += len(axes)
     return found
 
 

@@ -25,7 +25,13 @@ def exchange(row: str, since: float) -> Group:
 @pytest.mark.parametrize("case", table_of("calibrate/alignment")["cases"], ids=lambda case: case["says"])
 def test_the_exchanges_of_a_step(case: dict[str, Any]) -> None:
     found = [
-        [exchange(row, n * apart) for times, apart, rows in of for n in range(times) for row in rows.splitlines() if row]
+        [
+            exchange(row, n * apart)
+            for times, apart, rows in of
+            for n in range(times)
+            for row in rows.splitlines()
+            if row
+        ]
         for of in case["ranks"]
     ]
     ranks: Any = [SimpleNamespace(wall_s=wall) for wall in case["wall"]]

@@ -14,7 +14,15 @@ from present import present
 from tables import table_of
 
 from pready.calibrate.capture.arrivals_fit import Named, named
-from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_step, recognise_sweep
+from pready.calibrate.capture.patterns import (
+    Recognised,
+    Sent,
+    beside,
+    per_step,
+    recognise,
+    recognise_step,
+    recognise_sweep,
+)
 from pready.calibrate.capture.repetition import Repetition, repetition
 from pready.model.common.arrays import Array
 
@@ -108,8 +116,9 @@ def sweep(px: int, py: int, blocks: int, times: int) -> list[list[Sent]]:
     return exchanges
 
 
-@given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 4), st.integers(1, 3))
+@given(st.integers(2, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
 def test_sweeps_are_recognised_exactly(px: int, py: int, blocks: int, times: int) -> None:
+    assume(px * py > 2)
     found = present(recognise_sweep(sweep(px, py, blocks, times)))
     assert (found.grid, found.blocks, found.times, found.faces[0]) == ((px, py, 1), blocks, times, 64)
 
@@ -153,15 +162,37 @@ def test_a_step_has_one_grid() -> None:
 def test_pairs_and_rings() -> None:
     for to, said in table_of("calibrate/rings")["rings"]:
         assert recognise([{peer: (64 + rank % 2, 1)} for rank, peer in enumerate(to)]).said == said
-    many = recognise([{rank ^ 1: (64, 2)} for rank in range(4)])
-    assert (many.name, many.messages, many.faces[0]) == ("pt2pt", 2, 64)
-    assert recognise([{1: (64, 1)}, {0: (64, 1)}]).name == "pt2pt"
-    assert recognise([{1: (64, 1)}, {0: (65, 1)}]).name == "neighbours"
-    assert recognise([{1: (64, 1)}, {0: (65, 3)}]).messages == 3
     assert recognise([{rank ^ 2: (64, 2)} for rank in range(4)]).messages == 2
-    ring = recognise([{(r + 1) % 4: (64, 1)} for r in range(4)])
-    assert (ring.name, ring.said) == ("neighbours", "ring, one way, of 4 ranks")
     assert "list of neighbours" in Recognised("neighbours", lists=(((1, 8), (2, 8)), ((0, 8),), ())).said
+
+
+def test_every_field_of_a_pattern() -> None:
+    """Of 3 x 3 x 3 ranks the sizes along z, y, y and z, x, x and z, x and y, and all are 8 to 56 B."""
+    sizes = {axes: 8 * n for n, axes in enumerate(CLASSES, 1)}
+    ring = [{(r + 1) % 3: (64, 1 + r // 2), (r - 1) % 3: (64, 1)} for r in range(3)]
+    of_ring = tuple(tuple((to, 64) for to in of) for of in ring)
+    square = {"name": "halo3d", "grid": (2, 2, 1), "faces": (32, 16, 0)}
+    cube = {"name": "halo3d26", "grid": (3, 3, 3), "faces": (32, 16, 8), "edges": (24, 40, 48), "corner": 56}
+    swept = {"name": "sweep3d", "grid": (3, 2, 1), "boundaries": "open", "faces": (64,) * 3, "blocks": 2, "times": 3}
+    found: list[tuple[Recognised | None, dict[str, Any]]] = [
+        (recognise(halo(27, (3, 3, 3), True, sizes, 2)), cube | {"messages": 2}),
+        (recognise(halo(7, (2, 2, 1), True, sizes)), square),
+        (recognise(halo(7, (2, 2, 1), False, sizes)), square | {"boundaries": "open"}),
+        (recognise_sweep(sweep(3, 2, 2, 3)), swept),
+        (recognise([{1: (64, 2)}, {0: (64, 2)}]),
+         {"name": "pt2pt", "messages": 2, "faces": (64,) * 3, "lists": (((1, 64),), ((0, 64),))}),
+        (recognise([{1: (64, 1)}, {0: (65, 3)}]), {"messages": 3, "lists": (((1, 64),), ((0, 65),))}),
+        (recognise(ring), {"messages": 2, "lists": of_ring}),
+        (recognise([{}]), {"lists": ((),)}),
+    ]  # fmt: skip
+    nothing = {
+        "name": "neighbours", "grid": None, "boundaries": "periodic", "messages": 1, "faces": (0, 0, 0),
+        "edges": (0, 0, 0), "corner": 0, "blocks": 1, "times": 1, "lists": (), "phase": 0, "phases": 1, "axis": "",
+        "whole": None,
+    }  # fmt: skip
+    assert [vars(present(f)) for f, _ in found] == [nothing | of for _, of in found]
+    assert per_step({1: (640, 10), 2: (1, 1)}, 5) == {1: (128, 2), 2: (1, 1)}
+    assert [beside(0, (1, 1, 0), (3, 3, 1), to) for to in ("open", "periodic")] == [4, 4]
 
 
 @given(
