@@ -95,12 +95,12 @@ def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
     ranks = len(receivers)
     if all(len(to) == 1 for to in receivers):
         if all(receivers[to[0]][0] == rank for rank, to in enumerate(receivers)):
-            return "a pair of ranks, both ways" if ranks <= 2 else f"{ranks // 2} pairs of ranks, both ways"
+            return "a pair of ranks, both ways" if ranks == 2 else f"{ranks // 2} pairs of ranks, both ways"
         at, seen = 0, set[int]()
         while at not in seen:
             seen.add(at)
             at = receivers[at][0]
-        if len(seen) == ranks:
+        if at == 0 and len(seen) == ranks:
             return f"ring, one way, of {ranks} ranks"
     return f"list of neighbours of {ranks} ranks"
 

@@ -183,6 +183,7 @@ def test_every_field_of_a_pattern() -> None:
          {"name": "pt2pt", "messages": 2, "faces": (64,) * 3, "lists": (((1, 64),), ((0, 64),))}),
         (recognise([{1: (64, 1)}, {0: (65, 3)}]), {"messages": 3, "lists": (((1, 64),), ((0, 65),))}),
         (recognise(ring), {"messages": 2, "lists": of_ring}),
+        (recognise([{1 * (r == 0): (64, 1)} for r in range(4)]), {"lists": (((1, 64),), *(((0, 64),),) * 3)}),
         (recognise([{}]), {"lists": ((),)}),
     ]  # fmt: skip
     nothing = {
