@@ -33,13 +33,13 @@ static void run(void *data)
     share_begin(r->number, in_team);
     r->body(r->data);
     share_phase_end(site, now());
-    self.region = NO_REGION;
+    self.region = 0;
 }
 
 static bool outermost(void)
 {
     static query_t *level;
-    return self.region < 0 && query(&level, "omp_get_level") == 0;
+    return self.region == 0 && query(&level, "omp_get_level") == 0;
 }
 
 static struct region begun(body_t *body, void *data)
@@ -77,7 +77,7 @@ static void ended(const struct region *r)
             self.inner++;                                                                                              \
             next arguments;                                                                                            \
             self.inner--;                                                                                              \
-            store_record(KIND_NESTED, 0, self.region, 0, start, now());                                                \
+            store_record(KIND_NESTED, 0, self.region - 1, 0, start, now());                                            \
         }                                                                                                              \
     }
 

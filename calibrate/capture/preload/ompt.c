@@ -24,10 +24,10 @@ enum { SYNC_TASKWAIT = 5, SYNC_TASKGROUP = 6, SYNC_REDUCTION = 7 };
 // The outermost region of this thread.
 static _Thread_local struct {
     int64_t start;
-    int32_t number;
+    uint64_t value; // of its data
     uint16_t site;
     unsigned team;
-} opened __attribute__((tls_model("initial-exec"))) = {.number = NO_REGION};
+} opened __attribute__((tls_model("initial-exec")));
 
 // A region's data: its number + 1; 0 for regions inside others. A task's data: 1 inside any region.
 static void parallel_begin(data_t *task, const void *frame, data_t *parallel, unsigned asked, int flags,
@@ -38,19 +38,19 @@ static void parallel_begin(data_t *task, const void *frame, data_t *parallel, un
     if (!recording() || (task != NULL && task->value != 0))
         return;
     store_header->openmp = OPENMP_OMPT;
-    opened.number = region_new();
     opened.site = store_site(code, SITE_RETURN);
     opened.start = now();
-    parallel->value = (uint64_t)opened.number + 1;
+    opened.value = parallel->value = (uint64_t)region_new() + 1;
 }
 
 static void parallel_end(data_t *parallel, data_t *task, int flags, const void *code)
 {
     (void)task, (void)flags, (void)code;
-    if (!recording() || parallel->value == 0 || opened.number != (int32_t)(parallel->value - 1))
+    if (!recording() || parallel->value == 0 || opened.value != parallel->value)
         return;
-    store_record(KIND_REGION, opened.site, opened.number, format_parts(opened.team, 1, 0), opened.start, now());
-    opened.number = NO_REGION;
+    store_record(KIND_REGION, opened.site, (int32_t)(opened.value - 1), format_parts(opened.team, 1, 0), opened.start,
+                 now());
+    opened.value = 0;
 }
 
 static void implicit_task(int scope, data_t *parallel, data_t *task, unsigned team, unsigned in_team, int flags)
@@ -68,7 +68,7 @@ static void implicit_task(int scope, data_t *parallel, data_t *task, unsigned te
     } else if (self.inner > 0)
         self.inner--;
     else
-        self.region = NO_REGION;
+        self.region = 0;
 }
 
 static void sync_region(int kind, int scope, data_t *parallel, data_t *task, const void *code)

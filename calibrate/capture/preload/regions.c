@@ -14,7 +14,7 @@ int32_t region_new(void)
 
 void share_begin(int32_t region, unsigned in_team)
 {
-    self.region = region;
+    self.region = region + 1;
     self.in_team = (uint16_t)in_team;
     self.phase = 0;
     self.tasks = false;
@@ -25,7 +25,7 @@ void share_begin(int32_t region, unsigned in_team)
 void share_phase_end(uint16_t site, int64_t at)
 {
     const unsigned phase = (self.phase & (SHARE_TASKS - 1)) | (self.tasks ? SHARE_TASKS : 0);
-    store_record(KIND_SHARE, site, self.region, format_parts(self.in_team, phase, self.mpi_ns - self.phase_mpi_ns),
+    store_record(KIND_SHARE, site, self.region - 1, format_parts(self.in_team, phase, self.mpi_ns - self.phase_mpi_ns),
                  self.phase_start, at);
     self.phase++;
     self.tasks = false;

@@ -12,5 +12,5 @@ void share_phase_begin(void);                    // and left
 
 static inline bool in_share(void)
 {
-    return self.region >= 0 && self.inner == 0 && store_on;
+    return self.region > 0 && self.inner == 0 && store_on;
 }

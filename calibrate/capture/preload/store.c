@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Thread_local struct thread_state self __attribute__((tls_model("initial-exec"))) = {.region = NO_REGION};
+_Thread_local struct thread_state self __attribute__((tls_model("initial-exec")));
 bool store_on;
 struct header *store_header;
 
@@ -122,9 +122,10 @@ static bool create(void)
     h->started_ns = now();
     h->wall_ns = (int64_t)wall.tv_sec * 1000000000 + wall.tv_nsec;
     memcpy(mapped + TEXT_HOST, host, strlen(host));
-    const ssize_t n = readlink("/proc/self/exe", mapped + TEXT_PROGRAM, TEXT_PROGRAM_ROOM - 1);
-    mapped[TEXT_PROGRAM + (n > 0 ? n : 0)] = 0;
-    command_line(mapped + TEXT_COMMAND, TEXT_COMMAND_ROOM); // its end is there: a new file is all zeros
+    // A new file is all zeros: texts end.
+    if (readlink("/proc/self/exe", mapped + TEXT_PROGRAM, TEXT_PROGRAM_ROOM - 1) < 0)
+        mapped[TEXT_PROGRAM] = 0;
+    command_line(mapped + TEXT_COMMAND, TEXT_COMMAND_ROOM);
     memcpy(h->magic, FORMAT_MAGIC, sizeof h->magic);
     return true;
 }
@@ -176,7 +177,7 @@ void store_forget(void)
     store_header = NULL;
     atomic_store(&opened, false);
     atomic_store(&failed, true);
-    self = (struct thread_state){.region = NO_REGION};
+    self = (struct thread_state){0};
     if (file >= 0)
         close(file);
     file = -1;

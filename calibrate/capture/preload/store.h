@@ -13,7 +13,6 @@
 #define EXPORT __attribute__((visibility("default")))
 #define SELDOM(x) __builtin_expect(!!(x), 0)
 
-enum { NO_REGION = -1 };
 struct thread_state {
     struct record *next, *limit; // where the next record goes
     struct record *polled;       // the last record, if it is of a call that completes requests
@@ -24,7 +23,7 @@ struct thread_state {
     int64_t mpi_ns;  // time in MPI so far
     // OpenMP: the current region of this thread.
     int64_t phase_start, phase_mpi_ns;
-    int32_t region; // its number, or NO_REGION
+    int32_t region; // its number + 1; 0 outside of regions
     uint16_t in_team, phase;
     bool tasks; // explicit tasks were created in this share
     int inner;  // nested regions

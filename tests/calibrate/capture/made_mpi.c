@@ -69,6 +69,7 @@ GIVES(Testsome, SOME, long count, long of, int *to, int *indices)
         value;                                                                                                         \
         return 0;                                                                                                      \
     }
+TELLS(Type_size, *to = type >> 8 & 0xff, int type, int *to) // as MPICH's handles say it
 TELLS(Comm_rank, *to = 0, int comm, int *to)
 TELLS(Comm_size, *to = 4, int comm, int *to)
 TELLS(Comm_test_inter, *to = comm == BETWEEN, int comm, int *to)
@@ -87,7 +88,8 @@ TELLS(Dist_graph_neighbors_count, (*in = 2, *out = groups[comm].n, *weighted = 1
       int *weighted)
 TELLS(Dist_graph_neighbors,
       (memset(from, 1, sizeof *from * (size_t)in), memset(from_weights, 1, sizeof *from * (size_t)in),
-       memcpy(to, groups[comm].to, sizeof *to * (size_t)out), memset(weights, 1, sizeof *to * (size_t)out)),
+       memset(weights, 2, sizeof *to * (size_t)out), memcpy(to, groups[comm].to, sizeof *to * (size_t)out),
+       to[0] *= from_weights[in - 1] < weights[0]), // all that it gives is there
       int comm, int in, int *from, int *from_weights, int out, int *to, int *weights)
 TELLS(Group_translate_ranks, for (int i = 0; i < n; i++) to[i] = groups[group].world[own[i]], int group, int n,
       const int *own, int all, int *to)
@@ -100,12 +102,6 @@ TELLS(Win_free_keyval, (void)0, void)
 TELLS(Win_get_attr, PMPI_Comm_get_attr(win, key, to, there), int win, int key, void *to, int *there)
 TELLS(Win_set_attr, PMPI_Comm_set_attr(win, key, value), int win, int key, void *value)
 TELLS(Get_library_version, (memset(text, 'v', 2000), *length = 2000, text[2000] = 0), char *text, int *length)
-
-int PMPI_Type_size(int type, int *size)
-{
-    *size = type >> 8 & 0xff; // as MPICH's handles say it
-    return *size == 0;
-}
 
 int MPI_Comm_free(int *comm)
 {

@@ -96,7 +96,6 @@ void sends(int bytes)
 void inner(int bytes)
 {
     sends(bytes);
-    spend(0);
 }
 
 void outer(int bytes)
@@ -104,7 +103,11 @@ void outer(int bytes)
     for (int i = 0; i < bytes; i++)
         inner(bytes);
     inner(bytes);
-    spend(0);
+}
+
+void deep(int calls)
+{
+    calls > 0 ? deep(calls - 1) : sends(5);
 }
 
 void often(int bytes)

@@ -30,12 +30,18 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Process]]:
     """What the steps printed, and their captures."""
-    flags = ["-shared", "-fPIC", "-Wno-unused-parameter"]
+    flags = ["-shared", "-fPIC", "-Wno-unused-parameter", *known["flags"]]
     world, made = (mpi.compiled(f"made_{n}.c", *flags, name=f"libmade_{n}.so", cc=["cc"]) for n in ("world", "mpi"))
     preloaded = ":".join(map(str, [mpi.library, world, *[made] * known["beside"], *CHECKED_MEMORY]))
     own = {"LD_PRELOAD": preloaded, "PREADY_CAPTURE_DIR": str(folder), "MALLOC_CHECK_": "3", **known["settings"]}
     steps = Path(__file__).with_name("steps.py")
-    words = [sys.executable, "-ISu", *map(str, (steps, world, made)), json.dumps(known["steps"]), ""]
+    words = [
+        sys.executable,
+        "-ISu",
+        *map(str, (steps, world, made)),
+        json.dumps(known["steps"]),
+        "p" * known["padding"],
+    ]
     folder.mkdir(parents=True)
     done = ended(words, own)
     assert (done.stderr, done.returncode) == ("", 0)
@@ -51,11 +57,11 @@ def texts(process: Process) -> list[str]:
 
 
 def place(process: Process, number: int) -> str:
-    """The world's routines, the innermost first; or an address of nothing."""
+    """The world's routines, the innermost first, with brackets if not called from there; or an address of nothing."""
     found = []
     while of := process.places[number]:
         if of.object.endswith("made_world.so") or (of.object == "" and of.offset < 1 << 32):
-            found.append(of.symbol or hex(of.offset))
+            found.append((of.symbol or hex(of.offset)) + ("" if of.is_return else "()"))
         number = of.caller
     return " < ".join(found)
 
@@ -86,5 +92,6 @@ def test_a_known_world(mpi: Mpi, tmp_path: Path, way: str) -> None:
         numbers = {n: int(head[n]) for n in _HEADER.names or () if n not in ("magic", "pid", "used_sites", "pad")}
         assert numbers == WORLD["common"]["head"][0] | known["head"][n]
         assert process.path.stat().st_size == 8192 + 1024 * 512 + 65536 * numbers["chunks"]
+        assert process.path.name.startswith("process-h_" if process.rank < 0 else f"rank-{process.rank:06d}.")
         assert sorted(process.cpus) == known["cpus"]
         assert texts(process)[: len(known["texts"])] == [a + b * n for a, b, n in known["texts"]]
