@@ -65,6 +65,7 @@ def test_no_command_shows_the_list_and_examples_say_what_they_are_of(capsys: Cap
         about = " ".join(" ".join(line.lstrip("# ") for line in head.splitlines() if line.startswith("#")).split())
         assert f"examples/{path.name} {about}" in said
         assert about
+    assert said.endswith(f" in {Path('examples').resolve()}")
 
 
 def test_libraries(capsys: Capsys) -> None:

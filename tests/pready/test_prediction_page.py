@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 from command_line import data, refused
-from given import Patch
+from given import Capsys, Patch
 
 from pready.cli import main
 from pready.model.advice.predict import predict
@@ -89,10 +89,13 @@ def test_it_needs_nothing_else(folder: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_names_cannot_be_markup(tmp_path: Path) -> None:
+def test_names_cannot_be_markup(tmp_path: Path, capsys: Capsys) -> None:
     path = tmp_path / "w.toml"
     path.write_text('name = "<script>alert(1)</script>"\nthreads = 2\nbuffer = "2 B"\n')
-    assert main(["predict", str(path), "-o", str(tmp_path / "r")]) == 0
+    assert (
+        main(["predict", str(path), "-o", str(tmp_path / "r"), "--plot", "sensitivity", str(tmp_path / "s.svg")]) == 0
+    )
+    assert capsys.readouterr().err.splitlines() == [f"wrote {tmp_path}/{file}" for file in ("s.svg", "r/index.html")]
     text = (tmp_path / "r" / "index.html").read_text(encoding="utf-8")
     assert "<script" not in text
     assert "&lt;script&gt;" in text

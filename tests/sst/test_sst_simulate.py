@@ -212,8 +212,10 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, monkeypatch: Patch, capsys
     words = ("--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o", str(tmp_path / "halo.py"))
     assert command("config", HALO, *words) == 0
     assert "PartHalo3D" in (tmp_path / "halo.py").read_text()
+    said = "no SST here to calibrate: parameters follow Firefly's formula"
+    wrote = f"wrote {tmp_path}/halo.py and halo.arrivals.npy; a run writes halo.csv"
+    assert capsys.readouterr().err.splitlines() == [said, wrote]
     assert np.load(tmp_path / "halo.arrivals.npy").shape == (16 * 11, 32)
-    assert "a run writes halo.csv" in capsys.readouterr().err
     library.find.cache_clear()
 
 
@@ -444,7 +446,9 @@ def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: Capsys) -> N
     assert (bulk["name"], bulk["change"]) == ("Pt2Pt single", 0)
     assert (many["eta"], many["eta_alone"], many["change"]) == (pytest.approx(8), pytest.approx(8), 0)
     assert command(*run, "--topology", "fattree:4") == 0
-    assert "beside one router" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "beside one router" in said.out
+    assert said.err.endswith("simulated 1 iteration after one without spread to warm up, seed 0\n")
     assert command(*run, "--json") == 0
     assert json.loads(capsys.readouterr().out)["congestion"] == []
 

@@ -486,5 +486,7 @@ def test_real_mpi_performs_a_step_reports_and_resumes(
     assert data["decision"].partition(": ")[0] in page
     assert "://" not in page  # all of it is in the page
     raw = (out / "raw" / session.RAW).read_bytes()
-    assert main([*words, "--overwrite"]) in (0, 1)
+    capsys.readouterr()
+    assert main([*words, "--overwrite", "--metrics"]) in (0, 1)
+    assert capsys.readouterr().out.count("\npready.") == 3 * 10
     assert (out / "raw" / session.RAW).read_bytes() == raw
