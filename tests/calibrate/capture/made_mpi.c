@@ -6,21 +6,20 @@
 #include <string.h>
 
 enum { MPI_GRAPH = 1, MPI_CART, MPI_DIST_GRAPH, NO_RANK = -1, UNDEFINED = -32766 };
-enum { RING = 1, BETWEEN, ITS_FAR_SIDE, STRANGE, GRID, GRAPH, SIDES, WINDOW };
 
 static struct group {
     int size, world[4];     // its members
     int topology, n, to[4]; // members that each sends to
     void *kept;
 } groups[] = {
-    [RING] = {.size = 3, .world = {3, 0, 2}},
-    [BETWEEN] = {.size = 1, .world = {1}}, // and its far side
-    [ITS_FAR_SIDE] = {.size = 2, .world = {2, 0}},
-    [STRANGE] = {.size = 4, .world = {4, -1, UNDEFINED, 1}},
-    [GRID] = {4, {3, 0, 2, 1}, MPI_CART, 4, {NO_RANK, 1, 2, 3}, NULL},
-    [GRAPH] = {2, {1, 3}, MPI_GRAPH, 2, {1, 0}, NULL},
-    [SIDES] = {3, {1, 2, 3}, MPI_DIST_GRAPH, 3, {2, 0, 1}, NULL},
-    [WINDOW] = {.size = 2, .world = {2, 3}},
+    [1] = {.size = 3, .world = {3, 0, 2}},
+    [2] = {.size = 1, .world = {1}}, // and its far side
+    [3] = {.size = 2, .world = {2, 0}},
+    [4] = {.size = 4, .world = {4, -1, UNDEFINED, 1}},
+    [5] = {4, {3, 0, 2, 1}, MPI_CART, 4, {NO_RANK, 1, 2, 3}, NULL},
+    [6] = {2, {1, 3}, MPI_GRAPH, 2, {1, 0}, NULL},
+    [7] = {3, {1, 2, 3}, MPI_DIST_GRAPH, 3, {2, 0, 1}, NULL},
+    [8] = {.size = 2, .world = {2, 3}},
 };
 extern int64_t result, request, flag, done, first, second, takes_ns, translated;
 extern void spend(int64_t), (*meanwhile)(void);
@@ -42,7 +41,8 @@ static int answer(void)
         return answer();                                                                                               \
     }
 SIMPLE(Init) SIMPLE(Finalize) SIMPLE(Abort) SIMPLE(Send) SIMPLE(Recv) SIMPLE(Put) SIMPLE(Start) SIMPLE(Request_free)
-SIMPLE(Wait) SIMPLE(Waitall) SIMPLE(Neighbor_alltoall)
+SIMPLE(Wait) SIMPLE(Waitall) SIMPLE(Startall) SIMPLE(Pready_range) SIMPLE(Pready_list) SIMPLE(Neighbor_alltoall)
+SIMPLE(Fetch_and_op) SIMPLE(Compare_and_swap)
 
 #define GIVES(name, value, ...)                                                                                        \
     int MPI_##name(__VA_ARGS__)                                                                                        \
@@ -54,6 +54,9 @@ SIMPLE(Wait) SIMPLE(Waitall) SIMPLE(Neighbor_alltoall)
 GIVES(Init_thread, 3, long argc, long argv, long asked, int *to)
 GIVES(Isend, request, SEVEN)
 GIVES(Send_init, request, SEVEN)
+GIVES(Recv_init, request, SEVEN)
+GIVES(Psend_init, request, long buf, long partitions, SEVEN)
+GIVES(Allreduce_init, request, long buf, SEVEN)
 GIVES(Ineighbor_alltoall, request, long buf, SEVEN)
 GIVES(Test, flag, long of, int *to)
 GIVES(Testall, flag, long count, long of, int *to)
@@ -72,7 +75,7 @@ GIVES(Testsome, SOME, long count, long of, int *to, int *indices)
 TELLS(Type_size, *to = type >> 8 & 0xff, int type, int *to) // as MPICH's handles say it
 TELLS(Comm_rank, *to = 0, int comm, int *to)
 TELLS(Comm_size, *to = 4, int comm, int *to)
-TELLS(Comm_test_inter, *to = comm == BETWEEN, int comm, int *to)
+TELLS(Comm_test_inter, *to = comm == 2, int comm, int *to)
 TELLS(Comm_group, *to = comm, int comm, int *to)
 TELLS(Comm_remote_group, *to = comm + 1, int comm, int *to)
 TELLS(Win_get_group, *to = win, int win, int *to)

@@ -81,11 +81,8 @@ _Unwind_Reason_Code _Unwind_Backtrace(_Unwind_Trace_Fn each, void *data)
     return blind ? _URC_END_OF_STACK : real(each, data);
 }
 
-// ---- routines that send -----------------------------------------------------------------------------------------------
-
 void nothing(void *data)
 {
-    (void)data;
 }
 
 void sends(int bytes)

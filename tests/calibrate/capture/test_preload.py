@@ -1,7 +1,8 @@
 """The library, part by part, in a world made by hand: every record, number and text of its file is known.
 
-`steps.py` is the program, `made_world.c` its clock and its system, `made_mpi.c` its MPI. Of store.c, regions.c, ompt.c,
-gomp.c, process.c, callers.c, next.c, peers.c, requests.c, mpi_life.c, mpi_completion.c, format.h.
+`steps.py` is the program, `made_world.c` its clock and its system, `made_mpi.c` its MPI. Of store.c and store.h,
+regions.c and regions.h, ompt.c, gomp.c, process.c, callers.c, next.c, format.h; of peers.c, requests.c, mpi_wrap.h,
+mpi_life.c, mpi_messages.c, mpi_completion.c, mpi_collectives.c, mpi_onesided.c.
 """
 
 import json
@@ -33,7 +34,7 @@ def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Proces
     flags = ["-shared", "-fPIC", "-Wno-unused-parameter", *known["flags"]]
     world, made = (mpi.compiled(f"made_{n}.c", *flags, name=f"libmade_{n}.so", cc=["cc"]) for n in ("world", "mpi"))
     preloaded = ":".join(map(str, [mpi.library, world, *[made] * known["beside"], *CHECKED_MEMORY]))
-    own = {"LD_PRELOAD": preloaded, "PREADY_CAPTURE_DIR": str(folder), "MALLOC_CHECK_": "3", **known["settings"]}
+    capture = {"LD_PRELOAD": preloaded, "PREADY_CAPTURE_DIR": str(folder), **known["settings"]}
     steps = Path(__file__).with_name("steps.py")
     words = [
         sys.executable,
@@ -43,7 +44,7 @@ def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Proces
         "p" * known["padding"],
     ]
     folder.mkdir(parents=True)
-    done = ended(words, own)
+    done = ended(words, {"MALLOC_CHECK_": "3", "OMP_DYNAMIC": "false", **capture})
     assert (done.stderr, done.returncode) == ("", 0)
     run = list(read_run(folder).processes) if any(folder.iterdir()) else []
     assert all(texts(process)[-1] == " ".join(words)[:4095] for process in run[:1])
