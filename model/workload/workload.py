@@ -53,8 +53,7 @@ class Workload(Fields):
     @classmethod
     def _buffer(cls, data: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
         """One without a buffer for all neighbours has some size to take it from, which `_consistent` looks for."""
-        others = ("faces", "neighbour_list", "exchanges")
-        if not isinstance(data, dict) or data.get("buffer") is not None or all(data.get(n) is None for n in others):
+        if not isinstance(data, dict) or data.get("buffer") is not None:
             return read(data)
         made = read({**data, "buffer": units.SI(1.0)})
         made.model_fields_set.discard("buffer")
