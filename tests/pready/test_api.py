@@ -18,6 +18,7 @@ from command_line import every_command
 
 import pready
 from pready.model.advice import predict as predicting
+from pready.model.approach.interfaces import BULK, MANY
 from pready.model.common.units import format_time
 from pready.show.tables.simulation import COMPARED, per_iteration, step_report
 from pready.show.tables.whatif import parts
@@ -113,8 +114,6 @@ def cells(html: str) -> list[list[str | None]]:
 
 
 def _many(transport: int) -> pready.Approach:
-    from pready.model.approach.interfaces import MANY
-
     return pready.Approach(MANY, transport)
 
 
@@ -188,16 +187,11 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     assert pready.sweep(LAGGARD, {"buffer": "1MiB:4MiB:2x"}, "hpc3").rows[2]["buffer"] == "4MiB"
 
 
-def test_the_seed_is_the_command_lines() -> None:
-    with_seed = (pready.predict, pready.sweep, pready.compare, pready.simulate)
-    assert {signature(f).parameters["seed"].default for f in with_seed} == {0}
-
-
 def test_a_simulation_of_many_ranks() -> None:
     assert pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2)).run.iterations == 100  # of a thousand
     run = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
     assert run.run.grid == (2, 2, 2)
-    assert run.row.approach == _many(8)
+    assert [of.approach for of in (run.bulk, run.bulk_run, run.row, run.run)] == [BULK, BULK, _many(8), _many(8)]
     assert run.to_dict()["eta"] == run.eta == run.row.eta
     assert repr(run) == f"<Simulated halo3d on MeluXina: 2 × 2 × 2 ranks, Pt2Pt many {run.eta:.2f}×>"
     again = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
