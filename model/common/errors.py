@@ -59,7 +59,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
     by_letters = {_letters(k): k for k in reversed(list(known))}
     wanted = _letters(word)
     begun = [k for k in by_letters if wanted and k.startswith(wanted)]
-    near = begun[-1:] or get_close_matches(wanted, by_letters, n=1)
+    near = begun[-1:] or get_close_matches(wanted, by_letters)
     return f' (did you mean "{by_letters[near[0]]}"?)' if near else ""
 
 

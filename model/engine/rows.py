@@ -8,7 +8,7 @@ with noise, η is closer to 1, as bulk and the approach wait for the same late t
 from __future__ import annotations
 
 from pready.model.common.arrays import mean
-from pready.model.engine.simulation import CONSUME, LATE, Simulation
+from pready.model.engine.simulation import CONSUME, Simulation
 from pready.model.equations import metrics
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.workload.workload import Workload
@@ -53,7 +53,7 @@ def row(
     # From the first MPI_Pready on; a rank never ends before its threads have joined.
     t_part = time + spread if splits else time - barrier
     before_join = spread + to_join if splits else 0.0
-    late, work = (mean(run.causes_s[c][:done]) if c in run.causes_s else 0.0 for c in (LATE, CONSUME))
+    work = mean(run.causes_s[CONSUME][:done]) if CONSUME in run.causes_s else 0.0
     return ApproachPrediction(
         approach=run.approach,
         messages=round(run.messages / run.iterations / run.exchanges / run.ranks),
@@ -76,7 +76,6 @@ def row(
         begin_per_iteration_s=once,
         needs=run.approach.interface.needs,
         work_left_s=work / run.exchanges,
-        transfer_s=time * run.exchanges - late - work,
     )
 
 

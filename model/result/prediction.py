@@ -62,9 +62,6 @@ class ApproachPrediction:
     """What would have to exist for it; empty: available."""
     work_left_s: float = 0.0
     """What a receiver that is consuming still has to work on when everything is there; part of `time_s`."""
-    transfer_s: float = 0.0
-    """Of an iteration: its exchanges, without waiting for late neighbours and the work of a receiver."""
-
     probability: float | None = None
     """That it saves enough: share of the draws; None: nothing was drawn, and ends of intervals are the value."""
     best_in: float | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from pready.model.machine.rma import Puts
 from pready.model.timeline.costs import BoolArray, Costs
 from pready.model.workload.exchange import Consume
 from pready.model.workload.workload import Workload
-
-T = TypeVar("T", float, Array)
 
 
 @dataclass(frozen=True)
@@ -175,12 +173,6 @@ def polled(costs: Costs, partitions: float) -> Array:
 def tested(costs: Costs, messages: float, received: int, setting: Setting) -> Array:
     """The same of the threads of a rank that work on `received` partitions of each of so many messages."""
     return polled(costs, messages * received / setting.consumers) if setting.consumers else np.zeros(())
-
-
-def searched(queued: T, in_order: float) -> T:
-    """Entries of a queue that a message is compared with before its own. Messages of one thread arrive in the order of
-    their receives (`in_order` of them); of those of all others, in any order, half of what is left is searched."""
-    return (queued - in_order) / 2
 
 
 def received_in(messages: int, per_message: int, setting: Setting) -> int:

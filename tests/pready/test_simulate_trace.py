@@ -12,7 +12,7 @@ from plain_ranks import Plain
 
 from pready.calibrate.capture.files import kinds
 from pready.cli import main
-from pready.files import simulation_trace
+from pready.files import simulation_trace, trace_events
 from pready.files.simulation_trace import calls, trace
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.evaluate import plans
@@ -35,6 +35,15 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def slices(text: str) -> list[dict[str, Any]]:
     return [e for e in json.loads(text)["traceEvents"] if e["ph"] == "X"]
+
+
+def test_times_are_whole_nanoseconds() -> None:
+    about = {"pid": 1, "tid": 2, "cat": "mpi", "args": {"peer": 3}}
+    made = trace_events.in_mpi("MPI_Send", 1, 2, 0.12345, 6.78901, {"peer": 3})
+    assert made == {"ph": "X", "name": "MPI_Send", "ts": 0.123, "dur": 6.789, **about}
+    ends = ({"ph": "s", "pid": 1, "tid": 2, "ts": 0.123}, {"ph": "f", "bp": "e", "pid": 3, "tid": 4, "ts": 6.789})
+    common = {"name": "message", "cat": "mpi", "id": 7}
+    assert trace_events.arrow(7, (1, 2, 0.12345), (3, 4, 6.78901)) == tuple(common | of for of in ends)
 
 
 def end(events: list[dict[str, Any]]) -> float:

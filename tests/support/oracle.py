@@ -291,8 +291,9 @@ class Ranks:
     def receiving(self, kind: Any, sources: int) -> float:
         """CPU time to receive one message of a queue (jammer2022)."""
         each = self.plan.transports / len(self.plan.messages.vcis)
-        searched = rules.searched(sources * each, each / max(self.plan.messages.issuers))
-        return float(kind.receive + self.team.per_entry * searched)
+        # Messages of one thread arrive in the order of their receives; of what others sent half is searched.
+        others = sources * each - each / max(self.plan.messages.issuers)
+        return float(kind.receive + self.team.per_entry * others / 2)
 
     def receive(
         self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float]

@@ -29,6 +29,11 @@ def test_communicators_of_a_27_point_exchange() -> None:
     assert communicators_27_point(2, 3, 4) == 52 + 200 + 172
 
 
+def test_what_follows_from_how_an_interface_sends() -> None:
+    flags = ("one_sided", "opens", "tells", "shakes", "partitioned")
+    assert {key: [f for f in flags if getattr(of, f)] for key, of in BY_KEY.items()} == KNOWN["interfaces"]
+
+
 @pytest.mark.parametrize(("approach", "threads", "contexts", "members"), KNOWN["vcis"])
 def test_messages_by_vci(approach: Any, threads: int, contexts: int, members: list[list[int]]) -> None:
     key, *counts = approach

@@ -15,10 +15,8 @@ from test_plain import cases
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
-from pready.model.common.errors import PreadyError
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import CAUSES, CONSUME
-from pready.model.equations import receiver_work
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.rules import POLL_O_S
 from pready.model.workload.exchange import Consume
@@ -30,6 +28,12 @@ WORKS = st.one_of(
     ),
     st.builds(lambda t, k: Consume(per_byte=t, threads=k), any_of("0.31 ns/B", "7 ns/B"), any_of(None, 1, 5)),
 )
+
+
+def as_they_come(arrivals: Any, threads: int, work: float) -> float:
+    """When the last of n partitions is done: what comes from the i-th on keeps k threads busy for ⌈(n − i + 1) / k⌉
+    times the work on one. Of C_i = max(A_i, C_(i-k)) + w, unrolled."""
+    return float((np.sort(arrivals) + -(-np.arange(len(arrivals), 0, -1) // threads) * work).max())
 
 
 @st.composite
@@ -118,17 +122,8 @@ def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, 
         approach = BY_KEY[key].into(w.n_partitions)
         exchange = of.exchange(approach, 1)
         came = [m.arrived for m in exchange.messages]
-        expected = receiver_work.as_they_come(came, k, work)
-        if key == "single":
-            expected = receiver_work.after_the_end(came[0], w.n_partitions, k, work)
+        expected = as_they_come(came if key != "single" else came * w.n_partitions, k, work)
         assert exchange.end == pytest.approx(expected, rel=1e-12, abs=1e-15)
-
-
-def test_the_closed_form_of_bulk_is_its_time_and_the_work_shared() -> None:
-    assert receiver_work.after_the_end(1e-3, 64, 8, 2e-6) == pytest.approx(1e-3 + 64 * 2e-6 / 8)
-    assert receiver_work.as_they_come([3e-3, 1e-3, 2e-3], 2, 0.0) == 3e-3
-    with pytest.raises(PreadyError, match="valid: at least one arrival"):
-        receiver_work.as_they_come([], 1, 1.0)
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])

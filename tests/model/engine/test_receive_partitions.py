@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from machines import ideal
 from tables import table_of
-from test_consuming import time_of
+from test_consuming import as_they_come, time_of
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.common.errors import PreadyError
 from pready.model.engine.simulation import prepared
-from pready.model.equations import receiver_work
 from pready.model.machine.machine import load
 from pready.model.toml.dotted import written
 from pready.model.workload.workload import Workload
@@ -44,8 +43,8 @@ def test_work_on_each_received_partition_is_the_closed_form(received: int) -> No
     # 8 messages of 1 MB, 40 us apart on an ideal machine, each with received / 8 partitions of 30 us of work.
     w = workload(received, consume={"time": "30 us", "threads": 3}, compute={"time": "1 ms"})
     came = np.repeat(np.arange(1, 9) * 40e-6, received // 8)
-    assert time_of(ideal(), w, "many") == pytest.approx(receiver_work.as_they_come(came, 3, 30e-6), rel=1e-9)
-    bulk = receiver_work.after_the_end(8 * 40e-6, received, 3, 30e-6)
+    assert time_of(ideal(), w, "many") == pytest.approx(as_they_come(came, 3, 30e-6), rel=1e-9)
+    bulk = as_they_come([8 * 40e-6] * received, 3, 30e-6)
     assert time_of(ideal(), w, "single") == pytest.approx(bulk, rel=1e-9)
 
 

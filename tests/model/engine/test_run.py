@@ -118,6 +118,24 @@ def test_causes_add_up_and_messages_are_counted() -> None:
     assert out.first_end_s[-1] <= out.last_end_s[-1] == out.time_s
 
 
+@pytest.mark.parametrize(("key", "early", "causes"), [
+    ("single", 0.0, [150, 0, 7, 0, 160, 0]), ("many", 0.25, [150, 0, 0, 70, 40, 7]),
+])  # fmt: skip
+def test_every_figure_of_a_pair(key: str, early: float, causes: list[float]) -> None:
+    """Microseconds: 100 of computing, the last thread 50 late; the threads meet for 7; 4 MB take 160. Of four messages
+    the first is there at 140, and the last one's turn comes at 220."""
+    laggard = Laggard(model="laggard", delay="50 us")  # type: ignore[arg-type]
+    w = workload("pt2pt", laggard, threads=4, buffer="4 MB", receiver="waiting")
+    out = simulate(ideal(barrier=[0.0, 7e-6, 7e-6]), w, BY_KEY[key].into(4), grid=(2,), iterations=2)
+    took, ends = sum(causes), [sum(causes), 2 * sum(causes)]
+    names = ("mean_s", "shortest_s", "longest_s", "first_end_s", "last_end_s", "spread_s", "to_join_s")
+    found = [(1e6 * getattr(out, name)).tolist() for name in names]
+    wanted = [[took] * 2, [took] * 2, [took] * 2, ends, ends, [50] * 2, [7] * 2]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    np.testing.assert_allclose([1e6 * s for s in out.causes_s.values()], [[c] * 2 for c in causes], atol=1e-9)
+    assert out.arrived_early.tolist() == [early] * 2
+
+
 MADE = [
     ({"grid": (4,), "ranks_per_node": 2, "approach": Approach(BY_KEY["blocking"])}, "blocking sends of ranks that"),
     ({"grid": (4,), "pattern": "pt2pt", "sizes": Sizes.alike(1.0)}, "valid: 'halo3d' or 'halo3d26'"),
