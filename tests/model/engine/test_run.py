@@ -130,7 +130,7 @@ def test_every_figure_of_a_pair(key: str, early: float, causes: list[float]) -> 
     took, ends = sum(causes), [sum(causes), 2 * sum(causes)]
     names = ("mean_s", "shortest_s", "longest_s", "first_end_s", "last_end_s", "spread_s", "to_join_s")
     found = [(1e6 * getattr(out, name)).tolist() for name in names]
-    wanted = [[took] * 2, [took] * 2, [took] * 2, ends, ends, [50] * 2, [7] * 2]
+    wanted: Any = [[took] * 2, [took] * 2, [took] * 2, ends, ends, [50] * 2, [7] * 2]
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
     np.testing.assert_allclose([1e6 * s for s in out.causes_s.values()], [[c] * 2 for c in causes], atol=1e-9)
     assert out.arrived_early.tolist() == [early] * 2

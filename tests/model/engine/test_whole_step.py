@@ -80,16 +80,13 @@ def test_simulating_a_step_says_what_predicting_it_says() -> None:
 def test_exchanges_of_other_ranks_are_refused() -> None:
     ring = {"pattern": "neighbours", "buffer": "8 B", "neighbour_list": [[1], [2], [0]]}
     two, counted = {**ring, "neighbour_list": [[1], [0]]}, {**ring, "neighbour_list": None, "neighbours": 2}
+    assert predict(MELUXINA, step(counted, ring, grid=None), engine="timeline", draws=0).ranks == ()
     engine: Any
     for w, engine, said in (
         (step(one(), ring), None, "neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"),
         (step(one(), ring), "timeline", "neighbour_list of 3 ranks; valid: one entry for each of 8 ranks"),
         (step(ring, two, grid=None), None, r"exchanges\[1\] has 2 ranks, others 3; valid: a grid, and lists of as"),
-        (
-            step(ring, one(pattern="pt2pt"), grid=None),
-            None,
-            r"exchanges\[1\] has pairs, others 3 ranks; valid: an e",
-        ),
+        (step(ring, one(pattern="pt2pt"), grid=None), None, r"exchanges\[1\] has pairs, others 3 ranks; valid: an e"),
         (step(counted, grid=None), None, "several exchanges per step: pattern 'neighbours' has no neighbour_list"),
     ):
         with pytest.raises(PreadyError, match=said):
