@@ -10,6 +10,7 @@ from from_rest import exchange
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
+from tables import table_of
 
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, RMA_SINGLE_ACTIVE, SINGLE, Approach
 from pready.model.common.arrays import Array
@@ -62,6 +63,13 @@ def laggard(n: int, delay: float, start: float = 0.0) -> Array:
 
 seconds = st.floats(0, 1e-3)
 counts = st.integers(1, 12)
+
+
+@pytest.mark.parametrize(("of", "shape", "sent", "two_way", "took_us"), table_of("model/known_exchanges")["at_once"])
+def test_partitions_that_are_ready_at_once(of: Any, shape: Any, sent: Any, two_way: bool, took_us: float) -> None:
+    w, (key, *counts) = workload(*shape), sent
+    got = time(ideal(**of), w, Approach(BY_KEY[key], *counts), np.zeros(w.n_partitions), two_way=two_way)
+    assert 1e6 * float(got[0]) == pytest.approx(took_us, rel=1e-9)
 
 
 # Limits: closed forms
@@ -213,31 +221,6 @@ def test_a_persistent_send_saves_the_set_up() -> None:
     assert time(plain, w, Approach(BY_KEY["persistent"]), ready) == time(plain, w, Approach(SINGLE), ready)
 
 
-def test_sends_that_block_wait_for_each_other() -> None:
-    # 3 peers, 1 MB at 10 GB/s (100 us), o_s = 1 us, handshake 4 us, L = 2 us. Nonblocking: issued at 1, 2, 3, asked
-    # 4 later, one after the other on the link: 5 + 3·100 + 2. Blocking: each issues, asks and streams: 3·105 + 2.
-    machine = ideal(o_s=1e-6, handshake=4e-6, L=2e-6, G=1 / 10e9, link=10e9)
-    w, ready = workload(1, 1, 1e6, peers=3), np.zeros(1)
-    took = {key: float(time(machine, w, Approach(BY_KEY[key]), ready)[0]) for key in ("single", "blocking")}
-    assert took["single"] == pytest.approx(307e-6, rel=1e-12)
-    assert took["blocking"] == pytest.approx(317e-6, rel=1e-12)
-    # An eager send returns when it is copied.
-    eager = ideal(o_s=1e-6, L=2e-6, G=1 / 10e9, link=10e9)
-    assert time(eager, w, Approach(BY_KEY["blocking"]), ready) == time(eager, w, Approach(SINGLE), ready)
-
-
-def test_two_ways_a_rank_waits_for_its_own_sends() -> None:
-    # 1 MB at 10 GB/s alone, a handshake of 200 us, and a peer whose message is there at 105 us: with L = 2 us and
-    # o_r = 3 us it is received at 305, and has left at 300. A put's epoch is open after 5 us; it arrives at 107.
-    machine, w = ideal(L=2e-6, o_r=3e-6, G=1e-10, link=10e9), workload(1, 1, 1e6)
-    for m, send in ((machine, 105), (ideal(L=2e-6, o_r=3e-6, G=1e-10, link=10e9, handshake=2e-4), 305)):
-        for two_way in (False, True):
-            got = float(time(m, w, Approach(SINGLE), np.zeros(1), two_way=two_way)[0])
-            assert 1e6 * got == pytest.approx(send)
-    put = float(time(machine, w, Approach(RMA_SINGLE_ACTIVE), np.zeros(1), two_way=True)[0])
-    assert 1e6 * put == pytest.approx(107)
-
-
 # Protocols and progress
 
 
@@ -259,18 +242,6 @@ def test_persistent_matched_needs_no_progress() -> None:
     w, ready, joins = workload(4, 1, 4e6), laggard(4, 300e-6), np.array([310e-6])
     machine = ideal(handshake=2e-6, progress="on-call", L=1e-6)
     assert float(time(machine, w, Approach(PERSISTENT_MATCHED, 4), ready, joins)[0]) == pytest.approx(41e-6)
-
-
-def test_one_message_alone_streams_slower_than_many() -> None:
-    # G: 10 GB/s alone, 20 GB/s link. Two messages of 1 MB: the second starts after 50 us, streams 100 us.
-    machine, w = ideal(G=1e-10, link=20e9), workload(2, 1, 2e6)
-    assert float(time(machine, w, Approach(MANY, 2), np.zeros(2))[0]) == pytest.approx(150e-6)
-    assert float(time(machine, w, Approach(SINGLE), np.zeros(2))[0]) == pytest.approx(200e-6)
-
-
-def test_gap_separates_messages_but_not_the_first() -> None:
-    machine, w = ideal(g=1e-6), workload(4, 1, 4e-3)
-    assert float(time(machine, w, Approach(MANY, 4, 4), np.zeros(4))[0]) == pytest.approx(3e-6, rel=1e-6)
 
 
 # Several peers

@@ -2,19 +2,17 @@
 
 import numpy as np
 import pytest
-from machines import ideal
 
 from pready.calibrate.machine.values.estimates import TIME, exact, size_curve, with_fields
-from pready.model.approach.interfaces import BY_KEY, MANY, Interface
+from pready.model.approach.interfaces import BY_KEY, MANY
 from pready.model.machine.machine import load, profiles
 from pready.model.machine.rma import put_at
 from pready.model.timeline.costs import costs
-from pready.model.timeline.rules import epochs, holding, setting_of
+from pready.model.timeline.rules import holding
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
 US = 1e-6
-RMA = [BY_KEY[f"rma-{n}-{s}"] for n in ("single", "many") for s in ("active", "passive")]
 
 
 def workload(threads: int = 4, pattern: str = "pt2pt") -> Workload:
@@ -44,17 +42,3 @@ def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:
     assert c[4096] == pytest.approx(US)
     assert c[8192] == pytest.approx(US + 4096 / 20e9)
     assert c[65536] == pytest.approx(US + (1.79 - 0.7) * US - 4096 / 20e9)
-
-
-@pytest.mark.parametrize("interface", RMA)
-def test_an_epoch_costs_by_windows_and_peers(interface: Interface) -> None:
-    one_sided = with_fields(
-        ideal().one_sided,
-        **{name: exact(TIME, value * US, "test") for name, value in (("epoch", 5), ("epoch_peer", 2))},
-    )
-    m = with_fields(ideal(), one_sided=one_sided)
-    w = workload(threads=4, pattern="halo3d")
-    approach = interface.into(4)
-    windows = 4 if interface.windows_per_thread else 1
-    took = epochs(costs(Sampler(m), w, w.buffer / 4), approach, setting_of(m, w))
-    assert float(took) == pytest.approx(windows * (5 + 6 * 2) * US)
