@@ -488,7 +488,7 @@ def _of_the_step(
 ) -> Prediction:
     """An exchange with the step's verdict, if it is among those to port: alone it may save too little."""
     advice, approach = made.advice, made.advised.approach
-    if made.advised.speedup_percent < 100 * INDISTINCT:
+    if not enough(made.advised.speedup_percent, INDISTINCT):
         return replace(made, advice=replace(advice, verdict="do not port", settings=[]))
     sure = "" if best.probability is None else certainty_of(best.probability)
     settings = profile.settings(approach, workload.buffer, workload.threads, workload.n_partitions)

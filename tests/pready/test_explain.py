@@ -30,6 +30,8 @@ def test_the_steps_sum_up_to_the_predicted_time(file: str, fields: dict[str, obj
     assert explained.way.time_s == pytest.approx(predicted.time_s, rel=1e-9)
     assert explained.eta == pytest.approx(predicted.eta, rel=1e-9)
     assert all(s.added_s > -1e-15 for way in (explained.bulk, explained.way) for s in way.steps)
+    # Four messages, of as many threads or more, share two VCIs.
+    assert {symbol.partition("(")[2] for symbol, _ in explained.way.costs} <= {"", "2)"}
 
 
 def test_the_last_message_waits_for_three_others() -> None:
@@ -76,10 +78,16 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     assert notes["9"] == "μ is the workload's compute time over θ S_part"
 
 
-def test_parts_that_differ_are_a_departure() -> None:
-    what = pready.Workload.model_validate({"threads": 2, "buffer": "4 KiB", "thread_shares": [3, 1]})
-    said = [*_departures(Evaluation(pready.load_machine("meluxina"), what, draws=0))]
-    assert "parts differ between threads: a message's costs are those of the mean, the steps those of each" in said
+def test_what_differs_is_a_departure() -> None:
+    for fields, what, of in (
+        ({"buffer": "4 KiB", "thread_shares": [3, 1]}, "parts differ between threads", "mean"),
+        ({"faces": ["4 KiB", "4 KiB", "2 KiB"], "pattern": "halo3d"}, "sizes differ between neighbours", "buffer"),
+    ):
+        on = Evaluation(
+            pready.load_machine("meluxina"), pready.Workload.model_validate({"threads": 2} | fields), draws=0
+        )
+        said = f"{what}: a message's costs are those of the {of}, the steps those of each"
+        assert [line for line in _departures(on) if " differ " in line] == [said]
 
 
 def test_a_number_is_put_in_for_every_symbol() -> None:

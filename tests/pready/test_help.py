@@ -59,6 +59,7 @@ def test_a_tab() -> None:
 def test_no_command_shows_the_list_and_examples_say_what_they_are_of(capsys: Capsys) -> None:
     for words in ((), ("sst",)):
         assert out(capsys, *words) == out(capsys, *words, "--help")
+    assert out(capsys).startswith("Usage: pready [OPTIONS] [COMMAND] [ARGS]...\n  Is it worth porting MPI+threads code")
     said = " ".join(out(capsys, "examples").split())
     for path in Path("examples").glob("*.toml"):
         head = path.read_text(encoding="utf-8").partition("\n\n")[0]

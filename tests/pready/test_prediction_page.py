@@ -14,6 +14,7 @@ from given import Capsys, Patch
 
 from pready.cli import main
 from pready.model.advice.predict import predict
+from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
 from pready.model.workload import workload
 from pready.show.pages import prediction_page
@@ -106,11 +107,18 @@ def test_parts_of_a_page(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(prediction_page, "pictures_of", lambda *_: [("A", "a"), ("B", "b")])
     monkeypatch.setattr("pready.model.workload.supported_by.beyond", lambda *_: "a need")
     monkeypatch.setattr(prediction_page, "page", seen)
-    prediction_page.write(tmp_path, MELUXINA, what, predict(MELUXINA, what, draws=0), "-")
+    made = predict(MELUXINA, what, draws=0)
+    prediction_page.write(tmp_path, MELUXINA, what, made, "-")
     heads, parts = zip(*seen.call_args.args[1], strict=True)
     assert heads == ("", "A", "Every way", "B", "", "The workload", "The machine", "Command, data and citation", "")
     assert parts[4].plain == "No picture of one exchange alone: it would leave out a need."
     assert {path.name for path in tmp_path.iterdir()} == {"index.html", "prediction.json", "machine.toml"}
+    (tmp_path / "workload.toml").write_text("# another\n")
+    (tmp_path / "index.html").unlink()
+    (tmp_path / "prediction.json").unlink()
+    prediction_page.check(tmp_path, MELUXINA, "-")
+    with pytest.raises(PreadyError, match=r"workload\.toml"):
+        prediction_page.check(tmp_path, MELUXINA, "examples/laggard.toml")
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

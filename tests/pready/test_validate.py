@@ -63,7 +63,8 @@ def test_sst_with_the_users_machine(rejected: bool, monkeypatch: Patch, capsys: 
     seen: list[Any] = []
 
     def validate(machine: Any, folder: Path, *, seed: int, on_progress: Callable[..., None]) -> sst.Agreement:
-        on_progress(0, 2, "a halo")
+        for done, scene in enumerate(("a halo", "a pair")):  # within half a minute
+            on_progress(done, 2, scene)
         seen.append((machine.name, folder.name, seed))
         said = sst.Simulated(1.1e-3, 2e-3), sst.Predicted(1e-3, 1e-3, 2e-3)
         row = sst.Row(sst.two_rank_scenes(machine, 0, 1)[0], *said)
@@ -73,7 +74,8 @@ def test_sst_with_the_users_machine(rejected: bool, monkeypatch: Patch, capsys: 
     monkeypatch.setattr(sst, "validate", validate)
     asked = ["validate", "sst", "--machine", "niagara", "--seed", "2"]
     assert main(asked) == (0 if rejected else 1)
-    shown = capsys.readouterr().out
+    shown, progress = capsys.readouterr()
+    assert progress == "SST a halo, 0 of 2\n"
     assert "two-0, single 1" in shown
     assert "-9.1 %" in shown  # 1 / 1.1 - 1
     assert f"{'ok' if rejected else 'off'}  half the machine's bandwidth" in shown

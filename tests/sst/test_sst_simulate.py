@@ -209,13 +209,14 @@ def test_without_sst_one_line_and_status_3(capsys: Capsys, arguments: tuple[str,
 @pytest.mark.usefixtures("no_sst")
 def test_a_configuration_needs_no_sst(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     monkeypatch.setattr("pready.commands.sst.MOST_RANKS", 16)
-    words = ("--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o", str(tmp_path / "halo.py"))
-    assert command("config", HALO, *words) == 0
-    assert "PartHalo3D" in (tmp_path / "halo.py").read_text()
-    said = "no SST here to calibrate: parameters follow Firefly's formula"
-    wrote = f"wrote {tmp_path}/halo.py and halo.arrivals.npy; a run writes halo.csv"
-    assert capsys.readouterr().err.splitlines() == [said, wrote]
-    assert np.load(tmp_path / "halo.arrivals.npy").shape == (16 * 11, 32)
+    words = ("--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o")
+    for name, more, count in (("halo", (), 10), ("few", ("--set", "iterations=4"), 4)):
+        assert command("config", HALO, *words, str(tmp_path / f"{name}.py"), *more) == 0
+        assert "PartHalo3D" in (tmp_path / f"{name}.py").read_text()
+        said = "no SST here to calibrate: parameters follow Firefly's formula"
+        wrote = f"wrote {tmp_path}/{name}.py and {name}.arrivals.npy; a run writes {name}.csv"
+        assert capsys.readouterr().err.splitlines() == [said, wrote]
+        assert np.load(tmp_path / f"{name}.arrivals.npy").shape == (16 * (count + 1), 32)
     library.find.cache_clear()
 
 
@@ -412,7 +413,9 @@ def test_a_machine_is_calibrated_once(stand_in: Path, capsys: Capsys) -> None:
     run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8", "--json")
     said = "calibrating SST to MeluXina, once: the parameters are kept"
     assert command(*run) == 0
-    assert said in capsys.readouterr().err
+    told = capsys.readouterr().err.splitlines()
+    assert said in told
+    assert told[-1] == "simulated 1 iteration after one without spread to warm up, seed 0"
     assert command(*run) == 0
     assert said not in capsys.readouterr().err
     (kept,) = (stand_in.parent / "cache" / "parameters").iterdir()

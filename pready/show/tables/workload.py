@@ -82,8 +82,8 @@ def bytes_said(exchanges: Sequence[Exchange]) -> str:
     """Bytes from a rank to another, least and most."""
     patterns = [e.pattern for e in exchanges]
     sizes = [b for p in patterns for b in (*p.faces, *p.edges, p.corner, *(b for to in p.lists for _, b in to))]
-    least, most = min(filter(None, sizes), default=0), max(sizes)
-    ends = dict.fromkeys((format_size(least), format_size(most)))
+    most = max(sizes)
+    ends = dict.fromkeys(map(format_size, (min(filter(None, sizes), default=most), most)))
     return " … ".join(ends)
 
 

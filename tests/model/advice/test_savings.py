@@ -92,6 +92,8 @@ def test_value_interval_and_probability_are_of_the_same_draws() -> None:
     assert 0 < sum(advice.rests_on.values()) <= 1 + 1e-9
     now = made_.bulk.iteration_s + made_.bulk.begin_per_iteration_s
     assert made_.iteration_s == pytest.approx((now, best.iteration_s + best.begin_per_iteration_s))
+    begun = replace(made_, approaches=[replace(of, begin_per_iteration_s=1.0) for of in made_.approaches])
+    assert begun.iteration_s[0] == pytest.approx(1 + made_.bulk.iteration_s)
     assert made_.room_s == pytest.approx(now - best.iteration_s - best.begin_per_iteration_s)
     assert replace(made_, share=0.25).run_speedup_percent == pytest.approx(best.speedup_percent / 4)
     ends, options = ("low end", "high end"), ("puts flew", "puts waited")
