@@ -12,6 +12,7 @@ from pready.commands import options
 from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
+from pready.model.result.prediction import Prediction
 from pready.show.figures import files as picture_files
 from pready.show.tables.answer import gpu_line
 from pready.show.tables.prediction import prediction_view
@@ -95,9 +96,9 @@ def predict(
         if output is not None:
             said.update("writing the page")
             page.write(output, on, what, prediction, workload)
-    step = None if exchange is None else prediction
+    step: Prediction | None = None
     if exchange is not None:
-        prediction = prediction.exchanges[names.index(exchange)]
+        step, prediction = prediction, prediction.exchanges[names.index(exchange)]
     if as_json:
         print_json(prediction.to_dict())
     else:

@@ -8,7 +8,7 @@ from command_line import refused
 from given import Capsys
 from tables import table_of
 
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.misspelt import OTHER_NAMES, called_here
 from pready.model.toml.reading import field_names
 from pready.model.workload.exchange import ComputeTime
@@ -53,3 +53,4 @@ def test_an_error_quotes_no_control_character() -> None:
     error = PreadyError("columns = '\x1b[31mred'", valid="\x07 as before", source="a\x9bb")
     assert str(error) == "a\\x9bb: columns = '\\x1b[31mred'; valid: \\x07 as before"
     assert str(error.at("c")).isprintable()
+    assert [shown("x" * n) for n in (58, 59)] == [repr("x" * 58), "'" + 58 * "x" + "…"]  # sixty characters

@@ -62,6 +62,7 @@ def test_json_has_the_documented_keys() -> None:
     assert all(set(row) >= ROW for row in data["approaches"])
     assert set(data["advice"]) >= ADVICE
     assert data["advice"]["verdict"] in ("port", "do not port", "undecided")
+    assert data["advice"]["min_gain_percent"] == 1
 
 
 @pytest.mark.thorough

@@ -244,6 +244,7 @@ def test_small_messages_of_many_ranks_are_the_adapters_gap_apart() -> None:
 def test_ranks_of_a_node_use_its_adapters_in_turn() -> None:
     node = np.array([0, 1, 2, 2, 0, 1, 3, 2, 0])  # their first, second and third, wherever they stand
     assert adapters_of(node, 2).tolist() == [0, 2, 4, 5, 1, 3, 6, 4, 0]
+    assert adapters_of(node, 3).tolist() == [0, 3, 5, 6, 1, 4, 8, 7, 2]
     assert adapters_of(node, 1).tolist() == node.tolist()
 
 

@@ -8,7 +8,9 @@ import pytest
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
+from pready.model.engine import drawn, evaluate
 from pready.model.engine.evaluate import Evaluation, compare_step, plans
+from pready.model.engine.rows import WARM_UP
 from pready.model.engine.simulation import run_step
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
@@ -31,9 +33,23 @@ LATE = {"model": "laggard", "delay": "100 us"}
 
 def test_exchanges_draw_arrivals_of_their_own() -> None:
     noisy = one(arrivals={"model": "normal by thread", "spread": 0.1})
-    first, second = run_step(plans(MELUXINA, step(noisy, noisy), [BULK] * 2, 0), 20)
+    both = plans(MELUXINA, step(noisy, noisy), [BULK] * 2, 0)
+    first, second = run_step(both, 20)
+    assert first.step_s is not None
+    np.testing.assert_allclose(first.step_s, first.mean_s + second.mean_s, rtol=1e-12)
+    assert run_step(both[:1], 1)[0].step_s is None
     assert abs(np.corrcoef(first.causes_s["compute"], second.causes_s["compute"])[0, 1]) < 0.7
     assert not np.allclose(first.spread_s, second.spread_s)
+
+
+def test_how_much_of_a_step_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two exchanges of 8 ranks with 6 neighbours and 4 partitions: 16 exchanges and 384 messages an iteration.
+    w = step(one(), one(), iterations=20)
+    assert Evaluation(MELUXINA, w.parts[0], step=w).iterations == evaluate.NOMINAL // 16
+    monkeypatch.setattr(evaluate, "MOST_MESSAGES", 384 * (WARM_UP + 5))
+    monkeypatch.setattr(drawn, "MOST_MESSAGES", 384 * (WARM_UP + 2) * 100)
+    few = Evaluation(MELUXINA, w.parts[0], step=w)
+    assert (few.iterations, few.drawn.draws) == (5, 100)
 
 
 @pytest.mark.thorough

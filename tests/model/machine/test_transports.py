@@ -10,11 +10,13 @@ from machines import ideal
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES
+from pready.model.common.units import SI
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.machine.path import Begins
 from pready.model.machine.rma_by_library import of as rma_of
 from pready.model.machine.rma_by_library import with_rma
-from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, SHARED_MEMORY, transport, with_puts
+from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, SHARED_MEMORY, transport, with_border, with_puts
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
@@ -63,6 +65,24 @@ def test_a_library_that_may_be_any_has_a_border_wherever_one_of_them_has() -> No
     }  # fmt: skip
     assert transport(LIBRARIES["emulated"], "tcp") == replace(KNOWN["MPICH", "tcp"], rendezvous=borders["tcp"])
     assert transport(None, None) == ANY
+
+
+def test_a_border_that_nobody_measured_has_an_interval() -> None:
+    """MeluXina's is at 16 KiB, where Open MPI's is at 64 KiB over TCP, and MPICH's over InfiniBand at 8 to 64 KiB."""
+    plain, mpich = machines.load("meluxina"), LIBRARIES["mpich-release"]
+    *before, last = plain.inter.segments
+    twice = plain.model_copy(update={"inter": plain.inter.model_copy(update={"segments": (*before, last, last)})})
+    rows: Any = ("openmpi-persist", "tcp", (16384.0, 65536.0)), ("mpich-release", "infiniband", (8192.0, 65536.0))
+    for name, fabric, (low, high) in rows:
+        *same, border, after = with_border(on(twice, fabric), LIBRARIES[name]).inter.segments
+        assert (same, after, border.model_copy(update={"begins": None})) == (before, last, last)
+        row = transport(LIBRARIES[name], fabric).rendezvous
+        wanted = Begins(value=SI(16384.0), interval=(SI(low), SI(high)), source=row.source, why=row.why)
+        assert border.begins == wanted
+    known = last.model_copy(update={"o_s": last.o_s.model_copy(update={"source": "measured"})})
+    measured = plain.model_copy(update={"inter": plain.inter.model_copy(update={"segments": (*before, known)})})
+    for machine in (ideal(handshake=1e-6), machines.load("alps"), measured):
+        assert with_border(machine, mpich) is machine
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
