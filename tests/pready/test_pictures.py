@@ -20,12 +20,9 @@ from whatif_row import point
 
 import pready
 from pready.cli import main
-from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine import simulate
 from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
-from pready.model.engine.simulation import Simulation
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Lever, LeverKind, Prediction
 from pready.model.workload import workload as workloads
@@ -33,7 +30,6 @@ from pready.show.figures import capture_pictures
 from pready.show.figures import prediction_pictures as of_prediction
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.files import pictures_of
-from pready.show.figures.idle_waves import idle_waves
 from pready.show.figures.svg import svg
 from pready.show.figures.tornado import tornado
 from pready.show.pages import capture_page
@@ -116,23 +112,6 @@ def test_parts_of_the_page_of_a_captured_run(monkeypatch: pytest.MonkeyPatch) ->
     said += [("Bytes from rank to rank", ["matrix "])]
     assert parts([0, 1], 1, Of(name="r", every=np.zeros((6, 4))), "no step", ["srun a", "b"]) == said
     assert parts([0, 0], 0, None, "", []) == [("", ["", "summary"])]
-
-
-def test_ranks_in_step_are_said_to_be() -> None:
-    # One of four threads late by the same each time: both ranks end together, and there is nothing to shade.
-    what = workloads.load("examples/laggard.toml")
-    figure = idle_waves("title", run(what))
-    check_readable(figure)
-    (times,) = figure.axes
-    assert not times.images
-    assert figure.get_suptitle() == "title: all ranks end together"
-    assert np.all(np.asarray(times.xaxis.get_major_locator()()) % 1 == 0)
-
-
-def run(what: workloads.Workload) -> Simulation:
-    approach = approach_named("single", what, "--approach")
-    grid = (2, 1, 1) if what.pattern == "pt2pt" else (4, 4, 1)
-    return simulate(MELUXINA, what, approach, grid=grid, iterations=5, record=True)
 
 
 def test_the_map_is_over_threads_and_sizes_around_the_workload_s(monkeypatch: pytest.MonkeyPatch) -> None:
