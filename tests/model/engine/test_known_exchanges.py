@@ -67,8 +67,13 @@ counts = st.integers(1, 12)
 
 @pytest.mark.parametrize(("of", "shape", "sent", "two_way", "took_us"), table_of("model/known_exchanges")["at_once"])
 def test_partitions_that_are_ready_at_once(of: Any, shape: Any, sent: Any, two_way: bool, took_us: float) -> None:
-    w, (key, *counts) = workload(*shape), sent
-    got = time(ideal(**of), w, Approach(BY_KEY[key], *counts), np.zeros(w.n_partitions), two_way=two_way)
+    w, (key, *counts), setup = (
+        workload(*shape),
+        sent,
+        {"value": of.pop("setup", "0 s"), "source": "assumed", "why": "test"},
+    )
+    machine = ideal(**of).model_copy(update={"requests": validated(Requests, {"setup": setup}, "test")})
+    got = time(machine, w, Approach(BY_KEY[key], *counts), np.zeros(w.n_partitions), two_way=two_way)
     assert 1e6 * float(got[0]) == pytest.approx(took_us, rel=1e-9)
 
 
@@ -161,25 +166,6 @@ def test_a_vci_more_can_collide_where_round_robin_wraps() -> None:
 # The lock that sends also receives
 
 
-def test_between_two_partitions_that_queue_as_many_messages_are_received() -> None:
-    # o_s = 1, o_r = 0.4, L = 2 us, four messages ready at once on one VCI: they leave at 1, 2.4, 3.8 and 5.2, and the
-    # last is there at 7.2 and received at 7.6. One way, they leave at 1, 2, 3, 4.
-    machine, zero = ideal(o_s=1e-6, o_r=4e-7, L=2e-6), np.zeros(4)
-    four = workload(4, 1, 4e-280)
-    assert float(time(machine, four, Approach(PART, 4), zero, two_way=True)[0]) == pytest.approx(7.6e-6)
-    assert float(time(machine, four, Approach(PART, 4), zero)[0]) == pytest.approx(6.4e-6)
-    # Three peers, two partitions: 3 sends, 3 receives, 3 sends; the last leaves at 7.2. One partition is not delayed.
-    three = workload(2, 1, 2e-280, peers=3)
-    assert float(time(machine, three, Approach(PART, 2), np.zeros(2), two_way=True)[0]) == pytest.approx(9.6e-6)
-    bulk = [time(machine, three, Approach(SINGLE), np.zeros(2), two_way=two) for two in (False, True)]
-    assert bulk[0] == bulk[1]
-    # Two VCIs have a lock each, and two messages: 1 + 0.4 + 1.
-    assert float(time(machine, four, Approach(MANY, 4, 2), zero, two_way=True)[0]) == pytest.approx(4.8e-6)
-    # What the adapter receives by itself takes no lock.
-    put = Approach(BY_KEY["rma-single-passive"], 4)
-    assert time(machine, four, put, zero, two_way=True) == time(machine, four, put, zero)
-
-
 @pytest.mark.parametrize("interface", [i for i in INTERFACES if not (i.splits and i.joins)], ids=lambda i: str(i.key))
 def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any) -> None:
     # Alone, or h + r after the one before: two ways cost what one does. A little less than h + r, and they do not.
@@ -194,31 +180,6 @@ def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any)
     assert ways[0][0] == ways[0][1]
     queues = interface.splits and receivers(interface, setting_of(machine, w)) != "none"
     assert ways[1][1] - ways[1][0] == pytest.approx(0.1 * apart if queues else 0.0, abs=1e-15)
-
-
-# Sends as applications have them
-
-
-def with_setup(seconds: float, **changes: Any) -> Machine:
-    value = {"value": f"{seconds!r} s", "source": "assumed", "why": "test"}
-    return ideal(**changes).model_copy(update={"requests": validated(Requests, {"setup": value}, "test")})
-
-
-def test_a_persistent_send_saves_the_set_up() -> None:
-    # 3 peers, o_s = 1 us, L = 5 us: the last message leaves after 3 us, or 3 × 0.7 where 0.3 us are set-up.
-    machine, w, ready = with_setup(3e-7, o_s=1e-6, L=5e-6), workload(1, 1, 8.0, peers=3), np.zeros(1)
-    took = {key: float(time(machine, w, Approach(BY_KEY[key]), ready)[0]) for key in ("single", "persistent")}
-    streams = 8 / 25e9
-    assert took["single"] == pytest.approx(8e-6 + streams, rel=1e-12)
-    assert took["persistent"] == pytest.approx(7.1e-6 + streams, rel=1e-12)
-    # No draw of the saving makes a send take less than nothing.
-    huge = with_setup(1.0, o_s=1e-6, L=5e-6)
-    assert float(time(huge, w, Approach(BY_KEY["persistent"]), ready)[0]) == pytest.approx(
-        5e-6 + 3 * streams, rel=1e-12
-    )
-    # A machine that says nothing of it: the same.
-    plain = ideal(o_s=1e-6, L=5e-6)
-    assert time(plain, w, Approach(BY_KEY["persistent"]), ready) == time(plain, w, Approach(SINGLE), ready)
 
 
 # Protocols and progress
