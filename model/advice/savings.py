@@ -82,10 +82,9 @@ class Savings:
         now_s, base_s = self.times(self.ways[0])
         today, out = median(base_s), list[ApproachPrediction]()
         chances = self.enough(min_gain)
-        exchanges = self.step.steps if len(self.step.parts) == 1 else 1  # of an iteration; of a sweep octants × blocks
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
-            time, eta, saved = communication / exchanges, metrics.eta(now_s, communication), self.percent[n]
+            time, eta, saved = communication / self.step.steps, metrics.eta(now_s, communication), self.percent[n]
             percent = median(saved)
             once = row.begin_per_iteration_s
             made = replace(

@@ -5,13 +5,16 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace as Of
+from typing import Any
 
 import pytest
 from command_line import data, out, refused
-from given import Capsys
+from given import Capsys, Patch
 from tables import table_of
 
 from pready.calibrate.machine.values.segments import one_way
+from pready.commands.doctor import tried_first
 from pready.model.machine.machine import load, profiles
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
@@ -95,6 +98,14 @@ def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str 
     threads, there = done.stdout.split()[-2:]
     assert there == str(own)
     assert own or threads == "1"
+
+
+def test_what_will_disturb_a_measurement_is_said(monkeypatch: Patch, capsys: Capsys) -> None:
+    found = [Of(grade=grade, name=grade, says="so", do=do) for grade, do in (("good", "a"), ("bad", "b"), ("poor", ""))]
+    monkeypatch.setattr("pready.commands.doctor.quick", lambda *_: Of(findings=found))
+    nothing: Any = None
+    tried_first(nothing, nothing)
+    assert capsys.readouterr().err == "note: bad: so; b\nnote: poor: so\n"
 
 
 LONG = [f'threads = 2\nbuffer = "1 KiB"\nname = "{"n" * 1000}"\n', "valid: a text of at most 255 characters"]

@@ -276,3 +276,7 @@ def test_a_late_thread_delays_only_its_faces() -> None:
     # The last thread is late. Rank 0 sends right (thread 1, late), rank 1 sends left (thread 0).
     np.testing.assert_allclose(everyone.received_s[0], 1.1e-3, rtol=1e-6)
     np.testing.assert_allclose(mapped.received_s[0], [0.1e-3, 1.1e-3], rtol=1e-6)
+    assert mapped.ends_s is not None
+    ends = mapped.ends_s[0].min(), mapped.ends_s[0].max()
+    assert (mapped.shortest_s[0], mapped.longest_s[0]) == (mapped.first_end_s[0], mapped.last_end_s[0]) == ends
+    assert ends[0] < ends[1]

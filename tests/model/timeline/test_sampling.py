@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pready.model.common.arrays import spread
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.machine.path import Begins, SizeCurve
@@ -59,6 +60,13 @@ def test_an_assumed_barrier_may_be_three_times_as_long() -> None:
     times = Sampler(MELUXINA, DRAWS).team("barrier", curve, 8) / curve.at(8)
     assert np.quantile(times, [0.025, 0.975]) == pytest.approx([1 / 3, 3], rel=0.1)
     assert float(Sampler(MELUXINA).team("barrier", curve, 8)) == curve.at(8)
+
+
+def test_each_side_of_an_interval_has_its_width() -> None:
+    """At half of 1.96 deviations a normal is half way to an end; a log-normal in the logarithm."""
+    z = 1.959963984540054 * np.array([-1, -0.5, 0, 0.5, 1])
+    assert spread(10.0, (-4.0, 14.0), z) == pytest.approx([-4, 3, 10, 12, 14])
+    assert spread(8.0, (2.0, 18.0), z) == pytest.approx([2, 4, 8, 12, 18])
 
 
 def test_curves_have_their_intervals() -> None:
