@@ -54,10 +54,9 @@ def test_each_point_is_a_claim_with_its_source() -> None:
 
 @pytest.mark.parametrize(("changes", "message"), table_of("validate/claims")["series"])
 def test_bad_series_are_one_clear_line(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(PreadyError, match=message) as caught:
+    with pytest.raises(PreadyError) as caught:
         parsed(with_series(**changes), "x.toml")
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith("x.toml: ")
+    assert str(caught.value) == message
 
 
 def test_a_sign_asks_for_the_side_of_1_alone() -> None:

@@ -40,10 +40,9 @@ def test_a_good_claim_is_read_and_computed() -> None:
 
 @pytest.mark.parametrize(("changes", "without", "message"), table_of("validate/claims")["refused"])
 def test_bad_claims_are_one_clear_line(changes: dict[str, Any], without: list[str], message: str) -> None:
-    with pytest.raises(PreadyError, match=message) as caught:
+    with pytest.raises(PreadyError) as caught:
         parsed(paper(**changes, **dict.fromkeys(without)), "x.toml")
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith("x.toml: ")
+    assert str(caught.value) == message
 
 
 def test_ids_are_unique() -> None:
