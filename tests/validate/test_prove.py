@@ -111,7 +111,7 @@ def on_the_model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Proof, Path]
 @pytest.mark.thorough
 def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Proof, Path]) -> None:
     proof, _ = on_the_model
-    assert len(proof.cases) == 1 + design.MOST_ADVISED
+    assert len(proof.cases) == 4
     assert proof.cases[0].way.approach == BULK
     for case in proof.cases:
         assert case.measured.time_s == pytest.approx(case.expected.time_s, rel=1e-6)
@@ -236,6 +236,36 @@ def test_what_the_benchmark_is_asked_for() -> None:
     assert design.way_of([Approach(PART, 4)], what).point("p", 0, 9).get("transport") == 4
     with pytest.raises(PreadyError, match="cannot be measured"):
         design.way_of([Approach(BY_KEY["persistent-matched"])], what)
+
+
+def test_a_way_in_words_and_as_the_benchmark_s_point() -> None:
+    mixed, alike = (design.way_of(ways, step()) for ways in ([Approach(MANY, 8, 2), BULK], [Approach(MANY, 2)] * 2))
+    for way, *said in ((mixed, "many-8-2+single-1-1", "8/1", 8, 2, "each"), (alike, "many-2-1", "2", 2, 1, "many")):
+        assert [str(way), way.transports, way.most, way.vcis, way.interface.key] == said
+    assert mixed.point("p", 3, 9) == Point.of("exchange", ways="many.8_single.1", plan="p", round=3, keep=9)
+    one = design.way_of([Approach(PART, 4)], workload()).point("p", 3, 9)
+    assert one == Point.of("exchange", approach="part", plan="p", transport=4, round=3, keep=9)
+    listed = design.order([mixed, alike], 5, 9)
+    assert [r for _, r in listed] == [r for r in range(9) for _ in range(2)]
+    firsts = [way for way, _ in listed[::2]]
+    assert {mixed, alike} == {*firsts}
+    assert all(a is not b for (a, _), (b, _) in zip(listed[::2], listed[1::2], strict=True))
+    assert listed == design.order([mixed, alike], 5, 9) != design.order([mixed, alike], 6, 9)
+
+
+def test_the_advised_way_comes_first_then_the_fastest_of_each_interface() -> None:
+    def row(key: str, messages: int, eta: float, time_s: float, *, available: bool = True) -> Any:
+        of = {"approach": Approach(BY_KEY[key], messages), "eta": eta, "gain": eta, "time_s": time_s, "key": key}
+        return SimpleNamespace(**of, available=available)
+
+    advised, *others = (
+        row("many", 4, 1.5, 4.0), row("many", 2, 2.0, 5.0), row("part", 8, 1.8, 3.0), row("part", 2, 1.9, 3.5),
+        row("persistent", 1, 1.1, 9.0), row("rma-single-active", 2, 1.2, 2.0),
+        row("rma-many-active", 2, 9.0, 1.0, available=False),
+    )  # fmt: skip
+    made: Any = SimpleNamespace(exchanges=None, advised=advised, approaches=[row("single", 1, 1.0, 6.0), *others])
+    best = [BULK, *(Approach(BY_KEY[key], n) for key, n in (("many", 4), ("rma-single-active", 2), ("part", 2)))]
+    assert design.advised(made, workload()) == [(a,) for a in best]
 
 
 @pytest.mark.parametrize(("iteration_s", "count"), [(1e-3, 100), (0.5, 23), (10.0, 8)])
