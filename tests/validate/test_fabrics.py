@@ -200,10 +200,12 @@ def test_only_numbers_with_an_interval_have_a_miss() -> None:
     made = result("x", parsed(FILE, "x.toml").claims[0], Lab(), "fabrics")
     assert misses([made]) == []
     wide = replace(made, expected=3.0, got=2.0, low=1.5, high=2.5)
-    (miss, below, outside) = misses([wide, replace(wide, expected=1.0), replace(wide, high=1.9)])
+    miss, below, outside, exact = misses(
+        [wide, replace(wide, expected=1.0), replace(wide, high=1.9), replace(wide, expected=2.0)]
+    )
     assert [miss.off, miss.half] == pytest.approx([math.log(1.5), math.log(1.25)])
-    assert [below.off, below.half, outside.half] == pytest.approx([math.log(0.5), math.log(2 / 1.5), 0])
-    assert [(m.off, m.half) for m in misses([replace(wide, expected=2.0)])] == [(0, pytest.approx(math.log(2 / 1.5)))]
+    found = [below.off, below.half, outside.half, exact.off, exact.half]
+    assert found == pytest.approx([math.log(0.5), math.log(2 / 1.5), 0, 0, math.log(2 / 1.5)])
     assert misses([replace(wide, low=0.0), replace(wide, high=math.inf), replace(wide, expected=True)]) == []
 
 
