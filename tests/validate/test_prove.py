@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -34,6 +34,7 @@ from pready.validate.claims.wrong_machines import bandwidth
 from pready.validate.prove import case as cases
 from pready.validate.prove import design, placement, session
 from pready.validate.prove.as_performed import as_performed
+from pready.validate.prove.expected import Expectation, Expected
 from pready.validate.prove.judgement import Saving, judge
 from pready.validate.prove.performed import Performed
 from pready.validate.prove.session import Proof, prove
@@ -253,10 +254,33 @@ def test_a_way_in_words_and_as_the_benchmark_s_point() -> None:
     assert listed == design.order([mixed, alike], 5, 9) != design.order([mixed, alike], 6, 9)
 
 
+@pytest.mark.parametrize(("pattern", "exchanges", "probability"), [("halo3d", 1, 0.75), ("sweep3d", 8 * 2, None)])
+def test_an_expectation_is_of_the_iterations_that_count_with_a_prediction_s_intervals(
+    pattern: str, exchanges: int, probability: float | None
+) -> None:
+    what = workload(pattern=pattern, **({"blocks": 2} if exchanges > 1 else {}))
+    expected, ways = Expected(machine(), what, 5, 2, 4), ((BULK,), (Approach(MANY, 4),))
+    times = {"time_s": 4.0, "time_low_s": 3.0, "time_high_s": 8.0, "eta": 2.0, "eta_low": 1.0, "eta_high": 3.0}
+    saved = {"speedup_percent": 10.0, "speedup_low_percent": 4.0, "speedup_high_percent": 20.0}
+    expected._rows[ways[1]] = SimpleNamespace(**times, **saved, probability=probability)  # type: ignore[assignment]
+    (today, bulk_s), (time, iteration) = (
+        (np.median(run.communication_s) / exchanges, np.median(run.mean_s))
+        for run in (expected.simulated(way)[0].after(2) for way in ways)
+    )
+    eta, saving = today / time, 1 - iteration / bulk_s
+    wanted = Expectation(
+        time, 0.75 * time, 2 * time, eta, eta / 2, 1.5 * eta, iteration, saving, saving - 0.06, saving + 0.1,
+        probability or 0.0, (time,),
+    )  # fmt: skip
+    found = {**asdict(expected.of(ways[1])), "exchanges_s": time}
+    assert found == pytest.approx({**asdict(wanted), "exchanges_s": time})
+    assert expected.of(ways[1]).exchanges_s == (time,)
+
+
 def test_the_advised_way_comes_first_then_the_fastest_of_each_interface() -> None:
     def row(key: str, messages: int, eta: float, time_s: float, *, available: bool = True) -> Any:
         of = {"approach": Approach(BY_KEY[key], messages), "eta": eta, "gain": eta, "time_s": time_s, "key": key}
-        return SimpleNamespace(**of, available=available)
+        return SimpleNamespace(**of, available=available, speedup_percent=5.0)
 
     advised, *others = (
         row("many", 4, 1.5, 4.0), row("many", 2, 2.0, 5.0), row("part", 8, 1.8, 3.0), row("part", 2, 1.9, 3.5),
@@ -266,6 +290,11 @@ def test_the_advised_way_comes_first_then_the_fastest_of_each_interface() -> Non
     made: Any = SimpleNamespace(exchanges=None, advised=advised, approaches=[row("single", 1, 1.0, 6.0), *others])
     best = [BULK, *(Approach(BY_KEY[key], n) for key, n in (("many", 4), ("rma-single-active", 2), ("part", 2)))]
     assert design.advised(made, workload()) == [(a,) for a in best]
+    # of a step what any exchange is advised goes before what is faster: 6.5 s for many, 7 for part, 4 for puts
+    second = SimpleNamespace(advised=row("part", 2, 1.2, 3.5), approaches=[row("many", 8, 1.4, 2.5), *others[4:5]])
+    ways = design.advised(SimpleNamespace(exchanges=(made, second)), step())  # type: ignore[arg-type]
+    many, part = (tuple(Approach(BY_KEY[key], n) for n in each) for key, each in (("many", (4, 8)), ("part", (2, 2))))
+    assert ways == [(BULK, BULK), (many[0], part[1]), many, part]
 
 
 @pytest.mark.parametrize(("iteration_s", "count"), [(1e-3, 100), (0.5, 23), (10.0, 8)])
