@@ -268,6 +268,14 @@ def test_a_table_of_a_rate_stands_beside_a_ping_pong(form: str, tmp_path: Path) 
     assert made.machine.created == date(2020, 1, 2)  # of the newer file
 
 
+@pytest.mark.parametrize("case", SAID["summaries"], ids=lambda case: f"both ways: {case['both_ways']}")
+def test_what_is_said_of_a_machine(case: dict[str, Any], tmp_path: Path) -> None:
+    both = osu("Bi-Directional Bandwidth", "Bandwidth (MB/s)", "".join(f"{s}  {2 * s / gap(s):.3f}\n" for s in SIZES))
+    for name, text in (("a", LATENCY), ("b", BESIDE["JSON"]), *([("c", both)] if case["both_ways"] else [])):
+        (tmp_path / name).write_text(text)
+    assert [*from_files(sorted(tmp_path.iterdir()), name="m", **case["given"]).summary] == case["said"]
+
+
 def test_a_table_deep_in_other_data_is_found_and_one_too_deep_is_not() -> None:
     def within(levels: int) -> bytes:
         return ('{"a":' * levels + BESIDE["JSON"] + "}" * levels).encode()
