@@ -73,9 +73,9 @@ def answered(name: str, given: dict[str, Any], lab: Any) -> Any:
     return given.get("of", {}).get(given["x"], given["x"]) if isinstance(lab, Lab) else lab
 
 
-PLAIN: dict[str, Any] = {"id": "gain", "where": "4.3", "says": "A gain.", "quantity": "η", "basis": "derived"}
+PLAIN: dict[str, Any] = {"id": "gain", "where": "4", "says": "A", "quantity": "η", "basis": "derived"}
 PLAIN |= {"check": "gain", "arguments": {"x": 10.0}, "expected": 10, "tolerance": GOOD["tolerance"] | {"absolute": 0.5}}
-FOUND: dict[str, Any] = {"where": "4.3", "says": "A gain.", "quantity": "η", "basis": "derived", "status": "ok"}
+FOUND: dict[str, Any] = {"where": "4", "says": "A", "quantity": "η", "basis": "derived", "status": "ok"}
 FOUND |= {"expected": 10.0, "got": 10.0, "tolerance": "± 0.5", "why": "two decimals"}
 
 

@@ -19,6 +19,7 @@ from tables import table_of
 
 from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import Imported, ImportFormatError, collect, read, tables
+from pready.calibrate.importers import text as texts
 from pready.calibrate.importers.benchmarks import Measured
 from pready.calibrate.importers.collect import collected
 from pready.calibrate.importers.columns import column, decimal_comma, of_unit, plain, size_of
@@ -165,6 +166,30 @@ def test_a_line_of_more_than_4000_characters_is_no_row() -> None:
         found = read(f"{OSU}8  1.5\n16{' ' * blanks}1.6\n".encode())
         assert max(times(found)) == last
         assert [note for note in found.notes if "skipped" in note] == skipped
+
+
+def test_what_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "LARGEST_FILE", 1 << 20)
+    whole = LATENCY.encode().ljust(1 << 20)
+    assert read(gzip.compress(whole), "f").runs
+    for data, said in (
+        (gzip.compress(whole + b" "), "f: is larger than 1 MiB unpacked; valid: at most 1 MiB"),
+        (b"\xff\xfe\x00", "f: is not UTF-16 as its first bytes say"),
+    ):
+        with pytest.raises(ImportFormatError, match=f"^{re.escape(said)}$"):
+            read(data, "f")
+
+
+def test_what_stands_before_titles_has_few_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rank before one title and a time before the other; digits may differ."""
+    lines = [f"rank {n}: {line}" for n, line in enumerate(LATENCY.splitlines())]
+    lines += [f"09:52:0{n % 10} | {line}" for n, line in enumerate(rates(1.0).splitlines())]
+    monkeypatch.setattr(texts, "MOST_PREFIXES", 2)
+    found = read("\n".join([*lines, ""]).encode()).observations
+    assert len(present(found.ping_pong)) == len(present(found.stream)) == len(SIZES)
+    monkeypatch.setattr(texts, "MOST_PREFIXES", 1)
+    with pytest.raises(ImportFormatError, match=r"^input:26: no '# Size …' header follows this title; valid"):
+        read("\n".join([*lines, ""]).encode())
 
 
 def test_a_file_of_more_than_200_000_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
