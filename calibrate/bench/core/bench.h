@@ -160,17 +160,22 @@ typedef struct Measurement {
     int (*whole)(Run *run);
 } Measurement;
 
-/* measurements.c */
-extern const Measurement *const *const measurements; /* NULL-terminated */
-void enter_measurement(const Measurement *measurement);
-/* Last in the file of a measurement, NAME.c: puts it into the table. measure/catalogue.py reads NAME too. */
+/* parameters.c */
+typedef struct Entry {
+    const Measurement *measurement;
+    const struct Entry *next;
+} Entry;
+extern const Entry *measurements;
+/* Last in the file of a measurement, NAME.c, which is all that a new one takes: called before main, in whatever order
+ * the files were linked. measure/catalogue.py reads NAME too. */
 #define MEASUREMENT(variable)                                    \
     static void __attribute__((constructor)) enter_itself(void)  \
     {                                                            \
-        enter_measurement(&variable);                            \
+        static Entry entry;                                      \
+        entry = (Entry){&variable, measurements};                \
+        measurements = &entry;                                   \
     }
 
-/* parameters.c */
 extern const Parameter common_parameters[];
 /* Parse "NAME key=value ..." (modified in place). False with a reason if it makes no sense. */
 bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]);

@@ -19,28 +19,23 @@ typedef struct {
 } Place;
 
 static cpu_set_t allowed;      /* as the launcher left it */
-static int own[CPU_SETSIZE];   /* this rank's share of them */
+static int own[CPU_SETSIZE];   /* their numbers, from this rank's share on */
 static int share, ranks_here, cores_together, cores_of_first;
 static bool pinning;
 
 static bool decided_elsewhere(void)
 {
-    static const char *const names[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (getenv(names[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
+    return getenv("OMP_PROC_BIND") != NULL || getenv("OMP_PLACES") != NULL || getenv("GOMP_CPU_AFFINITY") != NULL ||
+           getenv("KMP_AFFINITY") != NULL;
 }
 
-/* Cores number first to first + share of those allowed. */
+/* The cores allowed but for the first so many. */
 static void take_share(int first)
 {
     int seen = 0;
     for (int core = 0; core < CPU_SETSIZE; core++) {
         if (CPU_ISSET(core, &allowed)) {
-            if (seen >= first && seen < first + share) {
+            if (seen >= first) {
                 own[seen - first] = core;
             }
             seen++;
@@ -52,7 +47,7 @@ void binding_open(const Bench *b)
 {
     Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
     memset(&mine, 0, sizeof mine);
-    gethostname(mine.host, sizeof mine.host - 1);
+    gethostname(mine.host, sizeof mine.host);
     sched_getaffinity(0, sizeof mine.cores, &mine.cores);
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
     allowed = mine.cores;
@@ -106,17 +101,18 @@ int binding_of_first(void)
 
 void binding_list(char *cores, size_t size)
 {
+    enum { LONGEST = 16 }; /* ",1000-1023" */
     size_t used = 0;
     cores[0] = '\0';
-    for (int core = 0; core < CPU_SETSIZE && used + 16 < size; core++) {
+    for (int core = 0; core < CPU_SETSIZE && used + LONGEST < size; core++) {
         if (CPU_ISSET(core, &allowed)) {
             int last = core;
-            while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &allowed)) {
+            while (CPU_ISSET(last + 1, &allowed)) { /* none is set from CPU_SETSIZE on */
                 last++;
             }
             const char *comma = used > 0 ? "," : "";
-            used += (size_t)(last > core ? snprintf(cores + used, size - used, "%s%d-%d", comma, core, last)
-                                         : snprintf(cores + used, size - used, "%s%d", comma, core));
+            used += (size_t)(last > core ? snprintf(cores + used, LONGEST, "%s%d-%d", comma, core, last)
+                                         : snprintf(cores + used, LONGEST, "%s%d", comma, core));
             core = last;
         }
     }

@@ -15,24 +15,26 @@ const Parameter common_parameters[] = {
     END_OF_PARAMETERS,
 };
 
+const Entry *measurements;
+
 static const Measurement *find(const char *name)
 {
-    for (int i = 0; measurements[i] != NULL; i++) {
-        if (strcmp(measurements[i]->name, name) == 0) {
-            return measurements[i];
+    for (const Entry *entry = measurements; entry != NULL; entry = entry->next) {
+        if (strcmp(entry->measurement->name, name) == 0) {
+            return entry->measurement;
         }
     }
     return NULL;
 }
 
+/* Of a parameter; how many there are if it is none of them. */
 static int index_of(const Run *run, const char *name)
 {
-    for (int i = 0; i < run->declared_count; i++) {
-        if (strcmp(run->declared[i]->name, name) == 0) {
-            return i;
-        }
+    int i = 0;
+    while (i < run->declared_count && strcmp(run->declared[i]->name, name) != 0) {
+        i++;
     }
-    return -1;
+    return i;
 }
 
 static bool number(const char *text, double *value)
@@ -108,7 +110,7 @@ static bool valid(const Parameter *p, const char *text)
 
 static void declare(Run *run, const Parameter *list)
 {
-    for (int i = 0; list[i].name != NULL && run->declared_count < MAX_PARAMETERS; i++) {
+    for (int i = 0; list[i].name != NULL; i++) {
         run->declared[run->declared_count] = &list[i];
         run->values[run->declared_count] = strdup(list[i].fallback);
         run->declared_count++;
@@ -120,10 +122,10 @@ bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]
     memset(run, 0, sizeof *run);
     run->bench = bench;
     char *rest = NULL;
-    char *name = strtok_r(line, " \t\r\n", &rest);
-    run->measurement = name == NULL ? NULL : find(name);
+    char *name = strtok_r(line, " \t\r\n", &rest); /* never NULL: the line has more than blanks */
+    run->measurement = find(name);
     if (run->measurement == NULL) {
-        snprintf(reason, MAX_REASON, "no measurement '%.64s'", name == NULL ? "" : name);
+        snprintf(reason, MAX_REASON, "no measurement '%.64s'", name);
         return false;
     }
     declare(run, run->measurement->parameters);
@@ -147,7 +149,7 @@ bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]
             continue; /* keep looking for the id, so that the refusal carries it */
         }
         int i = index_of(run, word);
-        if (i < 0) {
+        if (i == run->declared_count) {
             snprintf(reason, MAX_REASON, "%s has no parameter '%.64s'", run->measurement->name, word);
             good = false;
         } else if (!valid(run->declared[i], value)) {
@@ -163,7 +165,7 @@ bool run_parse(Run *run, const Bench *bench, char *line, char reason[MAX_REASON]
 
 void run_free(Run *run)
 {
-    for (int i = 0; i < run->declared_count; i++) {
+    for (int i = 0; i < MAX_PARAMETERS; i++) {
         free(run->values[i]);
     }
     free(run->id);
@@ -173,7 +175,7 @@ void run_free(Run *run)
 const char *run_word(const Run *run, const char *name)
 {
     int i = index_of(run, name);
-    if (i < 0) {
+    if (i == run->declared_count) {
         fprintf(stderr, "pready-bench: %s reads '%s', which it does not declare\n", run->measurement->name, name);
         MPI_Abort(MPI_COMM_WORLD, 4);
         exit(4);
@@ -209,10 +211,8 @@ void run_derive(Run *run, const char *name, double value)
             return;
         }
     }
-    if (run->derived_count < MAX_DERIVED) {
-        run->derived_names[run->derived_count] = name;
-        run->derived[run->derived_count++] = value;
-    }
+    run->derived_names[run->derived_count] = name;
+    run->derived[run->derived_count++] = value;
 }
 
 void run_list(Run *run, const char *name, const double *values, long rows, long columns)

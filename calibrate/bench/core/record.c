@@ -99,7 +99,7 @@ static void put_series(FILE *out, const char *name, const double *samples, long 
     fprintf(out, ",\"%s\":[", name);
     for (long i = 0; i < shown; i++) {
         /* evenly spaced over the series, first and last included */
-        long at = shown > 1 ? (long)llround((double)i * (double)(count - 1) / (double)(shown - 1)) : 0;
+        long at = i == 0 ? 0 : (long)llround((double)i * (double)(count - 1) / (double)(shown - 1));
         if (i > 0) {
             fputc(',', out);
         }
@@ -200,7 +200,10 @@ static void cpu_model(char *model, size_t size)
     snprintf(model, size, "unknown");
     FILE *info = fopen("/proc/cpuinfo", "r");
     char line[512];
-    while (info != NULL && fgets(line, sizeof line, info) != NULL) {
+    if (info == NULL) {
+        return;
+    }
+    while (fgets(line, sizeof line, info) != NULL) {
         char *colon = strchr(line, ':');
         if (strncmp(line, "model name", 10) == 0 && colon != NULL) {
             line[strcspn(line, "\n")] = '\0';
@@ -208,21 +211,21 @@ static void cpu_model(char *model, size_t size)
             break;
         }
     }
-    if (info != NULL) {
-        fclose(info);
-    }
+    fclose(info);
 }
 
 /* The first word of a file, empty if it cannot be read. */
 static void first_word(const char *path, char word[64])
 {
     FILE *file = fopen(path, "r");
-    if (file == NULL || fscanf(file, "%63s", word) != 1) {
-        word[0] = '\0';
+    word[0] = '\0';
+    if (file == NULL) {
+        return;
     }
-    if (file != NULL) {
-        fclose(file);
+    if (fgets(word, 64, file) != NULL) {
+        word[strcspn(word, " \n")] = '\0';
     }
+    fclose(file);
 }
 
 static const char *level_name(int level)
@@ -250,7 +253,7 @@ static void put_of_all(FILE *out, const char *name, char (*all)[FIELDS][FIELD], 
 void record_environment(const Bench *bench)
 {
     char mine[FIELDS][FIELD] = {"unknown", "", ""};
-    gethostname(mine[0], FIELD - 1);
+    gethostname(mine[0], FIELD);
     cpu_model(mine[1], FIELD);
     binding_list(mine[2], FIELD);
     char(*all)[FIELDS][FIELD] = allocate((size_t)bench->ranks * sizeof *all);

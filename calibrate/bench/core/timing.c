@@ -21,29 +21,33 @@ enum { PINGS = 31, PING_WARMUP = 5, MAX_INNER = 1000, LAST_CALL = 10 };
 static const double INNER_TARGET_S = 20e-6; /* 1000 times a typical clock step */
 
 typedef struct {
-    int again, inner, checking;
+    int inner;
+    bool again, checking;
 } Go;
 
 typedef struct {
     double values[MAX_QUANTITIES];
-    double right;
+    bool right;
 } Report;
 
-static const Report UNKNOWN = {.values = {NAN, NAN, NAN, NAN}, .right = 1};
+static const Report UNKNOWN = {.values = {NAN, NAN, NAN, NAN}};
 
 /* Between rank 0 and its peer. The fastest, not the median: it is taken off round trips, and a disturbance of just
  * these few milliseconds would otherwise make all times of the point too short, even negative. */
 static double half_round_trip(const Bench *b)
 {
     double samples[PINGS];
-    for (int i = -PING_WARMUP; i < PINGS && (b->rank == 0 || b->peer == 0); i++) {
+    if (b->rank != 0 && b->peer != 0) {
+        return NAN;
+    }
+    for (int i = -PING_WARMUP; i < PINGS; i++) {
         double start = now_s();
         ping_empty(b->rank == 0, b->peer, 0, b->data);
         if (i >= 0) {
             samples[i] = now_s() - start;
         }
     }
-    return b->rank == 0 || b->peer == 0 ? 0.5 * summarise(samples, PINGS).min : NAN;
+    return 0.5 * summarise(samples, PINGS).min;
 }
 
 static void prepare(Run *run)
@@ -78,7 +82,7 @@ static void follow(Run *run)
             return;
         }
         Report report = UNKNOWN;
-        run->checking = go.checking != 0;
+        run->checking = go.checking;
         run->inner = go.inner;
         prepare(run);
         send_empty(0, TAG_READY, b->control);
@@ -107,7 +111,7 @@ static bool lead(Run *run, bool checking, double values[MAX_QUANTITIES])
     const Bench *b = run->bench;
     Report own = UNKNOWN, report;
     run->checking = checking;
-    tell_all(run, (Go){.again = 1, .inner = run->inner, .checking = checking});
+    tell_all(run, (Go){.again = true, .inner = run->inner, .checking = checking});
     prepare(run);
     for (int rank = 1; rank <= others(run); rank++) {
         receive_empty(rank, TAG_READY, b->control);
@@ -117,7 +121,7 @@ static bool lead(Run *run, bool checking, double values[MAX_QUANTITIES])
     run->iteration++;
     for (int rank = 1; rank <= others(run); rank++) {
         MPI_Recv(&report, (int)sizeof report, MPI_BYTE, rank, TAG_REPORT, b->control, MPI_STATUS_IGNORE);
-        right = right && report.right == 1;
+        right = right && report.right;
         for (int q = 0; q < MAX_QUANTITIES; q++) {
             own.values[q] = isnan(own.values[q]) ? report.values[q] : own.values[q];
         }
@@ -135,10 +139,7 @@ static bool tight(const double *samples, long count)
 /* How often a repeat of this time is done back to back inside one sample. */
 static int inner_for(const Run *run, double time)
 {
-    if (!(run->measurement->flags & INNER) || time <= 0 || time >= INNER_TARGET_S) {
-        return 1;
-    }
-    return (int)fmin(ceil(INNER_TARGET_S / time), MAX_INNER);
+    return run->measurement->flags & INNER ? (int)fmin(ceil(INNER_TARGET_S / time), MAX_INNER) : 1;
 }
 
 /* Is it time to stop, with `count` samples taken since `begun`? */
@@ -189,7 +190,7 @@ static int drive(Run *run)
     samples.inner = run->inner;
     run->inner = 1;
     right = right && lead(run, true, one); /* the steady state is checked too, not only the first iteration */
-    tell_all(run, (Go){.again = 0});
+    tell_all(run, (Go){.again = false});
     if (!right) {
         record_refusal(run, REFUSED_ERROR, "payload mismatch: what arrived is not what was sent");
         return 1;

@@ -1,14 +1,15 @@
 /* A clock that counts calls: preloaded, it makes the benchmark's measurements exact and its calls readable.
  *
  * Each thread's clock advances by what the benchmark calls and by nothing else: a call of MPI by its kind's cost (the
- * macros COST_..., in ns), a copy of a page or more by COST_MEMCPY, a sleep by what it asks, which takes no real time, and a
+ * macros COST_..., in ns), a copy of 16 pages or more by COST_MEMCPY, a sleep by what it asks, which takes no real time, and a
  * reading by PHASE_NS of the number of blocking calls and copies before it (MPI_Send, MPI_Recv, MPI_Barrier), so that
  * samples differ. Rank r starts each point at r + 1 s. A team starts with its master's clock, in phases one more from
  * thread to thread; a barrier and the team's end give the latest. A poll that waits for one thing says no once and then
  * waits. Where the ranks are is said: COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank.
  *
  * Each rank writes what it calls into a file of the folder COUNTING_CLOCK, named by the rank: a line for each thread,
- * after the line of the point. A communicator is a letter, in the order of making; an offset is one in a page.
+ * after the line of the point. A communicator is a letter, in the order of making; an offset is one in a page,
+ * = a digest of the bytes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -137,6 +138,16 @@ static int offset(const void *buffer)
     return (int)((uintptr_t)buffer % PAGE);
 }
 
+/* Of bytes: FNV-1a, folded (Fowler, Noll, Vo). */
+static unsigned digest(const unsigned char *bytes, int count)
+{
+    unsigned hash = 2166136261u;
+    for (int i = 0; i < count; i++) {
+        hash = (hash ^ bytes[i]) * 16777619u;
+    }
+    return (hash ^ hash >> 16) & 0xffff;
+}
+
 /* Libraries spin while they wait, and here all ranks share a few cores. */
 static int rest(void)
 {
@@ -183,7 +194,7 @@ int nanosleep(const struct timespec *time, struct timespec *left)
 
 void *memcpy(void *to, const void *from, size_t bytes)
 {
-    if (COUNTED && offset(to) == 0 && bytes >= PAGE) {
+    if (COUNTED && offset(to) == 0 && bytes >= 16 * PAGE) {
         call(COST_MEMCPY, "memcpy:%zu%+ld", bytes, copied == 0 ? 0 : (long)((uintptr_t)to - copied) / PAGE);
         copied = (uintptr_t)to;
         self()->phase++;
@@ -353,12 +364,12 @@ int MPI_Parrived(MPI_Request request, int part, int *there)
     }
 #define MESSAGE(COST, name, text, constant)                                                                            \
     CALL(COST, name, (constant void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *made),  \
-         PMPI_##name(b, n, type, to, tag, comm, made), text ":%d.%d%c*%d+%d", to, tag, LETTER(comm), n, offset(b))
+         PMPI_##name(b, n, type, to, tag, comm, made), text ":%d.%d%c*%d+%d=%04x", to, tag, LETTER(comm), n, offset(b), digest(b, n))
 #define PARTITIONED(COST, name, text, constant)                                                                        \
     CALL(COST, name, (constant void *b, int parts, MPI_Count n, MPI_Datatype type, int to, int tag, MPI_Comm comm,     \
                       MPI_Info info, MPI_Request *made),                                                               \
          PMPI_##name(b, parts, n, type, to, tag, comm, info, made), text ":%d.%d%c*%dx%d+%d", to, tag, LETTER(comm),   \
-         parts, (int)n, offset(b))
+         parts, (int)n, parts * n > 1 ? offset(b) : 0)
 
 MESSAGE(ISEND, Isend, "isend", const)
 MESSAGE(IRECV, Irecv, "irecv", )

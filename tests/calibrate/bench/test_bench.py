@@ -184,7 +184,7 @@ def test_a_repeat_sends_as_many_messages_as_its_time_is_of(library: Library, bui
     first, second = read_run(tmp_path).ranks
     sent = Counter(first.records[first.of("isend")]["what"].tolist())
     repeats = {line: sent[int(line.partition("bytes=")[2].split()[0])] / n for line, n in each.items()}
-    begun = int((second.records[second.of("recv")]["what"] == 3 * 4).sum())  # or ended
+    begun = int((second.records[second.of("recv")]["what"] == 8).sum())  # or ended: `Go`
     assert sum(repeats.values()) == begun - len(each), repeats
 
 

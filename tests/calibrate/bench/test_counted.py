@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+from itertools import accumulate
 from math import ceil, comb, floor
 from pathlib import Path
 from statistics import median
@@ -91,14 +92,14 @@ def test_every_call_and_every_time_is_known(
     records, calls = counted(library, job, request, tmp_path)
     assert len(records) == len(job["points"])
     for got, point in zip(records, job["points"], strict=True):
-        known = point | point.get(library, {})
         record = json.loads(got)
         if record["measurement"] == "environment":
             record = {name: value for name, value in record.items() if name not in OF_MACHINE}
-        assert record == json.loads(known["record"]), point["line"]
-        if "calls" in known:
-            found = " ".join(map(folded, calls[point["line"]]))
-            assert found.split() == known["calls"].format_map(TABLE["phrases"]).split(), point["line"]
+        assert record == json.loads((point | point.get(library, {}))["record"]), point["line"]
+    for point in ({"line": "start"} | job, *job["points"]):
+        expected = (point | point.get(library, {})).get("calls")
+        found = None if expected is None else " ".join(map(folded, calls[point["line"]])).split()
+        assert found == (expected and expected.format_map(TABLE["phrases"]).split()), point["line"]
 
 
 def line(point: dict[str, Any]) -> str:
@@ -136,7 +137,7 @@ def test_known_times_follow_from_the_calls(point: dict[str, Any]) -> None:
         assert shown == pytest.approx({i: expected[i] for i in shown}, abs=0.06), name
         samples = sorted(ns * 1e-9 for ns in expected[WARMUP:])
         # r-th smallest and largest, r the largest with P(Binomial(n, 1/2) < r) <= 2.5 %
-        r = max(r for r in range(repeats) if sum(comb(repeats, k) for k in range(r)) <= 0.025 * 2**repeats)
+        r = sum(below <= 2**repeats // 40 for below in accumulate(comb(repeats, k) for k in range(repeats)))
         assert (r == 0) == (repeats < 6)
         said = {"median_s": median(samples), "min_s": samples[0], "max_s": samples[-1]}
         said |= {"low_s": samples[r - 1], "high_s": samples[-r]} if r else {}
