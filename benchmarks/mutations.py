@@ -15,8 +15,8 @@ arguments or ends swapped, `and` for `or`, a condition turned round. For C and C
 
 Which tests run a line is measured once, by a run of the suite under coverage (`pip install coverage`; ten minutes on
 two cores), and kept in ``--reached``. They run first, the nearest at once; then the rest of their files; with ``--all``
-the rest of the suite. C that runs on a cluster has the tests of its folder, then what
-elsewhere runs the benchmarks.
+the rest of the suite. C that runs on a cluster has the tests of its folder, the quickest file first,
+then what elsewhere runs the benchmarks.
 """
 
 from __future__ import annotations
@@ -355,7 +355,10 @@ class Reached:
         far = {f for f in files if "bench" in file.parts and RUNS_MPI in text[f] and not f.startswith(here)}
         of = {f: (f in far, not word.search(text[f])) for f in files if f.startswith(here) or f in far}
         asked = [t for t in self.tests if t in self.there and t.partition("::")[0] in of]
-        return sorted(asked, key=lambda t: of[t.partition("::")[0]])
+        seconds: Counter[str] = Counter()
+        for test in asked:
+            seconds[test.partition("::")[0]] += self.took[test]
+        return sorted(asked, key=lambda t: (of[t.partition("::")[0]], seconds[t.partition("::")[0]]))
 
 
 def _in_a_function(file: Path, line: int) -> bool:

@@ -122,6 +122,8 @@ def test_environment(library: Library, records: list[dict[str, Any]]) -> None:
     named = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     assert environment["cpus"] == [named[1] if named else "unknown"] * 2
     assert environment["hosts"] == [platform.node()] * 2
+    congestion = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+    assert environment.get("tcp") == (congestion.read_text().strip() if congestion.exists() else None)
     assert len(environment["allowed"]) == 2
     assert environment["partitioned"] is True
     assert environment["thread_level"] == "multiple"
@@ -155,6 +157,12 @@ def test_needs_two_ranks(library: Library, built: Built) -> None:
     _, done = library.run(built, ["pingpong"], ranks=1)
     assert done.returncode != 0
     assert "needs two ranks" in done.stderr
+
+
+def test_a_word_that_is_no_setting_is_said(built: Built) -> None:
+    done = subprocess.run([built.program, "seed=1", "tool=", "folder=x", "sed=1"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pready-bench: 'sed=1' is no setting: seed=N, tool=VERSION, folder=FOLDER\n" in done.stderr
 
 
 def test_measurements_are_what_is_read_from_the_sources() -> None:
@@ -240,7 +248,7 @@ def test_clean_under_sanitizers(library: Library) -> None:
         "LSAN_OPTIONS": f"suppressions={SOURCE / 'lsan.supp'}:print_suppressions=0",
         "ASAN_OPTIONS": "fast_unwind_on_malloc=0",  # whole stacks, so that a leak is blamed on whose it is
     }
-    nonsense = ["pingpong bytes=-1", "ping", "approach ready_s=1"]
+    nonsense = ["pingpong bytes=-1", "ping" * 200, "approach ready_s=1"]
     found, done = library.run(sane, ["environment", *quick(LINES, ONCE), *nonsense], settings)
     assert "ERROR: " not in done.stderr, done.stderr
     assert "runtime error" not in done.stderr, done.stderr
