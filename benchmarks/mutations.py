@@ -355,9 +355,7 @@ class Reached:
         far = {f for f in files if "bench" in file.parts and RUNS_MPI in text[f] and not f.startswith(here)}
         of = {f: (f in far, not word.search(text[f])) for f in files if f.startswith(here) or f in far}
         asked = [t for t in self.tests if t in self.there and t.partition("::")[0] in of]
-        seconds: Counter[str] = Counter()
-        for test in asked:
-            seconds[test.partition("::")[0]] += self.took[test]
+        seconds = {f: sum(self.took[t] for t in asked if t.startswith(f"{f}::")) for f in of}
         return sorted(asked, key=lambda t: (of[t.partition("::")[0]], seconds[t.partition("::")[0]]))
 
 

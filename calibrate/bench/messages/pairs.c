@@ -9,6 +9,7 @@
  */
 #include "core/bench.h"
 
+#include <math.h>
 #include <time.h>
 
 static const long NAP_NS = 1000000;
@@ -71,7 +72,7 @@ static void derive_sharing(Run *run, int pairs)
     int here, cores = binding_here(&here);
     double working = (double)here * 2 * pairs / run->bench->ranks; /* all nodes have as many of the ranks */
     run_derive(run, "cores", cores);
-    run_derive(run, "sharing", working > cores ? working - cores : 0);
+    run_derive(run, "sharing", fmax(working - cores, 0));
 }
 
 /* Polls seldom: the cores belong to the others. */

@@ -160,7 +160,8 @@ def test_needs_two_ranks(library: Library, built: Built) -> None:
 
 
 def test_a_word_that_is_no_setting_is_said(built: Built) -> None:
-    done = subprocess.run([built.program, "seed=1", "tool=", "folder=x", "sed=1"], capture_output=True, text=True)
+    words = [str(built.program), "seed=1", "tool=", "folder=x", "sed=1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "pready-bench: 'sed=1' is no setting: seed=N, tool=VERSION, folder=FOLDER\n" in done.stderr
 
