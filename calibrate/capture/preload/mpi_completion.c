@@ -19,7 +19,7 @@ static void store_completion(enum kind kind, uint16_t site, int done, int64_t t0
         last->end = last->done = t1 - from;
         return;
     }
-    self.polled = store_record(kind, site, PEER_NOT_ONE, (uint64_t)(done > 0 ? done : 0), t0, t1);
+    self.polled = store_record(kind, site, PEER_NOT_ONE, NUMBER(done), t0, t1);
 }
 
 COMPLETION(Wait, (MPI_Request * request, MPI_Status *status), (request, status), 1, request, WAIT, 1, NULL)

@@ -116,7 +116,7 @@ WRAP(Pready_range, (int low, int high, MPI_Request request), (low, high, request
 #endif
 #define NOTE_LIST                                                                                                      \
     const struct persistent about = of(request);                                                                       \
-    NOTE(PREADY, about.peer, about.bytes *(uint64_t)(length > 0 ? length : 0))
+    NOTE(PREADY, about.peer, about.bytes *NUMBER(length))
 WRAP(Pready_list, (int length, PREADY_LIST, MPI_Request request), (length, list, request), NOTE_LIST)
 WRAP(Parrived, (MPI_Request request, int partition, int *flag), (request, partition, flag),
      const struct persistent about = of(request);
@@ -136,6 +136,6 @@ static void started(MPI_Request request, uint16_t site, int64_t t0, int64_t t1)
 WRAP(Start, (MPI_Request * request), (request), started(*request, CALLED_AT, t0, t1))
 // The call's own record has the time; those of its messages have none.
 WRAP(Startall, (int count, MPI_Request requests[]), (count, requests), const uint16_t site = CALLED_AT;
-     store_record(KIND_STARTALL, site, PEER_NOT_ONE, (uint64_t)(count > 0 ? count : 0), t0, t1);
+     store_record(KIND_STARTALL, site, PEER_NOT_ONE, NUMBER(count), t0, t1);
      for (int i = 0; i < count; i++) started(requests[i], site, t1, t1))
 WRAP_BEFORE(Request_free, (MPI_Request * request), (request), requests_drop(*request), (void)0)

@@ -19,6 +19,7 @@
 #endif
 
 #define TEXT_OF(x) #x
+#define NUMBER(count) ((count) > 0 ? (uint64_t)(count) : 0) // MPI refuses a negative one
 
 // The note, the last argument, makes the records: `t0` and `t1` are the call's begin and end, `rc` its result, `at` the
 // place of the call.

@@ -25,7 +25,8 @@ struct header *store_header;
 
 static const uint64_t FIRST_CHUNK = FORMAT_HEADER + (uint64_t)FORMAT_SITES * FORMAT_SITE_BYTES;
 static char folder[PATH_MAX], path[PATH_MAX + 320];
-static int file = -1;
+enum { NO_FILE = -1 };
+static int file = NO_FILE;
 static char *mapped;
 static uint64_t most_chunks = 4096; // 256 MiB
 static atomic_uint chunks_taken, threads_seen;
@@ -99,11 +100,9 @@ static bool create(void)
     if (file < 0)
         return false;
     const uint64_t most = FIRST_CHUNK + most_chunks * FORMAT_CHUNK;
-    if (!grow(0, FIRST_CHUNK)) {
-        unlink(path);
-        return false;
-    }
-    mapped = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    mapped = MAP_FAILED;
+    if (grow(0, FIRST_CHUNK))
+        mapped = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (mapped == MAP_FAILED) {
         unlink(path);
         return false;
@@ -145,7 +144,7 @@ bool store_open(void)
             } else {
                 if (file >= 0)
                     close(file);
-                file = -1;
+                file = NO_FILE;
                 atomic_store(&failed, true);
                 store_on = false;
             }
@@ -180,7 +179,7 @@ void store_forget(void)
     self = (struct thread_state){0};
     if (file >= 0)
         close(file);
-    file = -1;
+    file = NO_FILE;
 }
 
 static void put_text(char *to, size_t room, const char *text)

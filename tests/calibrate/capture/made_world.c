@@ -102,15 +102,15 @@ void outer(int bytes)
     inner(bytes);
 }
 
-void deep(int calls)
-{
-    calls > 0 ? deep(calls - 1) : sends(5);
-}
-
 void often(int bytes)
 {
     for (int i = 0; i < bytes; i++)
         outer(bytes);
+}
+
+void deep(int calls, int bytes)
+{
+    calls > 0 ? deep(calls - 1, bytes) : often(bytes);
 }
 
 // Of the last request of a page, behind which nothing may be read.

@@ -64,9 +64,9 @@ def takes(steps: list[list[Any]]) -> None:
                 other.start()
                 other.join()
             case "each":
-                first, by, count, each = words
+                first, by, count, text = *words[:3], json.dumps(words[3])
                 for i in range(count):
-                    takes([[{"x": first + by * i, "ri": f"r{i}"}.get(w, w) for w in step] for step in each])
+                    takes(json.loads(text.replace('"x"', str(first + by * i)).replace('"ri"', f'"r{i}"')))
             case "next file":
                 print(name, file := os.dup(2))
                 os.close(file)

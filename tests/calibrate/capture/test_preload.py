@@ -33,16 +33,10 @@ def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Proces
     """What the steps printed, and their captures."""
     flags = ["-shared", "-fPIC", "-Wno-unused-parameter", *known["flags"]]
     world, made = (mpi.compiled(f"made_{n}.c", *flags, name=f"libmade_{n}.so", cc=["cc"]) for n in ("world", "mpi"))
-    preloaded = ":".join(map(str, [mpi.library, world, *[made] * known["beside"], *CHECKED_MEMORY]))
-    capture = {"LD_PRELOAD": preloaded, "PREADY_CAPTURE_DIR": str(folder), **known["settings"]}
-    steps = Path(__file__).with_name("steps.py")
-    words = [
-        sys.executable,
-        "-ISu",
-        *map(str, (steps, world, made)),
-        json.dumps(known["steps"]),
-        "p" * known["padding"],
-    ]
+    preloaded = [mpi.library, f"{world.parent}//{world.name}", *[made] * known["beside"], *CHECKED_MEMORY]
+    capture = {"LD_PRELOAD": ":".join(map(str, preloaded)), "PREADY_CAPTURE_DIR": str(folder), **known["settings"]}
+    given = [Path(__file__).with_name("steps.py"), world, made, json.dumps(known["steps"]), "p" * known["padding"]]
+    words = [sys.executable, "-ISu", *map(str, given)]
     folder.mkdir(parents=True)
     done = ended(words, {"MALLOC_CHECK_": "3", "OMP_DYNAMIC": "false", **capture})
     assert (done.stderr, done.returncode) == ("", 0)
@@ -52,16 +46,18 @@ def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Proces
 
 
 def texts(process: Process) -> list[str]:
-    """Host, MPI library, program and command."""
+    """Host, MPI library, program, CPUs and command."""
     data = process.path.read_bytes()
-    return [data[at : at + 4096].split(b"\0")[0].decode() for at in (512, 768, 1792, 2816)]
+    return [data[at : at + 4096].split(b"\0")[0].decode() for at in (512, 768, 1792, 6912, 2816)]
 
 
 def place(process: Process, number: int) -> str:
     """The world's routines, the innermost first, with brackets if not called from there; or an address of nothing."""
     found = []
     while of := process.places[number]:
-        if of.object.endswith("made_world.so") or (of.object == "" and of.offset < 1 << 32):
+        if (of.object.endswith("/libmade_world.so") and "//" not in of.object) or (
+            of.object == "" and of.offset < 1 << 32
+        ):
             found.append((of.symbol or hex(of.offset)) + ("" if of.is_return else "()"))
         number = of.caller
     return " < ".join(found)
