@@ -88,7 +88,7 @@ def _kept(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> Array:
         part = which == k
         if part.any():
             kept[part] = 1 - leverage(series.size[part], series.sigma[part], sloped=slope)
-    return np.maximum(kept, 0.05)
+    return kept.clip(0.05)
 
 
 def _has_slope(series: Series, part: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> bool:
@@ -162,7 +162,7 @@ def _moved_cuts(
     edges = [0, *cuts, len(grid)]
     for k, cut in enumerate(cuts):
         low, high = edges[k], edges[k + 2]
-        near = range(max(cut - REACH, low + 1), min(cut + REACH + 1, high))
+        near = range(cut - REACH, cut + REACH + 1)
         sizes = [np.diff(np.searchsorted(position["time"], [low, c, high])) for c in near]
         places = [c for c, of_both in zip(near, sizes, strict=True) if min(of_both) >= FEWEST_IN_SEGMENT]
         cost = _cost_of(lines, measured, position, low, high, places)[:, 0]

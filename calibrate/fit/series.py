@@ -83,7 +83,7 @@ def _summary(curve: Curve) -> tuple[Array, Array, float]:
         shared = smooth(single, max(reach, 3))
         known = np.isfinite(shared)
         shared = np.where(known, shared, np.median(shared[known]))
-        relative = np.maximum(shared, 1e-6) / np.sqrt(counts)
+        relative = shared.clip(1e-6) / np.sqrt(counts)
         return location, relative, float(np.median(shared))
     return location, 0.01 / np.sqrt(counts), float("nan")
 
@@ -102,9 +102,8 @@ def _round_trip(observed: Observations) -> Curve:
 
 def _time(observed: Observations) -> Series:
     """Both sources of t(s) at a size averaged by their weights."""
-    sources = [
-        (curve, factor) for curve, factor in ((observed.ping_pong, 1.0), (observed.prtt_1, 0.5)) if curve is not None
-    ]
+    both = [(observed.ping_pong, 1.0), (observed.prtt_1, 0.5)]
+    sources = [(curve, factor) for curve, factor in both if curve is not None]
     sizes = np.unique(np.concatenate([curve.at for curve, _ in sources]))
     weight, weighted = np.zeros((2, len(sizes)))
     noise = []

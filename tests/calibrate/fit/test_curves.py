@@ -1,0 +1,140 @@
+"""Curves, their lines and the draws of these, each against an answer derived by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pready.calibrate.fit.bootstrap import draw_lines, fit_lines
+from pready.calibrate.fit.observations import Curve, Observations, Train
+from pready.calibrate.fit.series import Series, derive
+from pready.model.common.arrays import Array
+
+
+def test_each_curve_of_single_times() -> None:
+    """Each known to 1 %; where two say how long a message takes, their mean by weight. Of five sizes the third lies 0.7
+    beside a line: it and its neighbours are off by 1.567, 3.841 and 2.741 of their errors.
+    """
+    observed = Observations(
+        ping_pong=Curve.of([1, 2, 4], [10, 11, 12]),
+        prtt_1=Curve.of([2, 4, 8], [23, 25, 29]),
+        prtt_n=Train.of([2, 4, 16], [63, 69, 99], 5),
+        prtt_n_delay=Train.of([1, 2, 4], [9, 43, 49], 5, [1, 3, 2]),
+        receive=Train.of([1, 2], [16, 28], 5, [1, 2]),
+    )
+    both = [1 / (0.01 * t) ** 2 for t in (11, 11.5, 12, 12.5)]
+    time = [10, (both[0] * 11 + both[1] * 11.5) / sum(both[:2]), (both[2] * 12 + both[3] * 12.5) / sum(both[2:]), 14.5]
+    error = [0.1, sum(both[:2]) ** -0.5, sum(both[2:]) ** -0.5, 0.145]
+    line, direct = Curve.of([1, 2, 4, 5, 8], [11, 12, 14.7, 15, 18]), Curve.of([1, 2], [[3] * 4, [5]])
+    off = 1.4826022 * 0.525 / np.sqrt(0.15**2 + (0.75 * 0.147) ** 2 + (0.25 * 0.18) ** 2)
+    elsewhere = Observations(
+        ping_pong=line, prtt_n_delay=Train.of([2], [64], 5, 4), stream=direct, receive_overhead=direct
+    )
+    expected = {
+        "time": ([1, 2, 4, 8], time, error),
+        "gap": ([2, 4], [10, 11], np.hypot([0.63, 0.69], [0.23, 0.25]) / 4),
+        "send": ([2, 4], [2, 4], np.hypot([0.43, 0.49], [0.23, 0.25]) / 4),
+        "receive": ([1, 2], [3, 5], [0.04, 0.07]),
+    }
+    others = {
+        "time": (line.at, [11, 12, 14.7, 15, 18], off * 0.01 * np.array([11, 12, 14.7, 15, 18])),
+        "gap": ([1, 2], [3, 5], [0.015, 0.05]),
+        "send": ([2], [6], [np.hypot(0.64, 0.24) / 4]),
+        "receive": ([1, 2], [3, 5], [0.015, 0.05]),
+    }
+    for of, each in ((observed, expected), (elsewhere, others)):
+        found = derive(of)
+        assert found.keys() == each.keys()
+        for name, values in each.items():
+            for got, wanted in zip((found[name].size, found[name].value, found[name].sigma), values, strict=True):
+                assert got == pytest.approx(np.array(wanted, float), rel=1e-6), name
+            assert (found[name].name, np.isnan(found[name].noise)) == (name, True)
+
+
+@pytest.mark.parametrize(("copies", "reach"), [(1, 10), (10, 3)])
+def test_neighbours_share_their_noise(copies: int, reach: int) -> None:
+    """Times on a line, of 1 to 5 and then 1, 2, 3, 4 and 9 parts: error and middle of these are known (`centre`).
+
+    At the five last sizes, timed once, it is that of the neighbours, and beyond these the median of all.
+    """
+    middle, error = np.array([3, 2.5354109569]), np.array([0.7994720279, 0.7777846381])
+    which, times, count = np.arange(25) // 14, 10 + np.arange(30.0), 5 * copies
+    rows = np.array([[1, 2, 3, 4, 5], [1, 2, 3, 4, 9]])[which] / middle[which, None] * times[:25, None]
+    each = np.append((error / middle)[which] * np.sqrt(4 * count / (count - 1)), np.full(5, np.nan))
+    near = [each[max(0, i - reach) : i + reach + 1] for i in range(30)]
+    shared = np.array([np.nan if np.isnan(of).all() else np.nanmedian(of) for of in near])
+    shared = np.nan_to_num(shared, nan=float(np.nanmedian(shared)))
+    repeats = [*np.tile(rows, copies), *times[25:, None]]
+    found = derive(Observations(ping_pong=Curve.of(np.arange(30), repeats)))["time"]
+    assert found.value == pytest.approx(times)
+    assert found.sigma == pytest.approx(0.5 * times * shared / np.sqrt([*[count] * 25, *[1] * 5]), rel=1e-6)
+    assert found.noise == pytest.approx(np.median(shared))
+
+
+class Drawn:
+    """Draws that are known: the same multiple of chi-squared, and residuals with these numbers; `asked`: of what."""
+
+    def __init__(self, times: float, picked: Array) -> None:
+        self.times, self.picked, self.asked = times, picked, list[tuple[Any, ...]]()
+
+    def chisquare(self, freedom: int, shape: tuple[int, ...]) -> Array:
+        self.asked.append((freedom, *shape))
+        return np.full(shape, self.times * freedom)
+
+    def integers(self, low: int, end: int, shape: tuple[int, ...]) -> Any:
+        self.asked.append((low, end, *shape))
+        return np.broadcast_to(self.picked[: shape[1]], shape)
+
+
+def test_lines_of_a_segment_and_of_draws() -> None:
+    """Two lines without noise; and a constant of which 5 points are off by -3, -1, 0, 1 and 3: the median is 1/√(4/5),
+    so that a standard deviation is 1.658. Draws take the first residual, half of it: 3/2/√(4/5).
+    """
+    x = np.arange(1.0, 13)
+    time = Series("time", x, np.where(x < 7, 10 + x, 2 + 3 * x), np.full(12, 0.01), np.nan)
+    send = Series("send", x[:5], 10 + np.array([-3.0, -1, 0, 1, 3]), np.ones(5), np.nan)
+    lines = {series.name: fit_lines(series, x, [6]) for series in (time, send)}
+    drawn, cuts = draw_lines(lines, x, [6], rng := Drawn(4, np.zeros(12, int)), 2)  # type: ignore[arg-type]
+    assert cuts.tolist() == [[6], [6]]
+    assert rng.asked == [(8, 2, 1), (0, 12, 2, 12), (3, 2, 1), (0, 5, 2, 5)]
+    for name, points, sloped, made, of_draws, slope, sigma in (
+        ("time", [6, 6], (True, True), [10, 2], [10, 2], [1, 3], np.full(12, 0.01)),
+        ("send", [5, 0], (False, False), [10, 0], [10 - 1.5 / 0.8**0.5, 0], [0, 0], np.full(5, 1.4826022 / 0.8**0.5)),
+    ):
+        for found, lows in ((lines[name], [made]), (drawn[name], [of_draws] * 2)):
+            assert (found.points.tolist(), found.sloped) == (points, sloped)
+            assert found.intercept == pytest.approx(np.array(lows))
+            assert found.slope == pytest.approx(np.array([slope] * len(lows)))
+            assert found.series.sigma == pytest.approx(sigma)
+    assert lines["time"].residuals == pytest.approx(np.zeros(12))
+    assert lines["send"].residuals == pytest.approx((send.value - 10) / 10)
+
+
+@pytest.mark.parametrize(("cut", "jump", "moved"), [(10, 14, 13), (10, 6, 7), (10, 12, 12), (4, 3, 3), (16, 17, 17)])
+def test_a_threshold_moves_by_three_sizes_at_most(cut: int, jump: int, moved: int) -> None:
+    """Of 20, three of which a segment has at least: where the draw jumps, from one residual to the other."""
+    x = np.arange(20.0)
+    time = fit_lines(Series("time", x, 50 + x + (-1) ** x, np.ones(20), np.nan), x, [cut])
+    rng: Any = Drawn(1, np.where(x < jump, 8, 9))
+    assert draw_lines({"time": time}, x, [cut], rng, 1)[1].tolist() == [[moved]]
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "low", "slope", "sloped"),
+    [
+        ("send", 4, 1.0, 2.5, True),
+        ("send", 4, 1.0, 2.243, False),
+        ("send", 3, 1.0, 9.0, False),
+        ("send", 4, -0.5, 2.5, False),
+        ("receive", 4, 30.0, -2.5, False),
+        ("gap", 3, 1.0, 0.1, True),
+    ],
+)
+def test_an_overhead_grows_where_the_data_insist(
+    name: str, points: int, low: float, slope: float, sloped: bool
+) -> None:
+    """A constant through 4 points of slope s costs 2 · (2 · 1.345 · 1.5 s - 1.345²) + 2 · (s/2)²: 17 where that is
+    2.243, and 16 + ln 4 = 17.4 is asked for.
+    """
+    x = np.arange(1.0, points + 1)
+    assert fit_lines(Series(name, x, low + slope * x, np.ones(points), np.nan), x, []).sloped == (sloped,)
