@@ -73,10 +73,9 @@ def fit_lines(series: Series, grid: Array, cuts: list[int]) -> CurveLines:
 
 def _each(series: Series, which: IntArray, sloped: tuple[bool, ...]) -> tuple[Array, Array, Array]:
     a, b = np.zeros(len(sloped)), np.zeros(len(sloped))
-    edges = np.searchsorted(which, np.arange(len(sloped) + 1))
     points = series.size, series.value, series.sigma
     for k, slope in enumerate(sloped):
-        line = robust_line(*points, edges[None, k : k + 2], sloped=slope)
+        line = robust_line(*points, np.searchsorted(which, [[k, k + 1]]), sloped=slope)
         a[k], b[k] = line.intercept[0], line.slope[0]
     return a[which] + b[which] * series.size, a, b
 

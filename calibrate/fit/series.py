@@ -119,10 +119,10 @@ def _time(observed: Observations) -> Series:
 
 def _per_message(train: Train, round_trip: Curve, name: str) -> Series:
     """(PRTT(n,d,s) - PRTT(1,0,s))/(n - 1) - d at the sizes both were measured at."""
-    common = np.intersect1d(train.times.at, round_trip.at)
+    both = np.isin(train.times.at, round_trip.at)
+    common, delay = train.times.at[both], train.delay[both]
     many, many_relative, noise = _summary(train.times.only(common))
     one, one_relative, _ = _summary(round_trip.only(common))
-    delay = train.delay[np.isin(train.times.at, common)]
     others = train.messages - 1
     value = (many - one) / others - delay
     sigma = np.hypot(many * many_relative, one * one_relative) / others

@@ -69,6 +69,8 @@ def test_neighbours_share_their_noise(copies: int, reach: int) -> None:
     assert found.value == pytest.approx(times)
     assert found.sigma == pytest.approx(0.5 * times * shared / np.sqrt([*[count] * 25, *[1] * 5]), rel=1e-6)
     assert found.noise == pytest.approx(np.median(shared))
+    half, whole = (Curve.of([1, 2], some) for some in (repeats[:2], repeats[23:25]))
+    assert derive(Observations(ping_pong=half, prtt_1=whole))["time"].noise == pytest.approx(min(each[0], each[24]))
 
 
 class Drawn:
@@ -87,19 +89,20 @@ class Drawn:
 
 
 def test_lines_of_a_segment_and_of_draws() -> None:
-    """Two lines without noise; and a constant of which 5 points are off by -3, -1, 0, 1 and 3: the median is 1/√(4/5),
-    so that a standard deviation is 1.658. Draws take the first residual, half of it: 3/2/√(4/5).
+    """Two lines without noise; and two constants, of which 5 points are off by -3, -1, 0, 1 and 3 errors of 2, and
+    one is not: the median is 1/√(4/5), so that it is 1.658 times as large. Draws take half of the first one's.
     """
     x = np.arange(1.0, 13)
     time = Series("time", x, np.where(x < 7, 10 + x, 2 + 3 * x), np.full(12, 0.01), np.nan)
-    send = Series("send", x[:5], 10 + np.array([-3.0, -1, 0, 1, 3]), np.ones(5), np.nan)
+    send = Series("send", x[[0, 1, 2, 3, 4, 7]], np.array([4.0, 8, 10, 12, 16, 20]), np.full(6, 2.0), np.nan)
     lines = {series.name: fit_lines(series, x, [6]) for series in (time, send)}
     drawn, cuts = draw_lines(lines, x, [6], rng := Drawn(4, np.zeros(12, int)), 2)  # type: ignore[arg-type]
     assert cuts.tolist() == [[6], [6]]
-    assert rng.asked == [(8, 2, 1), (0, 12, 2, 12), (3, 2, 1), (0, 5, 2, 5)]
+    assert rng.asked == [(8, 2, 1), (0, 12, 2, 12), (4, 2, 1), (0, 6, 2, 6)]
+    wider, down = 2 * 1.4826022 / 0.8**0.5, 6 / 2 / 0.8**0.5
     for name, points, sloped, made, of_draws, slope, sigma in (
         ("time", [6, 6], (True, True), [10, 2], [10, 2], [1, 3], np.full(12, 0.01)),
-        ("send", [5, 0], (False, False), [10, 0], [10 - 1.5 / 0.8**0.5, 0], [0, 0], np.full(5, 1.4826022 / 0.8**0.5)),
+        ("send", [5, 1], (False, False), [10, 20], [10 - down, 20 - down], [0, 0], np.full(6, wider)),
     ):
         for found, lows in ((lines[name], [made]), (drawn[name], [of_draws] * 2)):
             assert (found.points.tolist(), found.sloped) == (points, sloped)
@@ -107,7 +110,9 @@ def test_lines_of_a_segment_and_of_draws() -> None:
             assert found.slope == pytest.approx(np.array([slope] * len(lows)))
             assert found.series.sigma == pytest.approx(sigma)
     assert lines["time"].residuals == pytest.approx(np.zeros(12))
-    assert lines["send"].residuals == pytest.approx((send.value - 10) / 10)
+    assert lines["send"].residuals == pytest.approx(np.array([-0.6, -0.2, 0, 0.2, 0.6, 0]))
+    alone = Series("send", send.size[:5], send.value[:5], send.sigma[:5], np.nan)
+    assert fit_lines(alone, x, []).series.sigma == pytest.approx(np.full(5, wider))
 
 
 @pytest.mark.parametrize(("cut", "jump", "moved"), [(10, 14, 13), (10, 6, 7), (10, 12, 12), (4, 3, 3), (16, 17, 17)])
@@ -137,4 +142,5 @@ def test_an_overhead_grows_where_the_data_insist(
     2.243, and 16 + ln 4 = 17.4 is asked for.
     """
     x = np.arange(1.0, points + 1)
-    assert fit_lines(Series(name, x, low + slope * x, np.ones(points), np.nan), x, []).sloped == (sloped,)
+    found = fit_lines(Series(name, x, low + slope * x, np.ones(points), np.nan), x, [])
+    assert (found.sloped, found.series.sigma.tolist()) == ((sloped,), [1] * points)
