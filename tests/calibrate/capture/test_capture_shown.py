@@ -4,14 +4,12 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from made import capture_file, written
 from tables import table_of
-from test_capture_steps import STEPS, run
+from test_capture_steps import run
 
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable
 from pready.calibrate.capture.trace import trace
 from pready.cli import main
 from pready.show.pages.capture_page import html
@@ -20,29 +18,6 @@ from pready.show.pages.capture_page import html
 @pytest.fixture(scope="module")
 def made() -> Run:
     return run()
-
-
-def test_communication_matrix(made: Run) -> None:
-    """A row of four: 640 B to both sides, 64 B down; once 8 B to the next rank around and to rank ^ 2."""
-    expected = np.zeros((4, 4))
-    for rank in range(4):
-        expected[rank, (rank + 1) % 4] += 8
-        expected[rank, rank ^ 2] += 8
-        for peer in (rank - 1, rank + 1):
-            if 0 <= peer < 4:
-                expected[rank, peer] += 640 * STEPS
-        if rank:
-            expected[rank, rank - 1] += 64 * STEPS
-    assert np.array_equal(communication_matrix(made), expected)
-
-
-def test_the_region_whose_threads_wait_longest(made: Run) -> None:
-    finishes = most_reclaimable(made)
-    assert finishes is not None
-    assert (finishes.first.shape, finishes.every.shape) == ((STEPS, 2), (4 * STEPS, 2))
-    assert np.array_equal(finishes.last_share, [0, 1])  # thread 1 is always 10 us later
-    # Of 110 us (or 60 us) the median of two threads lies 5 us before the last one.
-    assert np.allclose(finishes.behind, 5e-6 / finishes.every.max(axis=1))
 
 
 def test_the_trace_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

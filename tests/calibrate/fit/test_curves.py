@@ -4,51 +4,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import table_of
 
 from pready.calibrate.fit.bootstrap import draw_lines, fit_lines
 from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.calibrate.fit.series import Series, derive
 from pready.model.common.arrays import Array
 
+TABLE = table_of("calibrate/curves")
 
-def test_each_curve_of_single_times() -> None:
-    """Each known to 1 %; where two say how long a message takes, their mean by weight. Of five sizes the third lies 0.7
-    beside a line: it and its neighbours are off by 1.567, 3.841 and 2.741 of their errors.
-    """
-    observed = Observations(
-        ping_pong=Curve.of([1, 2, 4], [10, 11, 12]),
-        prtt_1=Curve.of([2, 4, 8], [23, 25, 29]),
-        prtt_n=Train.of([2, 4, 16], [63, 69, 99], 5),
-        prtt_n_delay=Train.of([1, 2, 4], [9, 43, 49], 5, [1, 3, 2]),
-        receive=Train.of([1, 2], [16, 28], 5, [1, 2]),
-    )
-    both = [1 / (0.01 * t) ** 2 for t in (11, 11.5, 12, 12.5)]
-    time = [10, (both[0] * 11 + both[1] * 11.5) / sum(both[:2]), (both[2] * 12 + both[3] * 12.5) / sum(both[2:]), 14.5]
-    error = [0.1, sum(both[:2]) ** -0.5, sum(both[2:]) ** -0.5, 0.145]
-    line, direct = Curve.of([1, 2, 4, 5, 8], [11, 12, 14.7, 15, 18]), Curve.of([1, 2], [[3] * 4, [5]])
-    off = 1.4826022 * 0.525 / np.sqrt(0.15**2 + (0.75 * 0.147) ** 2 + (0.25 * 0.18) ** 2)
-    elsewhere = Observations(
-        ping_pong=line, prtt_n_delay=Train.of([2], [64], 5, 4), stream=direct, receive_overhead=direct
-    )
-    expected = {
-        "time": ([1, 2, 4, 8], time, error),
-        "gap": ([2, 4], [10, 11], np.hypot([0.63, 0.69], [0.23, 0.25]) / 4),
-        "send": ([2, 4], [2, 4], np.hypot([0.43, 0.49], [0.23, 0.25]) / 4),
-        "receive": ([1, 2], [3, 5], [0.04, 0.07]),
+
+@pytest.mark.parametrize("case", TABLE["curves"])
+def test_each_curve_of_single_times(case: dict[str, dict[str, Any]]) -> None:
+    of: dict[str, Any] = {
+        name: (Curve if len(rest) == 2 else Train).of(*rest) for name, rest in case["observed"].items()
     }
-    others = {
-        "time": (line.at, [11, 12, 14.7, 15, 18], off * 0.01 * np.array([11, 12, 14.7, 15, 18])),
-        "gap": ([1, 2], [3, 5], [0.015, 0.05]),
-        "send": ([2], [6], [np.hypot(0.64, 0.24) / 4]),
-        "receive": ([1, 2], [3, 5], [0.015, 0.05]),
-    }
-    for of, each in ((observed, expected), (elsewhere, others)):
-        found = derive(of)
-        assert found.keys() == each.keys()
-        for name, values in each.items():
-            for got, wanted in zip((found[name].size, found[name].value, found[name].sigma), values, strict=True):
-                assert got == pytest.approx(np.array(wanted, float), rel=1e-6), name
-            assert (found[name].name, np.isnan(found[name].noise)) == (name, True)
+    found = derive(Observations(**of))
+    assert found.keys() == case["found"].keys()
+    for name, values in case["found"].items():
+        assert (found[name].name, np.isnan(found[name].noise)) == (name, True)
+        for part, wanted in zip(("size", "value", "sigma"), values, strict=True):
+            assert getattr(found[name], part) == pytest.approx(np.array(wanted, float), rel=1e-6), (name, part)
 
 
 @pytest.mark.parametrize(("copies", "reach"), [(1, 10), (10, 3)])
@@ -124,23 +100,10 @@ def test_a_threshold_moves_by_three_sizes_at_most(cut: int, jump: int, moved: in
     assert draw_lines({"time": time}, x, [cut], rng, 1)[1].tolist() == [[moved]]
 
 
-@pytest.mark.parametrize(
-    ("name", "points", "low", "slope", "sloped"),
-    [
-        ("send", 4, 1.0, 2.5, True),
-        ("send", 4, 1.0, 2.243, False),
-        ("send", 3, 1.0, 9.0, False),
-        ("send", 4, -0.5, 2.5, False),
-        ("receive", 4, 30.0, -2.5, False),
-        ("gap", 3, 1.0, 0.1, True),
-    ],
-)
+@pytest.mark.parametrize(("name", "points", "low", "slope", "sloped"), TABLE["overheads"]["sloped"])
 def test_an_overhead_grows_where_the_data_insist(
     name: str, points: int, low: float, slope: float, sloped: bool
 ) -> None:
-    """A constant through 4 points of slope s costs 2 · (2 · 1.345 · 1.5 s - 1.345²) + 2 · (s/2)²: 17 where that is
-    2.243, and 16 + ln 4 = 17.4 is asked for.
-    """
     x = np.arange(1.0, points + 1)
     found = fit_lines(Series(name, x, low + slope * x, np.ones(points), np.nan), x, [])
     assert (found.sloped, found.series.sigma.tolist()) == ((sloped,), [1] * points)
