@@ -98,7 +98,7 @@ def without_prefix(text: str, source: str, titles: Sequence[re.Pattern[str]]) ->
         return
     prefix = re.compile("^(?:" + "|".join(sorted(shapes, key=lambda s: (-len(s), s))) + ")")
     for line in lines(text, source):
-        yield replace(line, text=prefix.sub("", line.text, count=1).strip())
+        yield replace(line, text=prefix.sub("", line.text).strip())
 
 
 def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:
