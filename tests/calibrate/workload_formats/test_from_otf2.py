@@ -194,7 +194,7 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
     for process in run.ranks:
         np.testing.assert_allclose(np.array(process.mpi_s, np.float64), [10e-9, 140e-9], rtol=1e-12)
         assert {place.name for place in process.places if place is not None} == {"main"}
-        assert all(process.places[r["place"]] is not None for r in process.records if r["start"] in (130, 131))
+        assert all(process.places[r["site"]] is not None for r in process.records if r["start"] in (130, 131))
         peer = 1 - process.rank
         by_number = {number: name for name, number in kinds().items()}
         rows = process.records[["start", "end", "kind", "who", "what"]].tolist()
