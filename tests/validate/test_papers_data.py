@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from machines import ideal
 from tables import table_of
 
+from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
 from pready.model.approach.interfaces import MANY
 from pready.model.common.errors import PreadyError
+from pready.model.machine.machine import Machine
+from pready.model.machine.machine import load as load_machine
 from pready.validate.claims import checks, judge
 from pready.validate.claims.answers.two_ranks import break_even
 from pready.validate.claims.checks import CHECKS, answer
 from pready.validate.claims.computed_once import Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
 from pready.validate.claims.result import ClaimResult, Reading
+from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.fabrics.kinds import KINDS
 from pready.validate.papers import PAPERS, load
 
@@ -191,3 +196,22 @@ def test_stencils_are_counted_by_threads_and_directions() -> None:
     assert counted("counting", 2, 2, 2) == 8 * 19
     assert counted("counting", 4, 4, 4) == 728
     assert counted("formula", 4, 4, 4) == 808
+
+
+@pytest.mark.parametrize(("name", "factors"), table_of("validate/claims")["wrong"].items())
+@pytest.mark.parametrize("put", [exact(TIME, 4e-6, "one"), ideal(put=4e-6).one_sided.put], ids=["value", "curve"])
+def test_a_wrong_machine_is_wrong_in_one_kind_of_term(name: str, factors: dict[str, float], put: Any) -> None:
+    niagara = load_machine("niagara")
+    made = with_fields(niagara, one_sided=with_fields(niagara.one_sided, put=put))
+
+    def numbers(machine: Machine) -> dict[str, Any]:
+        items: list[tuple[str, Any]] = [*machine.values()]
+        found = {label: getattr(item, "time", None) or item.value for label, item in items}
+        return {label: np.atleast_1d(value) for label, value in found.items() if not isinstance(value, str)}
+
+    before, after = numbers(made), numbers(WRONG_MACHINES[name](made))
+    wanted = {label: value * factors.get(label.rpartition(".")[2], 1) for label, value in before.items()}
+    assert {label: value.tolist() for label, value in after.items()} == {
+        label: pytest.approx(value.tolist(), rel=1e-9) for label, value in wanted.items()
+    }
+    assert {label.rpartition(".")[2] for label in before} >= {*factors}
