@@ -298,7 +298,8 @@ def test_what_is_said_of_a_machine(case: dict[str, Any], tmp_path: Path) -> None
     both = osu("Bi-Directional Bandwidth", "Bandwidth (MB/s)", "".join(f"{s}  {2 * s / gap(s):.3f}\n" for s in SIZES))
     for name, text in (("a", LATENCY), ("b", BESIDE["JSON"]), *([("c", both)] if case["both_ways"] else [])):
         (tmp_path / name).write_text(text)
-    assert [*from_files(sorted(tmp_path.iterdir()), name="m", **case["given"]).summary] == case["said"]
+    made = from_files(sorted(tmp_path.iterdir()), name="m", **case["given"])
+    assert ([*made.summary], [*made.notes], made.origin) == (case["said"], case["notes"], case["origin"])
 
 
 def test_a_table_deep_in_other_data_is_found_and_one_too_deep_is_not() -> None:
