@@ -450,6 +450,8 @@ def test_sizes_become_whole_partitions() -> None:
 
 def test_hosts_are_the_workload_s_nodes() -> None:
     what = workload(ranks_per_node=2)
+    for several in (what, step().changed(ranks_per_node=2)):
+        assert placement.nodes_of(several) == [0, 0, 1, 1]
     placement.check(what, ["a", "a", "b", "b"])
     placement.check(what, ["b", "b", "a", "a"])
     with pytest.raises(PreadyError, match=r"ranks 0 and 1 are of the same node .*different hosts \(a: 0 2; b: 1 3\)"):

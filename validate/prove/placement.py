@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.layout import layout, of_a_step
+from pready.model.engine.layout import of_a_step
 from pready.model.workload.workload import Workload
 from pready.validate.prove.performed import Performed
 
@@ -16,8 +16,7 @@ def nodes_of(workload: Workload) -> list[int] | None:
     """The node of each rank; None where the workload puts each on one of its own."""
     if workload.ranks_of_a_node is None:
         return None
-    first = workload.parts[0]
-    node = (layout(first) if workload.exchanges is None else of_a_step(workload)[0]).pattern(first).node
+    node = of_a_step(workload)[0].pattern(workload.parts[0]).node
     return None if node is None else [int(n) for n in node]
 
 
