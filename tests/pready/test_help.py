@@ -28,8 +28,11 @@ def test_every_option_has_an_example(path: str) -> None:
     assert not lacking, f"add to pready/commands/command_lines.py, under {path!r}, a line with {', '.join(lacking)}"
 
 
-def test_examples_are_of_commands_that_exist() -> None:
+def test_examples_are_of_commands_that_exist(capsys: Capsys) -> None:
     assert set(EXAMPLES) == set(EVERY)
+    for path in ("gain", "sst info"):
+        lines = "".join(f"    {line}\n" for line in EXAMPLES[path])
+        assert out(capsys, *path.split(), "--help").endswith(f"\n  Examples:\n{lines}")
 
 
 @pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])

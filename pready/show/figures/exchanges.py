@@ -47,7 +47,7 @@ def exchanges(title: str, drawn: Sequence[Exchange]) -> Figure:
     last = max(e.end for e in drawn)
     left = first - 0.05 * (last - first)
     scale, unit = unit_of_times(last - first)
-    most = min(LANES, max(len(e.thread_ready) for e in drawn))
+    most = min(LANES, len(drawn[0].thread_ready))
     figure, every = subplots(
         len(drawn), 1, size=(9, 0.6 + len(drawn) * (0.8 + 0.17 * most)), sharex=True, squeeze=False
     )

@@ -44,6 +44,7 @@ POWERS = [2.0**k for k in range(-10, 11)]
         ([*POWERS[2:4], *POWERS[12:]], [*POWERS[2:4], *POWERS[12:]], False, [(2.0**-8, 2.0**-7), (4.0, math.inf)]),
         (POWERS, POWERS, True, [(0.0, math.inf)]),  # wherever it was looked
         (POWERS[12:], [], False, []),  # at the values alone
+        (POWERS[11:13], POWERS[11:13], False, [(2.0, 4.0)]),  # only above it
         ([], [], True, [(1.0, 1.0)]),  # by the draws of the workload itself
     ],
 )
@@ -57,7 +58,7 @@ def test_ranges_are_those_of_the_draws(
     assert ranges(monkeypatch, at_values, by_draws, here=here) == [Range(*ends) for ends in pays]
 
 
-@pytest.mark.parametrize(("percent", "simplest"), [((5.0, 4.91), 2), ((5.0, 4.89), 1)])
+@pytest.mark.parametrize(("percent", "simplest"), [((5.0, 4.9), 2), ((5.0, 4.8999), 1), ((5.0, 0.5), 1)])
 def test_of_ways_that_save_the_same_the_simplest(percent: tuple[float, float], simplest: int) -> None:
     rows: Any = [SimpleNamespace(approach=a) for a in (BULK, Approach(MANY, 16, 4), Approach(MANY, 2, 1))]
     savings: Any = SimpleNamespace(percent=np.array([[0.0], [percent[0]], [percent[1]]]))

@@ -261,6 +261,7 @@ def test_a_small_exchange_beside_a_long_computation_is_not_ported() -> None:
     advice = predict(MELUXINA, w).advice
     assert advice.best.eta > 2
     assert advice.verdict == "do not port"
+    assert "nothing to send early" not in advice.because
 
 
 def test_what_cannot_be_had_is_shown_and_never_advised() -> None:

@@ -11,7 +11,7 @@ from machines import ideal
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import explained, levers, measure_next, wrong
 from pready.model.advice.own_error import HALF_WIDTH, class_of, factor
-from pready.model.advice.predict import chosen, evaluator, predict, with_library
+from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.drawn import DrawnStep
@@ -82,13 +82,6 @@ def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
     common, both = np.log(factor(sampler, "stream")), np.log(factor(sampler, "many threads"))
     share = HALF_WIDTH["stream"] / HALF_WIDTH["many threads"]
     assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
-
-
-def test_the_simplest_of_those_that_save_most_is_chosen() -> None:
-    rows: Any = [Of(approach=of, available=True) for of in (BULK, Approach(PERSISTENT), Approach(MANY, 32))]
-    for less, at in ((1.9, 1), (1.8995, 2), (0.5, 2)):  # a thousandth of an iteration is no difference
-        savings: Any = Of(percent=np.array([[0.0], [less], [2.0]]))
-        assert chosen(savings, rows, 100, 0.01) == at
 
 
 def test_value_interval_and_probability_are_of_the_same_draws() -> None:

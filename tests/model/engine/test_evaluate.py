@@ -138,5 +138,9 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
         made = there._plan(a, 1)
         return exchange_s(run_alone(made, first + count).after(first))
 
+    rest = Evaluation(machine, w, alone=True, samples=8)
+    assert rest.drawn.exchanges == (16 if model is NOISY else 1)  # all alike
+    one = rest.mean_time(BULK) / rest.mean_time(approach)
+    assert rest.gain_over_sizes(approach, sizes[:1], 8) == pytest.approx([one], rel=1e-12)
     eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)
     np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])

@@ -47,6 +47,8 @@ def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workl
 @pytest.mark.parametrize(
     ("model", "exact"),
     [
+        (Laggard(model="laggard", late_by=0.1), True),
+        (Laggard(model="laggard", late_by=0.1, late="thread"), True),
         (Uniform(model="uniform", up_to=0.1), True),
         (Uniform(model="uniform", up_to=0.1, partitions="in turn"), True),
         (Uniform(model="uniform", spread=0.3), True),

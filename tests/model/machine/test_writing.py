@@ -24,6 +24,7 @@ def test_round_trip(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(dumps(original, comment="written by a test\nin two lines"), encoding="utf-8")
     assert path.read_text(encoding="utf-8").startswith("# written by a test\n# in two lines\n")
+    assert "\n[matching.base]\n" not in path.read_text(encoding="utf-8")  # a value is one line
     again = machine.load(path)
     assert again.model_dump(mode="json") == approximately(original.model_dump(mode="json"))
     path.write_text(dumps(again), encoding="utf-8")
