@@ -33,14 +33,15 @@ def test_times_and_words() -> None:
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@pytest.mark.parametrize("launcher", [None, "mpirun -np 64"])
+@pytest.mark.parametrize(("launcher", "each"), [(None, 1), ("mpirun -np 64", 2)])
 def test_prove_asks_for_the_nodes_of_its_workload(
-    scheduler: str, launcher: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    scheduler: str, launcher: str | None, each: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
+    monkeypatch.setattr("shutil.which", lambda name: f"/opt/{name}")
     job = tmp_path / "a job.sh"
     words = [
-        *("prove", "examples/halo3d.toml", "--set", "grid=2x2x2"),
+        *("prove", "examples/halo3d.toml", "--set", "grid=2x2x2", "--set", f"ranks_per_node={each}"),
         *("-o", str(tmp_path / "p"), "--job", scheduler, str(job)),
     ]
     words += [] if launcher is None else ["--launcher", launcher]
@@ -48,9 +49,10 @@ def test_prove_asks_for_the_nodes_of_its_workload(
     assert main(words) == 0
     assert f"submit it with '{SCRIPTS[scheduler]['submitted']} '{job}''" in capsys.readouterr().err
     text = job.read_text(encoding="utf-8")
-    # 8 ranks of 8 threads, each on a node of its own; three minutes to measure, and ten more.
+    # 8 ranks of 8 threads, each or two on a node; three minutes to measure, and ten more.
+    assert text.partition("exec ")[2].startswith("/opt/pready prove ")
     assert "--job" not in text.partition("exec ")[2]
-    needed = Job("pready-prove", 8, 1, 8, 180 + 600)
+    needed = Job("pready-prove", 8 // each, each, 8, 180 + 600)
     assert list(SCHEDULERS[scheduler].directives(needed)) == text.partition("\n\n")[0].splitlines()[1:]
     assert f"--launcher '{launcher or SCHEDULERS[scheduler].launcher(needed)}'" in text
     assert not (tmp_path / "p").exists()

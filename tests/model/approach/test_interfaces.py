@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table_of
 
-from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, Approach
+from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, TODAY, Approach, baseline
 from pready.model.approach.vcis import (
     check_transport_partitions,
     communicators_27_point,
@@ -32,6 +32,8 @@ def test_communicators_of_a_27_point_exchange() -> None:
 def test_what_follows_from_how_an_interface_sends() -> None:
     flags = ("one_sided", "opens", "tells", "shakes", "partitioned")
     assert {key: [f for f in flags if getattr(of, f)] for key, of in BY_KEY.items()} == KNOWN["interfaces"]
+    found = {today: baseline(today, threads=4, partitions_per_thread=3) for today in TODAY}
+    assert {today: [of.interface.key, of.messages] for today, of in found.items()} == KNOWN["today"]
 
 
 @pytest.mark.parametrize(("approach", "threads", "contexts", "members"), KNOWN["vcis"])

@@ -15,6 +15,7 @@ from test_plain import cases
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
+from pready.model.engine.drawn import _told
 from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.simulation import CAUSES, CONSUME
 from pready.model.machine.machine import Machine, load
@@ -124,6 +125,14 @@ def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, 
         came = [m.arrived for m in exchange.messages]
         expected = as_they_come(came if key != "single" else came * w.n_partitions, k, work)
         assert exchange.end == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_where_all_threads_work_nothing_tells_of_a_part() -> None:
+    many, rules = BY_KEY["many"].into(4), (("thread", "adapter", 0, 0, n) for n in (0, 1))
+    meanwhile, after = (_told(many, rule) for rule in rules)  # type: ignore[arg-type]
+    assert meanwhile is many
+    assert (after.interface.told_whole, after.interface.tells) == (True, False)
+    assert _told(BULK, ("thread", "adapter", 0, 0, 1)) is BULK
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
