@@ -151,13 +151,12 @@ class Partitioned:
     def to_dict(self) -> dict[str, Any]:
         """Plain data; the keys are part of the public interface."""
 
-        def said(of: ApproachPrediction | None) -> dict[str, Any] | None:
-            return None if of is None else {**{n: getattr(of, n) for n in SAVED}, "messages": of.approach.messages}
+        def said(of: ApproachPrediction, **more: str) -> dict[str, Any]:
+            return {**{n: getattr(of, n) for n in SAVED}, "messages": of.approach.messages, **more}
 
-        if_early = said(self.if_early)
-        if if_early is not None and self.if_early is not None:
-            if_early["needs"] = self.if_early.needs
-        return {**(said(self.row) or {}), "verdict": self.verdict, "early_unknown": self.unknown, "if_early": if_early}
+        row = {} if self.row is None else said(self.row)
+        if_early = None if self.if_early is None else said(self.if_early, needs=self.if_early.needs)
+        return {**row, "verdict": self.verdict, "early_unknown": self.unknown, "if_early": if_early}
 
 
 SAVED = ("speedup_percent", "speedup_low_percent", "speedup_high_percent", "probability")

@@ -14,7 +14,7 @@ from pready.model.approach.interfaces import MANY, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
-from pready.model.result.prediction import Prediction
+from pready.model.result.prediction import SAVED, Prediction
 from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -127,6 +127,10 @@ def test_partitions_of_today_are_sent_as_the_library_sends_them() -> None:
     assert asked.row is None
     assert asked.if_early is not None
     assert asked.if_early.speedup_percent > 10
+    saves = {"messages": asked.if_early.approach.messages, **{n: getattr(asked.if_early, n) for n in SAVED}}
+    rest = {"verdict": asked.verdict, "early_unknown": False}
+    assert asked.to_dict() == rest | {"if_early": saves | {"needs": asked.if_early.needs}}
+    assert replace(asked, row=asked.if_early, if_early=None).to_dict() == saves | rest | {"if_early": None}
     assert whole.bulk.time_s > early.bulk.time_s
 
 

@@ -10,7 +10,7 @@ from machines import ideal
 
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import explained, levers, measure_next, wrong
-from pready.model.advice.own_error import HALF_WIDTH, class_of, factor
+from pready.model.advice.own_error import HALF_WIDTH, NAME, class_of, factor
 from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
@@ -76,9 +76,15 @@ def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
     assert one == class_of(LATE, Approach(PERSISTENT)) == "one message"
     assert class_of(LATE, Approach(MANY, 32)) == "many threads"
     assert class_of(made(threads=1), Approach(MANY, 4)) == "stream"
+    assert class_of(made(threads=2), Approach(MANY, 2)) == "many threads"
+    for fields, said in (({"both_ways": True}, "shared ports"), ({"ranks_per_node": 2}, "shared ports"), ({}, one)):
+        assert class_of(made(**{"ranks_per_node": 1} | fields), BULK) == said
+    least, shared = np.log1p(min(HALF_WIDTH.values())) / 1.959963984540054, sampler.normals(NAME)
     for of, half in HALF_WIDTH.items():
         off = np.log(factor(sampler, of))
         assert np.quantile(np.abs(off), 0.95) == pytest.approx(np.log1p(half), rel=0.15)
+        own = np.sqrt((np.log1p(half) / 1.959963984540054) ** 2 - least**2) * sampler.normals(f"{NAME}, {of}")
+        np.testing.assert_allclose(off, least * shared + own, atol=1e-12)
     common, both = np.log(factor(sampler, "stream")), np.log(factor(sampler, "many threads"))
     share = HALF_WIDTH["stream"] / HALF_WIDTH["many threads"]
     assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
