@@ -256,11 +256,10 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
         return REFUSED_UNSUPPORTED;
     }
     if (buffer_bytes(run) > 1L << 30) {
-        size_t length = 0;
         for (int i = 0; m->buffer[i] != NULL; i++) {
-            length += (size_t)snprintf(reason + length, MAX_REASON - length, "%s%s", i > 0 ? " * " : "", m->buffer[i]);
+            strcat(strcat(reason, i > 0 ? " * " : ""), m->buffer[i]);
         }
-        snprintf(reason + length, MAX_REASON - length, " is above 1 GiB, the memory this measurement may take");
+        strcat(reason, " is above 1 GiB, the memory this measurement may take");
         return REFUSED_ERROR;
     }
     return m->refuse == NULL ? NULL : m->refuse(run, reason);

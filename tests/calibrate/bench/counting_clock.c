@@ -6,6 +6,7 @@
  * samples differ. Rank r starts each point at r + 1 s. A team starts with its master's clock, in phases one more from
  * thread to thread; a barrier and the team's end give the latest. A poll that waits for one thing says no once and then
  * waits. Where the ranks are is said: COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank.
+ * With COUNTING_SERIALIZED the library is said to provide no more than that.
  *
  * Each rank writes what it calls into a file of the folder COUNTING_CLOCK, named by the rank: a line for each thread,
  * after the line of the point. A communicator is a letter, in the order of making; an offset is one in a page,
@@ -262,6 +263,7 @@ void GOMP_barrier(void)
 int MPI_Init_thread(int *argc, char ***argv, int wanted, int *got)
 {
     int status = PMPI_Init_thread(argc, argv, wanted, got);
+    *got = getenv("COUNTING_SERIALIZED") != NULL ? MPI_THREAD_SERIALIZED : *got;
     dl_iterate_phdr(executable, NULL);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < COMMUNICATORS; i++) {

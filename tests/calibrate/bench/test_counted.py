@@ -63,6 +63,7 @@ def counted(
     words = [*mpicc, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *costs, str(CLOCK)]
     preloaded = compiled_once(kept(request), words, "counting_clock.so", made_of=[CLOCK.read_text()])
     settings = {"LD_PRELOAD": str(preloaded), "COUNTING_CLOCK": str(folder), "COUNTING_PLACES": job["places"]}
+    settings |= {"COUNTING_SERIALIZED": ""} if job.get("serialized") else {}
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     command = [str(prefix / "bin" / "mpiexec"), *LIBRARIES[library][1], "-n", str(ranks)]
     done = subprocess.run(
