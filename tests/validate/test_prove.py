@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -243,6 +243,9 @@ def test_a_way_in_words_and_as_the_benchmark_s_point() -> None:
     mixed, alike = (design.way_of(ways, step()) for ways in ([Approach(MANY, 8, 2), BULK], [Approach(MANY, 2)] * 2))
     for way, *said in ((mixed, "many-8-2+single-1-1", "8/1", 8, 2, "each"), (alike, "many-2-1", "2", 2, 1, "many")):
         assert [str(way), way.transports, way.most, way.vcis, way.interface.key] == said
+    bulk, nothing = design.way_of([BULK], workload()), cast("Any", None)
+    words = [cases.Case(way, nothing, nothing, nothing, (), "").words for way in (mixed, alike, bulk)]
+    assert words == ["each as advised in 8/1 on 2 VCIs", "Pt2Pt many in 2", "Pt2Pt single"]
     assert mixed.point("p", 3, 9) == Point.of("exchange", ways="many.8_single.1", plan="p", round=3, keep=9)
     one = design.way_of([Approach(PART, 4)], workload()).point("p", 3, 9)
     assert one == Point.of("exchange", approach="part", plan="p", transport=4, round=3, keep=9)
@@ -327,7 +330,22 @@ def test_ends_are_the_least_and_the_most_of_the_rounds() -> None:
     one = SimpleNamespace(approaches=(MANY.into(4),))
     of_step = replace(way, exchanges=(performed(5, 4, 9),))
     (exchange,) = cases._exchanges(workload(), one, SimpleNamespace(exchanges_s=(4.5,)), of_step)  # type: ignore[arg-type]
-    assert [exchange.measured_s, exchange.measured_low_s, exchange.measured_high_s] == pytest.approx([5, 4, 9])
+    found_s = [exchange.measured_s, exchange.measured_low_s, exchange.measured_high_s]
+    assert [*found_s, exchange.error] == pytest.approx([5, 4, 9, 4.5 / 5 - 1])
+
+
+def test_why_a_way_took_longer_than_expected() -> None:
+    """Two exchanges of 3 s after 1 s, where two of 2 s were expected; in bulk two of 4 s as expected, after 0.25 s."""
+    many, bulk = (design.way_of([a], workload()) for a in (Approach(MANY, 4), BULK))
+    told = {many: {"time_s": 2, "iteration_s": 5}, bulk: {"time_s": 4, "iteration_s": 8.25}}
+    here: dict[Any, Any] = {way.approaches: SimpleNamespace(**of) for way, of in told.items()}
+    ran = {many: replace(performed(6, 6, 6), steps=2), bulk: replace(performed(8, 8, 8), steps=2)}
+    one, other = cases.cases_of(workload(), cast("Any", SimpleNamespace(of=here.__getitem__)), ran)
+    assert one.why == "an iteration is 2 s longer than predicted: 2 s more communication"
+    assert other.why == "an iteration is 750 ms longer than predicted: 750 ms more computing"
+    assert (one.way, one.expected, one.performed, one.exchanges) == (many, here[many.approaches], ran[many], ())
+    assert (one.measured.eta, one.measured.saving.value) == pytest.approx((4 / 3, 1 - 7 / 9))
+    assert (other.measured.eta, other.measured.saving.value) == (1, 0)
 
 
 def test_the_best_that_was_measured_is_named_where_it_is_clearly_another() -> None:
