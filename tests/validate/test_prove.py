@@ -335,7 +335,7 @@ def test_ends_are_the_least_and_the_most_of_the_rounds() -> None:
 
 
 def test_why_a_way_took_longer_than_expected() -> None:
-    """Two exchanges of 3 s after 1 s, where two of 2.5 s were expected; in bulk two of 4 s as expected, after 0.25 s."""
+    """Two exchanges of 3 s after 1 s, where two of 2.5 s were expected; bulk's 4 s were, after 0.25 s."""
     many, bulk = (design.way_of([a], workload()) for a in (Approach(MANY, 4), BULK))
     told: dict[design.Way, dict[str, float]] = {
         many: {"time_s": 2.5, "iteration_s": 6},
@@ -464,6 +464,10 @@ def test_sizes_become_whole_partitions() -> None:
     assert len(notes) == 2
     step_plan(as_performed(odd)[0], 1, 0)
     assert as_performed(step()) == (step(), [])
+    pairs = workload(pattern="pt2pt", grid=[4])
+    both = "pairs were predicted and measured with both ranks sending (both_ways = true)"
+    assert as_performed(pairs) == (pairs.changed(both_ways=True), [both])
+    assert as_performed(pairs.changed(both_ways=True)) == (pairs.changed(both_ways=True), [])
     unequal, (note,) = as_performed(workload(threads=2, thread_shares=[3, 1], buffer="10 B"))
     assert unequal.buffer == 12
     assert note == "sizes were rounded up to whole bytes of 2 user partitions"
