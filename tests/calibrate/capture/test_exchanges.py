@@ -53,7 +53,7 @@ def test_messages_of_one_routine(first: str, second: str, are: bool) -> None:
 @pytest.mark.parametrize("case", table_of("calibrate/summaries")["cases"], ids=lambda case: case["says"])
 def test_the_summary_of_calls_that_are_written_down(case: dict[str, Any]) -> None:
     each = zip(case["calls"], case.get("fields", [{}] * len(case["calls"])), strict=True)
-    ranks = (written([calls], r, len(case["calls"]), **fields) for r, (calls, fields) in enumerate(each))
+    ranks = (written([calls], r, **{"ranks": len(case["calls"])} | fields) for r, (calls, fields) in enumerate(each))
     found = summarise(run := Run(Path("made"), tuple(ranks)))
     assert [plain(astuple(r)) for r in found.regions] == case["regions"]
     assert communication_matrix(run).tolist() == case.get("matrix", np.zeros((found.ranks,) * 2).tolist())

@@ -13,6 +13,7 @@ from pready.calibrate.capture import step as steps
 from pready.calibrate.capture.alignment import Aligned
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.patterns import Recognised
+from pready.calibrate.capture.sending import Chain
 from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, with_threads
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.common.errors import PreadyError
@@ -20,7 +21,7 @@ from pready.model.common.units import Unit, parse
 from pready.model.workload.workload import load
 
 US = 1e-6
-STEPS = table_of("calibrate/step_names")
+STEPS, TIMES = table_of("calibrate/step_names"), table_of("calibrate/kept_times")
 
 
 def lists(ranks: int) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -102,7 +103,22 @@ def test_of_too_many_exchanges_the_longest_are_kept(tmp_path: Path) -> None:
     assert made_by.said == ["3 exchanges, the shortest, count as computing"]
 
 
-@pytest.mark.parametrize(("threads", "asked", "model", "why"), table_of("calibrate/kept_times")["times"])
+def test_the_whole_text(tmp_path: Path) -> None:
+    """Of a pipeline: one exchange has a region; of two without, one has 20 us of computing before it."""
+    halo = Recognised("halo3d", (2, 1, 1), "open", faces=(640, 0, 0))
+    first = replace(MANY, name="halo", pattern=halo, region="r", exchange_s=20 * US, shares=(3, 1, 1, 1))
+    second = replace(MANY, name="", pattern=ODD, times=np.array([[20 * US]]), exchange_s=5 * US, shares=(1,))
+    last = replace(second, name="last", pattern=PAIR, times=np.zeros((1, 1)))
+    of: dict[str, Any] = {"collective_s": 100 * US, "other_s": 50 * US, "held_against": True, "shares_cores": True}
+    made = replace(step(first, second, last, ranks_per_node=2, chain=Chain(5, 3), **of), share=0.98765)
+    assert writer(tmp_path).text(made, "case", "a run\nof two ranks") == TIMES["text"]
+    asked = Writer("w", lambda *_: None, "auto", 0, "4 %")
+    for exchange, time, model in ((second, "20 us", '"normal by thread", spread = "4 %"'), (last, "0 ns", '"none"')):
+        end = f'receiver = "computing"\ncompute = {{time = "{time}"}}\narrivals = {{model = {model}}}\n'
+        assert asked.text(step(exchange), "w", "").endswith(end)
+
+
+@pytest.mark.parametrize(("threads", "asked", "model", "why"), TIMES["times"])
 def test_times_that_no_distribution_fits_are_kept(
     threads: int, asked: str, model: str, why: str, tmp_path: Path
 ) -> None:

@@ -1,15 +1,18 @@
 """The raw result file and the run that fills it: nothing lost, nothing twice, whatever dies when."""
 
+import itertools
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from given import Patch
 
+from pready.calibrate.measure import session
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
-from pready.calibrate.measure.session import MeasureError, Progress, measure
+from pready.calibrate.measure.session import MeasureError, Outcome, Progress, measure
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.whatif.kept import Kept
@@ -174,40 +177,39 @@ def values(content: Content) -> dict[str, float]:
     return {line["point"]: line["record"]["median_s"] for line in content.points.values()}
 
 
-def test_measure_fills_the_file_and_reports(tmp_path: Path, launcher: Launcher) -> None:
+def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: Launcher, monkeypatch: Patch) -> None:
+    """By a clock that goes on by a second whenever it is asked: at the begin, before each point and after it."""
+    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=itertools.count().__next__))
     seen: list[Progress] = []
-    out = tmp_path / "raw.jsonl"
-    outcome = measure(pingpongs(1, 2, 3, 2), launcher, out, 60.0, seen.append, built=BUILT)
-    assert (outcome.measured, outcome.failed, outcome.left) == (3, 0, 0)
-    assert [(p.done, p.total) for p in seen] == [(1, 3), (2, 3), (3, 3)]
-    assert values(read(out)) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3)}
-    (about,) = read(out).environments.values()
+    out, (one, two, three, four) = tmp_path / "raw.jsonl", pingpongs(1, 2, 3, 4)
+    outcome = measure([one, two, three, two, four], launcher, out, 5.0, seen.append, built=BUILT)
+    ((key, about),) = read(out).environments.items()
     assert (about["launcher"], about["program"]) == ("fake", "source")
-
-
-def test_measure_resumes(tmp_path: Path, launcher: Launcher) -> None:
-    out = tmp_path / "raw.jsonl"
-    nothing = measure(pingpongs(1, 2), launcher, out, 0.0, built=BUILT)
-    assert (nothing.measured, nothing.left) == (0, 2)
-    measure(pingpongs(1, 2), launcher, out, 60.0, built=BUILT)
+    assert outcome == Outcome(key, measured=2, failed=0, left=2)
     before = out.read_bytes()
-    seen: list[Progress] = []
-    outcome = measure(pingpongs(1, 2, 3), launcher, out, 60.0, seen.append, built=BUILT)
-    assert (outcome.measured, outcome.left) == (1, 0)
-    assert [(p.done, p.total) for p in seen] == [(3, 3)]
+    outcome = measure([one, two, three, four], launcher, out, 60.0, seen.append, built=BUILT)
+    assert outcome == Outcome(key, measured=2, failed=0, left=0)
+    # A point takes two seconds: so many are left, or what is left of 5.
+    left = ((one, 1, 3.0), (two, 2, 1.0), (three, 3, 2.0), (four, 4, 0.0))
+    assert seen == [Progress(point, done, 4, seconds) for point, done, seconds in left]
     assert out.read_bytes().startswith(before)
+    assert values(read(out)) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3, 4)}
 
 
 @pytest.mark.parametrize(
     ("size", "said"),
-    [(666, "cannot go on"), (777, "no answer"), (888, "payload mismatch")],
+    [
+        (666, "ended with exit status 3\nnoise from a library\n{not json\ncannot go on"),
+        (777, "no answer for 1 s\nnoise from a library\n{not json"),
+        (888, "payload mismatch"),
+    ],
     ids=["ends the benchmark", "hangs", "wrong payload"],
 )
 def test_a_point_that_fails_does_not_end_the_run(tmp_path: Path, launcher: Launcher, size: int, said: str) -> None:
     out = tmp_path / "raw.jsonl"
     outcome = measure(pingpongs(1, size, 2), launcher, out, 60.0, built=BUILT, point_budget_s=0.01, patience_s=1.0)
-    assert (outcome.measured, outcome.failed) == (2, 1)
-    assert said in outcome.failures[f"pingpong bytes={size}"]
+    (key,) = read(out).environments
+    assert outcome == Outcome(key, 2, 1, 0, {f"pingpong bytes={size}": said})
     assert list(values(read(out))) == ["pingpong bytes=1", "pingpong bytes=2"]
     assert len(read(out).failures) == 1
 
@@ -222,7 +224,7 @@ def test_points_that_all_crash_end_the_run(tmp_path: Path, launcher: Launcher) -
     points = [Point.of("pingpong", bytes=666, warmup=k) for k in range(9)]
     apart = [*points[:2], *pingpongs(1), *points[2:4], *pingpongs(2)]
     assert measure(apart, launcher, tmp_path / "apart.jsonl", 60.0, built=BUILT).failed == 4  # not in a row
-    with pytest.raises(MeasureError, match="3 points in a row"):
+    with pytest.raises(MeasureError, match=r"^3 points in a row ended the benchmark\n"):
         measure(points, launcher, tmp_path / "raw.jsonl", 60.0, built=BUILT)
 
 
