@@ -165,7 +165,7 @@ def _parse(path: Path, data: bytes) -> Content:
                 f"{path}, line {number}: not a record of pready (format {FORMAT}); only the last line may be "
                 "damaged. Move the file away, or delete that line to measure its point again"
             )
-        _take(path, number, line, content)
+        _take(f"{path}, line {number}", line, content)
         content.good_bytes += len(raw) + 1
     content.damaged_tail = bool(tail)
     return content
@@ -183,17 +183,17 @@ def _load(raw: bytes) -> dict[str, Any] | None:
         "point": {"key", "environment", "point", "record"},
         "failure": {"key", "environment", "point", "reason"},
     }.get(str(line.get("kind")))
-    return line if needed is not None and needed <= line.keys() else None
+    return line if needed is not None and needed.issubset(line) else None
 
 
-def _take(path: Path, number: int, line: dict[str, Any], content: Content) -> None:
+def _take(where: str, line: dict[str, Any], content: Content) -> None:
     key = line["key"]
     if line["kind"] == "environment":
         content.environments[key] = line["record"]
     elif line["kind"] == "failure":
         content.failures[key] = line["reason"]
     elif key in content.points:
-        raise RecordsError(f"{path}, line {number}: the point '{line['point']}' is there twice")
+        raise RecordsError(f"{where}: the point '{line['point']}' is there twice")
     else:
         content.points[key] = line
         content.failures.pop(key, None)
@@ -257,8 +257,7 @@ class Records:
 
     def _append(self, line: dict[str, Any]) -> None:
         line = {"format": FORMAT, **line, "time": datetime.now(UTC).isoformat(timespec="seconds")}
-        number = len(self.content.environments) + len(self.content.points) + 1
-        _take(self.path, number, line, self.content)
+        _take(str(self.path), line, self.content)
         data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
         with writing_to(self.path):
             while data:

@@ -1,6 +1,8 @@
 """What probes answered, in a line, and what to do."""
 
+import itertools
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,12 +61,14 @@ def test_a_thread_level_below_multiple_is_bad() -> None:
     assert "MPI_THREAD_SERIALIZED" in findings.of_threads(record("0", thread_level="serialized")).says
 
 
-def ran(monkeypatch: pytest.MonkeyPatch, first: Answers) -> list[str]:
+def ran(monkeypatch: pytest.MonkeyPatch, first: Answers, times: list[Any] | None = None) -> list[str]:
     """Probes are answered with `first`, and all but the first hang; the probes in the order they ran."""
     asked: list[str] = []
 
-    def run(program: Path, probe: str, *_: object, **__: object) -> Answers:
+    def run(program: Path, probe: str, launcher: Launcher, *, rank_s: int, start_s: float) -> Answers:
         asked.append(probe)
+        if times is not None:
+            times.append((rank_s, start_s))
         return first if probe == "environment" else answers("hung", 14)
 
     monkeypatch.setattr(diagnosis, "run_probe", run)
@@ -84,11 +88,16 @@ def test_all_probes_run_where_there_are_partitioned_calls(monkeypatch: pytest.Mo
     assert found.findings[0].says == "Open MPI v4.1.4, without partitioned calls"
 
 
-def test_no_probe_starts_when_time_is_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked = ran(monkeypatch, about("0-3", "4-7"))
-    found = diagnose(Launcher.parse("env"), BUILT, budget_s=0)
-    assert asked == ["environment"]
-    assert {f.grade for f in found.findings[3:]} == {"unknown"}
+def test_a_probe_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on by 10 s whenever it is asked: of 45 s, less 5 of a rank, 30, 20, 10 and 0 are left."""
+    monkeypatch.setattr(diagnosis, "time", SimpleNamespace(monotonic=itertools.count(100, 10).__next__))
+    times: list[Any] = []
+    asked = ran(monkeypatch, about("0-3", "4-7", library=f"{OPEN_MPI}\nmore"), times)
+    found = diagnose(Launcher.parse("env"), BUILT, budget_s=45)
+    assert asked == ["environment", "early", "restart", "startall", "proc-null"]
+    assert times == [(20, 5), (5, 15), (5, 15), (5, 10), (5, 1)]
+    assert [f.grade for f in found.findings[3:]] == ["bad"] * 4 + ["unknown"] * 3
+    assert (found.library, found.seconds) == (OPEN_MPI, 80)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +131,7 @@ def test_the_quick_part_is_kept_per_launcher(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_one_rank_measures_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ran(monkeypatch, about("0-3"))
-    with pytest.raises(MeasureError, match="starts one rank"):
+    asked = ran(monkeypatch, about("0-3"))
+    with pytest.raises(MeasureError, match=r"^'env' starts one rank; valid: two or more, such as 'srun -n 2'$"):
         quick(Launcher.parse("env"), BUILT, cache=tmp_path)
+    assert asked == ["environment"]

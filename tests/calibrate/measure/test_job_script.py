@@ -10,7 +10,7 @@ from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without
 from pready.cli import main
 from pready.model.common.errors import PreadyError
 
-JOB = Job("pready-prove", nodes=4, per_node=2, threads=6, time_s=3601)
+JOB = Job("pready-prove", nodes=4, per_node=2, threads=6, time_s=7201)
 COMMAND = ["pready", "prove", "my halo.toml", "--launcher", "x"]
 SCRIPTS = table_of("calibrate/job_scripts")
 
@@ -29,6 +29,7 @@ def test_a_script_and_what_starts_the_ranks(scheduler: str, tmp_path: Path) -> N
 def test_times_and_words() -> None:
     with pytest.raises(PreadyError, match=r"a job of 0 s; valid: a time above 0"):
         script("slurm", Job("j", 2, 1, 8, 0), COMMAND)
+    assert "--time=00:01:00\n" in script("slurm", Job("j", 2, 1, 8, 0.5), COMMAND)
     assert without_option(["a", "--job", "pbs", "f", "b"], "--job", 2) == ["a", "b"]
 
 

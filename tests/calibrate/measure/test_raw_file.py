@@ -1,7 +1,11 @@
 """The raw result file and the run that fills it: nothing lost, nothing twice, whatever dies when."""
 
+import errno
+import hashlib
 import itertools
+import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,7 +15,7 @@ from given import Patch
 from pready.calibrate.measure import session
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
+from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, digest, environment_key, read
 from pready.calibrate.measure.session import MeasureError, Outcome, Progress, measure
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
@@ -78,6 +82,10 @@ def test_point_is_a_line_whatever_the_order_of_its_parameters() -> None:
     assert point.line("k") == "approach id=k approach=many bytes=8 ready_s=0.0,0.5"
 
 
+def test_a_digest_is_of_the_shortest_text() -> None:
+    assert digest({"b": [1, 2.5], "a": "x"}) == hashlib.sha256(b'{"a":"x","b":[1,2.5]}').hexdigest()[:20]
+
+
 def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
     record = {"library": "L", "mpi_version": "4.1", "cpus": ["a", "b"], "hosts": ["n1", "n2"]}
     tcp = {"UCX_TLS": "tcp"}
@@ -108,13 +116,20 @@ def test_a_file_cut_at_any_byte_loses_at_most_its_last_line(tmp_path: Path, monk
         assert cut.read_bytes() == data[: ([0, *ends])[survivors]]
 
 
-@pytest.mark.parametrize("tail", [b"\0\0\0\0", b'{"format":1,"kind":"poi', b"\xff\xfe\n", b"\0\0\0\n", b"{}\n"])
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b"\0\0\0\0", b'{"format":1,"kind":"poi', b"\xff\xfe\n", b"\0\0\0\n", b"{}\n", b"5\n",
+        b'{"format":1,"kind":"x"}\n', b'{"format":2,"kind":"environment","key":"k","record":{}}\n',
+        b'{"format":1,"kind":"point","key":"k"}\n',
+    ],
+)  # fmt: skip
 def test_a_damaged_last_line_is_dropped_and_measured_again(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "raw.jsonl"
     filled(path, 2)
     good = path.read_bytes()
     path.write_bytes(good + tail)
-    assert len(read(path).points) == 2
+    assert (len(read(path).points), read(path).damaged_tail) == (2, True)
     with Records(path) as records:
         assert records.missing(pingpongs(0, 1, 2), ENVIRONMENT) == pingpongs(2)
         records.add_point(pingpongs(2)[0], ENVIRONMENT, {"measurement": "pingpong"})
@@ -149,6 +164,16 @@ def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:
     with Records(path), pytest.raises(RecordsError, match="another process"):
         Records(path)
     Records(path).__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(("number", "said"), [(errno.ENOLCK, ""), (errno.EIO, "Input/output error")])
+def test_a_file_system_without_locks_is_borne(number: int, said: str, tmp_path: Path, monkeypatch: Patch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(OSError, match=said) if said else nullcontext():
+        Records(tmp_path / "raw.jsonl")
 
 
 def test_a_failure_is_tried_again_and_forgotten_when_it_succeeds(tmp_path: Path) -> None:
@@ -193,7 +218,10 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
     left = ((one, 1, 3.0), (two, 2, 1.0), (three, 3, 2.0), (four, 4, 0.0))
     assert seen == [Progress(point, done, 4, seconds) for point, done, seconds in left]
     assert out.read_bytes().startswith(before)
-    assert values(read(out)) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3, 4)}
+    found = read(out)
+    assert values(found) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3, 4)}
+    asked = (("pingpong",), ("pingpong", key), ("pingpong", "other"), ("early",))
+    assert [len(found.select(*of)) for of in asked] == [4, 4, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -246,8 +274,14 @@ def test_launchers_from_a_string_and_of_several_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"), [("", "empty"), ("'", "closing"), ("no-such-launcher -n 2", "no command")]
+    ("text", "problem"),
+    [
+        ("", "launcher is empty; for example: --launcher 'srun -N 2 -n 2'"),
+        ("a'", "launcher 'a'': No closing quotation"),
+        ("no-such-launcher -n 2", "launcher 'no-such-launcher -n 2': no command 'no-such-launcher' here"),
+    ],
 )
 def test_launchers_that_cannot_work(text: str, problem: str) -> None:
-    with pytest.raises(PreadyError, match=problem):
+    with pytest.raises(PreadyError) as raised:
         Launcher.parse(text)
+    assert str(raised.value) == problem
