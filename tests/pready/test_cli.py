@@ -118,8 +118,3 @@ def test_what_is_wrong_in_a_file_is_named(text: str, said: str, tmp_path: Path, 
     line = refused(capsys, "predict", file)
     assert said in line
     assert len(line) < 400
-
-
-def test_gain_says_what_is_not_finite_without_a_warning(capsys: Capsys) -> None:
-    words = ["arithmetic_intensity=1e308", "communication_intensity=1e-308", "frequency=3 GHz"]
-    assert "mu = inf; valid: finite" in refused(capsys, "gain", "threads=8", "bandwidth=25 GB/s", *words)

@@ -146,15 +146,6 @@ def test_what_a_tree_cannot_be() -> None:
     ):
         with pytest.raises(PreadyError, match=said.replace("(", r"\(")):
             simulate(machine, workload(), Approach(BY_KEY[key], 1, vcis), grid=(4,), iterations=1)
-    for own, said in (
-        ({"receiver": "computing"}, "receiver = 'computing' with pattern = 'bcast'"),
-        ({"pattern": "pt2pt", "radix": 4}, "radix = 4 with pattern = 'pt2pt'; valid: pattern 'bcast'"),
-        ({"radix": 1}, "radix"),
-    ):
-        with pytest.raises(PreadyError, match=said):
-            workload(**own)
-    with pytest.raises(PreadyError, match="a broadcast of ranks that share a node"):
-        predict(machine, workload(ranks_per_node=4, grid=[16]))
 
 
 def test_who_cannot_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -215,12 +215,8 @@ def test_what_is_refused() -> None:
     w = workload(grid=[4, 4, 4], node_grid=[2, 2, 2])
     with pytest.raises(PreadyError, match=r"no intra-node path; valid: an \[intra\] table"):
         predict(plain.model_copy(update={"intra": None}), w)
-    with pytest.raises(PreadyError, match="a sweep of ranks that share a node"):
-        predict(with_nodes(plain), workload(pattern="sweep3d", grid=[4, 4], ranks_per_node=4))
     with pytest.raises(PreadyError, match=r"not simulated by .* valid: pready predict"):
         predict(with_nodes(plain), w, engine="timeline")
-    with pytest.raises(PreadyError, match="ranks_per_node = 7 does not divide 64 ranks"):
-        predict(with_nodes(plain), workload(grid=[4, 4, 4], ranks_per_node=7))
 
 
 SLOW_RANKS = ideal(L=1e-9, o_s=1e-9, o_r=1e-9, g=0.0, G=1e-10, link=1e10)

@@ -107,8 +107,6 @@ def test_exchanges_of_other_ranks_are_refused() -> None:
     ):
         with pytest.raises(PreadyError, match=said):
             predict(MELUXINA, w, engine=engine, draws=0)
-    with pytest.raises(PreadyError, match="a sweep among several exchanges of a step"):
-        predict(MELUXINA, step(one(), one(pattern="sweep3d"), grid=[4, 4]))
 
 
 FACES = {"buffer": None, "faces": ["2 MiB", "512 KiB", "4 KiB"]}
