@@ -10,9 +10,7 @@ from close import close
 from machines import ideal, with_adapter
 from plain_ranks import Plain, as_many_are_early, ends_of
 
-from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
-from pready.model.common.errors import PreadyError
 from pready.model.engine import simulate
 from pready.model.engine.layout import layout, of_a_step, part
 from pready.model.engine.pattern import adapters_of, as_grid, nodes_of
@@ -208,15 +206,6 @@ def test_one_part_stands_for_all_exchanges_of_a_step() -> None:
         step = Workload.model_validate({"threads": 1, "grid": [12] * 3, "exchanges": exchanges})
         assert {of.grid for of in of_a_step(step, some=True)} == {(some,) * 3}
         assert {of.grid for of in of_a_step(step)} == {(12,) * 3}
-
-
-def test_what_is_refused() -> None:
-    plain = machines.load("meluxina")
-    w = workload(grid=[4, 4, 4], node_grid=[2, 2, 2])
-    with pytest.raises(PreadyError, match=r"no intra-node path; valid: an \[intra\] table"):
-        predict(plain.model_copy(update={"intra": None}), w)
-    with pytest.raises(PreadyError, match=r"not simulated by .* valid: pready predict"):
-        predict(with_nodes(plain), w, engine="timeline")
 
 
 SLOW_RANKS = ideal(L=1e-9, o_s=1e-9, o_r=1e-9, g=0.0, G=1e-10, link=1e10)
