@@ -1,7 +1,7 @@
 """The benchmarks under a clock that counts calls (counting_clock.c): every call and every time is known.
 
 The points of messages/ (pairs, pingpong, prtt, rate, receive) and of threads/ (begin, contention, early, memcpy,
-overlap), with what core/ (binding, clock, measurements, parameters, payload, record, statistics, timing, transfer) does
+overlap), with what core/ (binding, clock, parameters, payload, record, statistics, team, timing, transfer) and main do
 for each of them. Their times follow by hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml.
 """
 
