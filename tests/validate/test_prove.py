@@ -310,8 +310,8 @@ def test_iterations_fit_into_the_budget(iteration_s: float, count: int) -> None:
 
 
 def test_medians_over_iterations_of_means_over_ranks() -> None:
-    begin, computing = np.zeros((1, 3, 2)), np.full((1, 3, 2), 1.0)
-    end = np.array([[[9.0, 9.0], [3.0, 5.0], [2.0, 4.0]]])  # the first does not count
+    begin, computing = np.array([[[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]]), np.full((1, 3, 2), 1.0)
+    end = begin + np.array([[[9.0, 9.0], [3.0, 5.0], [2.0, 4.0]]])  # the first does not count
     seen = Performed(np.stack([begin, computing, end], axis=3), first=1, steps=2)
     assert seen.iteration_s == pytest.approx([3.5])  # of 4 and 3
     assert seen.communication_s == pytest.approx([1.25])  # (3.5 - 1) / 2 exchanges
