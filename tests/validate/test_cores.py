@@ -52,4 +52,4 @@ def test_times_of_each_exchange_of_a_step() -> None:
     assert second.times[:, 0].tolist() == [[[4, 2, 9], [6, 3, 9]], [[5, 2, 9], [7, 3, 9]]]
     # 3 and 4 s, then 4 and 5: 3.5 and 4.5, half a second around 4
     assert (first.steps, first.communication_s.tolist(), first.spread) == (1, [3.5, 4.5], 0.125)
-    assert (first.ranks_here, first.cores, first.first) == (1, 1, 0)
+    assert [(of.ranks_here, of.cores, of.first) for of in (found, first)] == [(1, 1, 0)] * 2

@@ -50,6 +50,7 @@ def test_osu_latency(variant: str) -> None:
     assert read.version[0] in "567"
     assert any("medians (P50" in note for note in read.notes) == (variant == "v7_full")
     assert any("does not determine o_s" in note for note in read.notes)
+    assert not any("how long one message takes" in note for note in read.notes)
 
 
 @pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
@@ -61,6 +62,7 @@ def test_osu_bandwidth_is_time_per_message(name: str) -> None:
     assert curve.repeats[at][0] == pytest.approx(0.6e-6 + (1 << 20) / 12.3e9, rel=1e-5)
     assert "g" not in undetermined(read.observations)
     assert "o_s" in undetermined(read.observations)
+    assert f"{read.tests} alone does not determine how long one message takes; add osu_latency" in read.notes
 
 
 def of_files(*names: str) -> Imported:
@@ -82,8 +84,10 @@ def test_osu_files_combine() -> None:
         assert (len(present(read.observations.ping_pong)), len(present(read.observations.stream))) == (23, 23)
     twice = of_files("osu_latency_v5.txt", "osu_latency_v7.txt")
     assert [len(r) for r in present(twice.observations.ping_pong).repeats] == [1] + [2] * 23
-    with pytest.raises(ImportFormatError, match="already"):
-        of_files("netgauge_loggp.txt", "netgauge_loggp.txt")
+    trains = [run for name in ("a", "b") for run in parse((DATA / "netgauge_loggp.txt").read_bytes(), name).runs]
+    said = "b: trains of messages are in a already; valid: one file of Netgauge's"
+    with pytest.raises(ImportFormatError, match=f"^{said}$"):
+        together(trains)
 
 
 @pytest.mark.parametrize("version", ["4.1", "2021"])
