@@ -28,7 +28,10 @@ def test_a_way_counts_with_all_its_rounds() -> None:
     found = performed_in(content, way, "here", "p", 0, 1, 4)
     assert found is not None
     assert found.communication_s.tolist() == [2, 3, 4, 5]
+    assert performed_in(content, way, "here", "p", 0, 1, 1) is not None
     assert performed_in(content, way, "here", "p", 0, 1, 5) is None
+    records[2]["record"] = {"unsupported": {}}
+    assert performed_in(content, way, "here", "p", 0, 1, 4) is None
 
 
 def test_shared_cores_are_known_before_measuring() -> None:
