@@ -34,6 +34,7 @@ MANY = Exchange("a", PAIR, np.full((1, 4), 90 * US), today="several messages", m
 SWEEP = replace(
     MANY, pattern=Recognised("sweep3d", (2, 3, 1), "open", faces=(1001,) * 3, blocks=5), today="nonblocking", messages=1
 )
+LISTED = replace(MANY, name="b", pattern=Recognised("neighbours", lists=lists(4)))
 ODD = replace(PAIR, faces=(964,) * 3, lists=(((1, 964),), ((0, 964),)))
 CORNERS = Recognised("halo3d26", (2, 2, 1), "open", faces=(6000, 600, 0), edges=(0, 0, 48))
 
@@ -54,6 +55,7 @@ def writer(folder: Path, arrivals: str = "auto") -> Writer:
     [
         (step(MANY), {"pattern": "pt2pt", "grid": None, "today": "several messages", "partitions_per_thread": 2}, []),
         (step(MANY, ranks=4), {"grid": (4,), "buffer": 960, "thread_shares": None}, []),
+        (step(LISTED, MANY, ranks=4), {"grid": (4,)}, []),
         (step(replace(MANY, shares=(3, 1, 1, 1))), {"thread_shares": (3, 1, 1, 1)}, []),
         (step(replace(MANY, today="partitioned", partitions=9)), {"partitions_per_thread": 3}, []),
         (step(replace(MANY, today="partitioned")), {"partitions_per_thread": 1}, []),
@@ -115,7 +117,9 @@ def test_the_whole_text(tmp_path: Path) -> None:
     asked = Writer("w", lambda *_: None, "auto", 0, "4 %")
     for exchange, time, model in ((second, "20 us", '"normal by thread", spread = "4 %"'), (last, "0 ns", '"none"')):
         end = f'receiver = "computing"\ncompute = {{time = "{time}"}}\narrivals = {{model = {model}}}\n'
-        assert asked.text(step(exchange), "w", "").endswith(end)
+        text = asked.text(step(exchange), "w", "")
+        assert text.endswith(end)
+        assert "ranks_per_node" not in text
 
 
 @pytest.mark.parametrize(("threads", "asked", "model", "why"), TIMES["times"])
