@@ -126,10 +126,12 @@ def test_the_whole_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("threads", "asked", "model", "why"), TIMES["times"])
-def test_times_that_no_distribution_fits_are_kept(
+def test_times_are_kept_where_asked_or_where_no_distribution_fits(
     threads: int, asked: str, model: str, why: str, tmp_path: Path
 ) -> None:
     times = np.where(np.arange(60).reshape(30, 2) % 3 > 0, 80 * US, 100 * US)
+    if asked == "trace":
+        times = np.linspace(80 * US, 100 * US, 60).reshape(30, 2)  # as from one distribution
     made = step(replace(MANY, times=times, region="r", messages=1), threads=threads)
     text = writer(tmp_path, asked).text(made, "w", "")
     assert f'arrivals = {{model = "{model}", file = "w-arrivals.npy", unit = "s"}} # {why}' in text

@@ -111,7 +111,7 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
     }  # fmt: skip
     assert [a.measure for a in found.values()] == ["overlap", "approach", "", "", ""]
     consuming = Workload.model_validate(halo | {"consume": {"time": "1 us"}, "compute": {"time": "1 ms"}})
-    *_, works = alternatives(MELUXINA, [consuming])
+    *_, works = alternatives(MELUXINA, [consuming, Workload.model_validate(halo)])
     assert works == Alternative("progress while receivers work", ("yes", "no"), (0.75, 0.25), "assumed", (
         "messages came while a receiver's threads work", "nothing came while all threads of a receiver work",
     ))  # fmt: skip
