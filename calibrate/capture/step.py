@@ -283,7 +283,8 @@ def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exc
     """The exchange of a pipeline, with a thread's computing and its time in messages of all blocks of a step."""
     times, took = list[Array](), list[float]()
     for timeline in timelines:
-        calls = timeline.calls
+        if not (calls := timeline.calls):
+            continue  # a rank beside the pipeline
         thread = calls[0].thread
         messages = [c for c in calls if c.thread == thread and c.kind not in COLLECTIVE]
         took.append(sum(c.end - c.begin for c in messages) / steps)

@@ -129,13 +129,16 @@ def test_what_goes_both_ways_at_once_is_no_sweep() -> None:
     assert step.exchanges[0].pattern.said == "7-point halo on 2 × 2 × 1 ranks, open"
 
 
-@pytest.mark.parametrize(("team", "barrier"), [(False, True), (True, True), (False, False)])
-def test_a_pipeline_computes_between_its_messages(team: bool, barrier: bool) -> None:
+@pytest.mark.parametrize(
+    ("team", "barrier", "beside"), [(False, True, 0), (True, True, 0), (False, False, 0), (True, True, 1)]
+)
+def test_a_pipeline_computes_between_its_messages(team: bool, barrier: bool, beside: int) -> None:
     """Four ranks in a row: of each of 6 blocks, 10 us in a message of the rank before, 50 of computing, 10 in one to
     the next. Without regions the first and the last rank compute for 60, the first 60 before the first call; a team's
-    threads compute for 50 and 40, and for 5 in one step of 8, which its median does not see.
+    threads compute for 50 and 40, and for 5 in one step of 8, which its median does not see. A rank beside them calls
+    nothing.
     """
-    processes, blocks = [], 6
+    processes, blocks, ranks = [], 6, 4 + beside
     for rank in range(4):
         rows: dict[int, list[Row]] = {0: [], 1: []}
         mine = rows[0]
@@ -151,7 +154,10 @@ def test_a_pipeline_computes_between_its_messages(team: bool, barrier: bool) -> 
                     mine.append((begin + 60 * US, begin + 70 * US, "send", 4, rank + 1, 4096))
             if barrier:
                 mine.append((at + 420 * US, at + 2000 * US, "barrier", 2, -4, 0))
-        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=4), Path(f"rank-{rank}")))
+        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=ranks), Path(f"rank-{rank}")))
+    processes += [
+        parse_process(capture_file([(0, [])], rank=r, ranks=ranks), Path(f"rank-{r}")) for r in range(4, ranks)
+    ]
     found = find(Run(Path("made"), tuple(processes)))
     if not barrier:  # the steps cannot be told apart
         assert found.chain == Chain(blocks * STEPS, 0)
