@@ -72,7 +72,7 @@ static const Bench *pair_of(const Bench *all)
     MPI_Comm both;
     int second = 1;
     prepare_partitioned(all);
-    gethostname(mine, FIELD);
+    gethostname(mine, FIELD - 1);
     MPI_Allgather(mine, FIELD, MPI_CHAR, hosts, FIELD, MPI_CHAR, all->control);
     for (int rank = all->ranks - 1; rank > 0; rank--) {
         second = strcmp(hosts, hosts + (size_t)rank * FIELD) == 0 ? second : rank;

@@ -110,7 +110,7 @@ class _Run:
         self._again(some, BrokenExecutor)
 
     def _again(self, some: Callable[[], None], lost: type[Exception]) -> None:
-        """Compute, and again what a worker that died has lost."""
+        """Compute the points, those that a dead worker has lost once more."""
         for death in count(1):
             try:
                 return some()

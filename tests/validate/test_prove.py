@@ -265,7 +265,8 @@ def test_an_expectation_is_of_the_iterations_that_count_with_a_prediction_s_inte
     expected, ways = Expected(machine(), what, 5, 2, 4), ((BULK,), (Approach(MANY, 4),))
     times = {"time_s": 4.0, "time_low_s": 3.0, "time_high_s": 8.0, "eta": 2.0, "eta_low": 1.0, "eta_high": 3.0}
     saved = {"speedup_percent": 10.0, "speedup_low_percent": 4.0, "speedup_high_percent": 20.0}
-    expected._rows[ways[1]] = SimpleNamespace(**times, **saved, probability=probability)  # type: ignore[assignment]
+    row: Any = SimpleNamespace(**times, **saved, probability=probability)
+    expected._rows[ways[1]] = row
     (today, bulk_s), (time, iteration) = (
         (np.median(run.communication_s) / exchanges, np.median(run.mean_s))
         for run in (expected.simulated(way)[0].after(2) for way in ways)
@@ -293,9 +294,10 @@ def test_the_advised_way_comes_first_then_the_fastest_of_each_interface() -> Non
     made: Any = SimpleNamespace(exchanges=None, advised=advised, approaches=[row("single", 1, 1.0, 6.0), *others])
     best = [BULK, *(Approach(BY_KEY[key], n) for key, n in (("many", 4), ("rma-single-active", 2), ("part", 2)))]
     assert design.advised(made, workload()) == [(a,) for a in best]
-    # of a step what any exchange is advised goes before what is faster: 6.5 s for many, 7 for part, 4 for puts
+    # Interfaces advised for any exchange go before faster ones: a step takes 6.5 s by many, 7 by part, 4 by puts.
     second = SimpleNamespace(advised=row("part", 2, 1.2, 3.5), approaches=[row("many", 8, 1.4, 2.5), *others[4:5]])
-    ways = design.advised(SimpleNamespace(exchanges=(made, second)), step())  # type: ignore[arg-type]
+    both: Any = SimpleNamespace(exchanges=(made, second))
+    ways = design.advised(both, step())
     many, part = (tuple(Approach(BY_KEY[key], n) for n in each) for key, each in (("many", (4, 8)), ("part", (2, 2))))
     assert ways == [(BULK, BULK), (many[0], part[1]), many, part]
 

@@ -232,7 +232,8 @@ def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
     assert len(sizes) == 16
     assert sizes[0] < 2**12 < sst.SMALL < 2**22 < sizes[-1]
     assert {s.iterations for s in scenes} == {1}
-    late = [s.workload.arrivals.delay * m.bandwidth / s.workload.buffer for s in scenes[::3]]  # type: ignore[operator, union-attr]
+    delays = (dict(s.workload.arrivals)["delay"] for s in scenes[::3])
+    late = [d * m.bandwidth / s.workload.buffer for d, s in zip(delays, scenes[::3], strict=True)]
     assert [delay == 0 for delay in late] == [True, False, False, False] * 4
     assert 1 < max(late) < 2
     for at in (1, 2):
@@ -248,8 +249,9 @@ def test_what_is_predicted_of_two_ranks_is_the_timeline_s_and_of_a_halo_the_engi
 
 
 def test_small_messages_are_below_16_kib() -> None:
+    unheard: Any = None
     small = [
-        sst.Row(Scene("", halo(f"{8 * size} B", None), Approach(MANY, 8)), Simulated(1, 1), None).small  # type: ignore[arg-type]
+        sst.Row(Scene("", halo(f"{8 * size} B", None), Approach(MANY, 8)), Simulated(1, 1), unheard).small
         for size in (16383, 16384)
     ]
     assert small == [True, False]

@@ -47,7 +47,7 @@ void binding_open(const Bench *b)
 {
     Place mine, *all = allocate((size_t)b->ranks * sizeof mine);
     memset(&mine, 0, sizeof mine);
-    gethostname(mine.host, sizeof mine.host);
+    gethostname(mine.host, sizeof mine.host - 1);
     sched_getaffinity(0, sizeof mine.cores, &mine.cores);
     MPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, b->control);
     allowed = mine.cores;

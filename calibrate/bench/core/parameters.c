@@ -1,6 +1,7 @@
 /* "NAME key=value key=value": the parameters of a point, checked against those that its measurement declares. */
 #include "core/bench.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -111,6 +112,7 @@ static bool valid(const Parameter *p, const char *text)
 static void declare(Run *run, const Parameter *list)
 {
     for (int i = 0; list[i].name != NULL; i++) {
+        assert(run->declared_count < MAX_PARAMETERS);
         run->declared[run->declared_count] = &list[i];
         run->values[run->declared_count] = strdup(list[i].fallback);
         run->declared_count++;
@@ -211,6 +213,7 @@ void run_derive(Run *run, const char *name, double value)
             return;
         }
     }
+    assert(run->derived_count < MAX_DERIVED);
     run->derived_names[run->derived_count] = name;
     run->derived[run->derived_count++] = value;
 }

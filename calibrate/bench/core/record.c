@@ -253,7 +253,7 @@ static void put_of_all(FILE *out, const char *name, char (*all)[FIELDS][FIELD], 
 void record_environment(const Bench *bench)
 {
     char mine[FIELDS][FIELD] = {"unknown", "", ""};
-    gethostname(mine[0], FIELD);
+    gethostname(mine[0], FIELD - 1);
     cpu_model(mine[1], FIELD);
     binding_list(mine[2], FIELD);
     char(*all)[FIELDS][FIELD] = allocate((size_t)bench->ranks * sizeof *all);

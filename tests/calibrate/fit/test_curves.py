@@ -72,7 +72,8 @@ def test_lines_of_a_segment_and_of_draws() -> None:
     time = Series("time", x, np.where(x < 7, 10 + x, 2 + 3 * x), np.full(12, 0.01), np.nan)
     send = Series("send", x[[0, 1, 2, 3, 4, 7]], np.array([4.0, 8, 10, 12, 16, 20]), np.full(6, 2.0), np.nan)
     lines = {series.name: fit_lines(series, x, [6]) for series in (time, send)}
-    drawn, cuts = draw_lines(lines, x, [6], rng := Drawn(4, np.zeros(12, int)), 2)  # type: ignore[arg-type]
+    rng: Any = Drawn(4, np.zeros(12, int))
+    drawn, cuts = draw_lines(lines, x, [6], rng, 2)
     assert cuts.tolist() == [[6], [6]]
     assert rng.asked == [(8, 2, 1), (0, 12, 2, 12), (4, 2, 1), (0, 6, 2, 6)]
     wider, down = 2 * 1.4826022 / 0.8**0.5, 6 / 2 / 0.8**0.5

@@ -128,8 +128,8 @@ def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, 
 
 
 def test_where_all_threads_work_nothing_tells_of_a_part() -> None:
-    many, rules = BY_KEY["many"].into(4), (("thread", "adapter", 0, 0, n) for n in (0, 1))
-    meanwhile, after = (_told(many, rule) for rule in rules)  # type: ignore[arg-type]
+    many = BY_KEY["many"].into(4)
+    meanwhile, after = (_told(many, ("thread", "adapter", 0, 0, n)) for n in (0, 1))
     assert meanwhile is many
     assert (after.interface.told_whole, after.interface.tells) == (True, False)
     assert _told(BULK, ("thread", "adapter", 0, 0, 1)) is BULK

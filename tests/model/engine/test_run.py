@@ -117,7 +117,7 @@ def test_same_seed_same_bits(pattern: Any, key: str, size: str) -> None:
 def test_every_figure_of_a_pair(key: str, early: float, causes: list[float]) -> None:
     """Microseconds: 100 of computing, the last thread 50 late; the threads meet for 7; 4 MB take 160. Of four messages
     the first is there at 140, and the last one's turn comes at 220."""
-    laggard = Laggard(model="laggard", delay="50 us")  # type: ignore[arg-type]
+    laggard = Laggard.model_validate({"model": "laggard", "delay": "50 us"})
     w = workload("pt2pt", laggard, threads=4, buffer="4 MB", receiver="waiting")
     out = simulate(ideal(barrier=[0.0, 7e-6, 7e-6]), w, BY_KEY[key].into(4), grid=(2,), iterations=2)
     took, ends = sum(causes), [sum(causes), 2 * sum(causes)]

@@ -10,6 +10,7 @@ from tables import table_of
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BY_KEY
+from pready.model.common.units import SI
 from pready.model.timeline import rules
 from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.sampling import Sampler
@@ -22,7 +23,7 @@ COSTS = Costs(**{name: np.asarray(value) for name, value in RULES["costs"].items
 @pytest.mark.parametrize(("key", "fields", "differs"), RULES["approaches"])
 def test_what_is_paid(key: str, fields: dict[str, Any], differs: dict[str, Any]) -> None:
     """Six messages of a VCI, for which two threads wait, of six partitions each at their receiver."""
-    consume = Consume(time="2 us", threads=fields.pop("consumers")) if "consumers" in fields else None  # type: ignore[arg-type]
+    consume = Consume(time=SI(2e-6), threads=fields.pop("consumers")) if "consumers" in fields else None
     setting = rules.Setting(3, 2, 4, 8, **{"progress": "on-call", **fields}, consume=consume)
     approach = BY_KEY[key].into(6)
     found: dict[str, Any] = rules.of_message(COSTS, approach, setting, 6, 2, 6.0)
