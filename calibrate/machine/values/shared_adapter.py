@@ -53,8 +53,7 @@ class Served:
 
 def counts(per_node: int) -> list[int]:
     """Numbers of ranks to measure: one, that many, and powers of two between."""
-    powers = {1 << k for k in range(per_node.bit_length())}
-    return sorted({*(n for n in powers if n <= per_node), per_node})
+    return sorted({*(1 << k for k in range(per_node.bit_length())), per_node})
 
 
 def points(per_node: int) -> list[Point]:
@@ -93,10 +92,9 @@ def run(launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: fl
     )
 
 
-def check_places(hosts: Sequence[str], per_node: int) -> None:
+def check_places(hosts: list[str], per_node: int) -> None:
     """Refuse ranks that do not fill two nodes one after the other."""
-    halves = set(hosts[:per_node]), set(hosts[per_node:])
-    if len(hosts) != 2 * per_node or any(len(half) != 1 for half in halves) or halves[0] == halves[1]:
+    if hosts != per_node * hosts[:1] + per_node * hosts[-1:] or len(set(hosts)) != 2:
         raise PreadyError(
             f"--ranks-per-node {per_node} with ranks on {', '.join(hosts)}",
             valid=f'{2 * per_node} ranks that fill two nodes one after the other, such as "srun -N 2 -n {2 * per_node} '
@@ -151,8 +149,8 @@ def of_served(served: Sequence[Served]) -> shared.Adapter:
     PreadyError
         Small or large messages were not measured of one rank and of several.
     """
-    small, large = ({s.pairs: s.message_s for s in served if s.bytes == size} for size in (SMALL, LARGE))
-    if any(1 not in found or len(found) < 2 for found in (small, large)):
+    _, large = found = [{s.pairs: s.message_s for s in served if s.bytes == size} for size in (SMALL, LARGE)]
+    if any(1 not in of or len(of) < 2 for of in found):
         raise PreadyError(
             f"{len(served)} points of ranks of a node", valid=f"one rank and several, {SMALL} B and {LARGE} B"
         )
@@ -167,7 +165,7 @@ def _gap(served: Sequence[Served], ranks: str) -> Value[float]:
     steady = {s.pairs: s.message_s for s in served if s.bytes == SMALL and not s.shared_cores}
     if 1 not in steady or len(steady) < 2:  # on shared cores a rate is the scheduler's
         return unknown_gap(np.inf)
-    limited = [t for k, t in steady.items() if k > 1 and steady[1].value / (k * t.value) < FULL]
+    limited = [t for k, t in steady.items() if steady[1].value / (k * t.value) < FULL]
     if not limited:
         return unknown_gap(steady[max(steady)].value)
     return value(TIME, _around(limited), f"{ranks}, messages of {SMALL} B: their rate no longer grows with the ranks")
