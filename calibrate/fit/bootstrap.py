@@ -20,7 +20,6 @@ from pready.calibrate.fit.series import Series
 from pready.model.common.arrays import Array
 
 REACH = 3  # how many measured sizes a threshold may move in a draw
-CERTAIN = 30.0  # a cost difference (-2 log likelihood) that no draw reverses
 STRONG = 16.0  # ΔBIC from which an overhead's growth with size is believed: 10 is "very strong"
 # (kass1995), and every segment of two curves is asked
 
@@ -157,16 +156,13 @@ def _moved_cuts(
     """Each threshold's best place within REACH sizes, its neighbours held; (draws, cuts)."""
     draws = len(next(iter(value.values())))
     moved = np.tile(np.array(cuts, dtype=int), (draws, 1))
-    measured = {name: curve.series.value[None, :] for name, curve in lines.items()}
     edges = [0, *cuts, len(grid)]
     for k, cut in enumerate(cuts):
         low, high = edges[k], edges[k + 2]
         near = range(cut - REACH, cut + REACH + 1)
         sizes = [np.diff(np.searchsorted(position["time"], [low, c, high])) for c in near]
         places = [c for c, of_both in zip(near, sizes, strict=True) if min(of_both) >= FEWEST_IN_SEGMENT]
-        cost = _cost_of(lines, measured, position, low, high, places)[:, 0]
-        relevant = [place for place, c in zip(places, cost - cost.min(), strict=True) if c < CERTAIN]
-        moved[:, k] = np.array(relevant)[np.argmin(_cost_of(lines, value, position, low, high, relevant), axis=0)]
+        moved[:, k] = np.array(places)[np.argmin(_cost_of(lines, value, position, low, high, places), axis=1)]
     return moved
 
 
@@ -178,11 +174,11 @@ def _cost_of(
     high: int,
     places: list[int],
 ) -> Array:
-    """Cost of the two segments [low, place) and [place, high), shape (places, draws)."""
+    """Cost of the two segments [low, place) and [place, high), shape (draws, places)."""
     total = np.zeros((len(next(iter(value.values()))), len(places)))
     for name, curve in lines.items():
         first, *middle, end = np.searchsorted(position[name], [low, *places, high])
-        windows = np.array([((first, place), (place, end)) for place in middle]).reshape(-1, 2)
-        found = robust_line(curve.series.size, value[name], tolerant(curve.series), windows, rounds=2)
-        total += found.cost.reshape(-1, len(places), 2).sum(axis=2)
-    return total.T
+        windows = np.concatenate([[(first, place), (place, end)] for place in middle])
+        cost = robust_line(curve.series.size, value[name], tolerant(curve.series), windows, rounds=2).cost
+        total += cost[:, ::2] + cost[:, 1::2]
+    return total

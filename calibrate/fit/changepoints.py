@@ -38,15 +38,12 @@ def tolerant(series: Series) -> Array:
 
 
 def _costs(curves: Mapping[str, Series], grid: Array) -> Array:
-    """The cost of one segment from grid[i] up to, not including, grid[j], for each i < j; shape (n + 1, n + 1)."""
+    """The cost of one segment from grid[i] up to, not including, grid[j], for each i <= j; shape (n + 1, n + 1)."""
     total = np.zeros((len(grid) + 1, len(grid) + 1))
+    upper = np.triu_indices_from(total)
     for series in curves.values():
-        first, end = np.triu_indices(len(series) + 1, k=1)
-        windows = np.column_stack([first, end])
-        of_each = np.zeros((len(series) + 1, len(series) + 1))
-        of_each[first, end] = robust_line(series.size, series.value, tolerant(series), windows, rounds=4).cost
-        before = _before(series, grid)
-        total += of_each[before[:, None], before]
+        windows = np.column_stack([_before(series, grid)[i] for i in upper])
+        total[upper] += robust_line(series.size, series.value, tolerant(series), windows, rounds=4).cost
     return total
 
 
@@ -70,17 +67,13 @@ def cuts(curves: Mapping[str, Series], grid: Array) -> list[int]:
     allowed = before - before[:, None] >= FEWEST_IN_SEGMENT
     table = np.where(allowed, _costs(curves, grid), np.inf)
     each = penalty(curves)
-    best = np.full(n + 1, np.inf)
-    best[0] = -each
-    came_from = np.zeros(n + 1, dtype=int)
+    best, came_from = [0.0], dict[int, int]()
     for j in range(1, n + 1):
-        candidates = best[:j] + table[:j, j] + each
+        candidates = best + table[:j, j] + each
         came_from[j] = int(np.argmin(candidates))
-        best[j] = candidates[came_from[j]]
-    found: list[int] = []
-    j = n
-    while j > 0 and np.isfinite(best[n]):
-        j = int(came_from[j])
-        if j > 0:
-            found.append(j)
+        best.append(candidates[came_from[j]])
+    found, j = list[int](), came_from[n]
+    while j:
+        found.append(j)
+        j = came_from[j]
     return found[::-1]

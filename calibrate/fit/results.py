@@ -52,9 +52,6 @@ class Estimate:
         """With an interval that holds the value."""
         return replace(self, low=min(self.low, self.value), high=max(self.high, self.value))
 
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
 
 @dataclass(frozen=True)
 class Segment:

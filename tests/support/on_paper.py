@@ -90,18 +90,3 @@ def written_to(path: Path, points: Iterable[tuple[Point, dict[str, Any]]] | None
         for point, record in records() if points is None else points:
             out.add_point(point, "e", record)
     return path
-
-
-TAKEN = {2: 0.8 * US, 4: 1.5 * US, 8: 4 * US}
-
-
-def contention_records() -> Iterator[tuple[Point, dict[str, Any]]]:
-    """Teams that issue at once while the receiver sleeps: cold caches cost each of them 10 us."""
-    for point in (p for p in plan(threads=8) if p.measurement == "contention"):
-        p: dict[str, Any] = dict(point.parameters)
-        k, n = int(p["threads"]), int(p["messages"])
-        alone = np.linspace(1.9, 2.1, 30) * US * n
-        team = k * alone + (k * n - 1) * TAKEN[k] + 10 * US
-        record = {"measurement": "contention", "parameters": p, "median_s": float(np.median(team))}
-        record |= {"samples_ns": (team * 1e9).tolist(), "also": {"alone": {"samples_ns": (alone * 1e9).tolist()}}}
-        yield point, record | {"derived": {"peer_awake": 0.0}}

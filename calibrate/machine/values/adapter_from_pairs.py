@@ -34,7 +34,8 @@ def adapter_of(machine: Machine, pair_rates: Mapping[int, Curve], alone: Mapping
         return Adapter(rate=rate, gap=unknown_gap(np.inf), rails=RAILS)
     each = [float(np.median([s * r[s] for s in sorted(r)[-LARGE:]])) for r in pairs.values()]
     why = f"osu_mbw_mr: {', '.join(map(str, sorted(pairs)))} pairs of processes together"
-    rate = value(BANDWIDTH, Estimate(max(each), min(each), max(each)), why)
+    least, most = min(each), max(each)
+    rate = value(BANDWIDTH, Estimate(most, least, most), why)
     return Adapter(rate=rate, gap=_gap(machine, pairs, alone), rails=RAILS)
 
 

@@ -29,9 +29,9 @@ def stall_bracket(probes: Probes) -> tuple[int, int] | None:
 
     None if all sizes move: then no message needs a CTS before it moves, or progress needs no rank.
     """
-    waits = {size: share >= MOVES_BELOW for size, share in probes.exposed_share.items() if size > TOO_SMALL_TO_OVERLAP}
-    moving = max((size for size, stalled in waits.items() if not stalled), default=TOO_SMALL_TO_OVERLAP)
-    stalled = [size for size in waits if size > moving]
+    shares = probes.exposed_share
+    moving = max([TOO_SMALL_TO_OVERLAP, *(size for size, share in shares.items() if share < MOVES_BELOW)])
+    stalled = [size for size in shares if size > moving]
     return (moving, min(stalled)) if stalled else None
 
 

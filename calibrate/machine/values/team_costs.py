@@ -40,10 +40,11 @@ def threads(probes: Probes, cores: int | None, notes: list[str]) -> Threads:
 def contexts(probes: Probes) -> Value[int]:
     """VCIs that threads use, one each, as their rate over separate communicators shows."""
     shared, own = (probes.rates.get(mechanism, {}) for mechanism in ("one", "communicators"))
-    most = max(set(shared) & set(own), default=1)
-    if most == 1 or not (1 in shared and 1 in own):
+    both = set(shared) & set(own)
+    if not both > {1}:
         why = "communicator per thread was not compared with one communicator"
         return Value[int](value=1, source="assumed", why=why)
+    most = max(both)
     return contexts_of(
         most,
         own[most] / own[1] / (shared[most] / shared[1]),
@@ -104,8 +105,7 @@ def _of_locks(taken: Mapping[int, TakenLock], most: int, why: str, notes: list[s
 
 def _most_threads(probes: Probes) -> int:
     """The largest team of the barrier's curve and of exchanges: a team needs both curves."""
-    teams = max((e.threads for e in probes.exchanges), default=1)
-    return max(load(REFERENCE).threads.barrier.threads[-1], teams)
+    return max([load(REFERENCE).threads.barrier.threads[-1], *(e.threads for e in probes.exchanges)])
 
 
 def _barrier() -> Barrier:

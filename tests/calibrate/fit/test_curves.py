@@ -7,6 +7,7 @@ import pytest
 from tables import table_of
 
 from pready.calibrate.fit.bootstrap import draw_lines, fit_lines
+from pready.calibrate.fit.changepoints import cuts, penalty
 from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.calibrate.fit.series import Series, derive
 from pready.model.common.arrays import Array
@@ -70,12 +71,13 @@ def test_lines_of_a_segment_and_of_draws() -> None:
     """
     x = np.arange(1.0, 13)
     time = Series("time", x, np.where(x < 7, 10 + x, 2 + 3 * x), np.full(12, 0.01), np.nan)
+    gap = Series("gap", x[[0, 3, 9]], 1 + x[[0, 3, 9]], np.full(3, 0.01), np.nan)
     send = Series("send", x[[0, 1, 2, 3, 4, 7]], np.array([4.0, 8, 10, 12, 16, 20]), np.full(6, 2.0), np.nan)
-    lines = {series.name: fit_lines(series, x, [6]) for series in (time, send)}
+    lines = {series.name: fit_lines(series, x, [6]) for series in (time, send, gap)}
     rng: Any = Drawn(4, np.zeros(12, int))
     drawn, cuts = draw_lines(lines, x, [6], rng, 2)
     assert cuts.tolist() == [[6], [6]]
-    assert rng.asked == [(8, 2, 1), (0, 12, 2, 12), (4, 2, 1), (0, 6, 2, 6)]
+    assert rng.asked == [(8, 2, 1), (0, 12, 2, 12), (4, 2, 1), (0, 6, 2, 6), (2, 2, 1), (0, 3, 2, 3)]
     wider, down = 2 * 1.4826022 / 0.8**0.5, 6 / 2 / 0.8**0.5
     for name, points, sloped, made, of_draws, slope, sigma in (
         ("time", [6, 6], (True, True), [10, 2], [10, 2], [1, 3], np.full(12, 0.01)),
@@ -92,7 +94,9 @@ def test_lines_of_a_segment_and_of_draws() -> None:
     assert fit_lines(alone, x, []).series.sigma == pytest.approx(np.full(5, wider))
 
 
-@pytest.mark.parametrize(("cut", "jump", "moved"), [(10, 14, 13), (10, 6, 7), (10, 12, 12), (4, 3, 3), (16, 17, 17)])
+@pytest.mark.parametrize(
+    ("cut", "jump", "moved"), [(10, 14, 13), (10, 6, 7), (10, 12, 12), (4, 3, 3), (4, 2, 4), (16, 17, 17), (16, 18, 16)]
+)
 def test_a_threshold_moves_by_three_sizes_at_most(cut: int, jump: int, moved: int) -> None:
     """Of 20, three of which a segment has at least: where the draw jumps, from one residual to the other."""
     x = np.arange(20.0)
@@ -101,10 +105,21 @@ def test_a_threshold_moves_by_three_sizes_at_most(cut: int, jump: int, moved: in
     assert draw_lines({"time": time}, x, [cut], rng, 1)[1].tolist() == [[moved]]
 
 
-@pytest.mark.parametrize(("name", "points", "low", "slope", "sloped"), TABLE["overheads"]["sloped"])
+@pytest.mark.parametrize(("name", "points", "low", "slope", "sloped", "off"), TABLE["overheads"]["sloped"])
 def test_an_overhead_grows_where_the_data_insist(
-    name: str, points: int, low: float, slope: float, sloped: bool
+    name: str, points: int, low: float, slope: float, sloped: bool, off: float
 ) -> None:
     x = np.arange(1.0, points + 1)
-    found = fit_lines(Series(name, x, low + slope * x, np.ones(points), np.nan), x, [])
+    y = low + slope * x + off * np.resize([1, -1, -1, 1], points)
+    found = fit_lines(Series(name, x, y, np.ones(points), np.nan), x, [])
     assert (found.sloped, found.series.sigma.tolist()) == ((sloped,), [1] * points)
+
+
+def test_a_segment_has_three_sizes_of_the_time_curve() -> None:
+    """Two lines without noise, of which the second is 90 errors above; and what a third line must gain."""
+    for before, after, found in ((3, 3, [3]), (3, 2, []), (2, 3, [])):
+        x = np.arange(1.0, before + after + 1)
+        value = 100 + x + np.where(x > before, 90, 0)
+        time = Series("time", x, value, np.ones(len(x)), np.nan)
+        assert cuts({"time": time}, x) == found
+    assert penalty({"time": time, "gap": time}) == pytest.approx(5 * np.log(10))

@@ -18,10 +18,12 @@ def test_without_rounds_it_is_least_squares() -> None:
     assert [float(v) for v in found[:2]] == pytest.approx([0.5, 2.5])
 
 
-def test_leverage_sums_to_the_parameters() -> None:
-    x, sigma = np.geomspace(1, 1e6, 12), np.geomspace(1, 9, 12)
-    assert leverage(x, sigma).sum() == pytest.approx(2)
-    assert leverage(x, sigma, sloped=False).sum() == pytest.approx(1)
+def test_leverage_of_a_line_and_of_a_constant() -> None:
+    """Weights 1, 1/4 and 1 of 9/4; squares of ±1/4 around the mean of 3.5 add up to 1/8. No line through one."""
+    x, sigma = np.array([3.25, 3.5, 3.75]), np.array([1.0, 2, 1])
+    assert leverage(x, sigma, sloped=False).tolist() == pytest.approx([4 / 9, 1 / 9, 4 / 9])
+    assert leverage(x, sigma).tolist() == pytest.approx([17 / 18, 1 / 9, 17 / 18])
+    assert leverage(x[:1], sigma[:1]).tolist() == [1]
 
 
 def oracle(x: Array, y: Array, sigma: Array, sloped: bool, rounds: int) -> tuple[float, float, float]:

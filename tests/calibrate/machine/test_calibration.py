@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,10 +14,8 @@ from on_paper import (
     O_R,
     O_S,
     RATE,
-    TAKEN,
     THRESHOLD,
     WIRE,
-    contention_records,
     gap,
     measured,
     one_way,
@@ -24,7 +24,8 @@ from on_paper import (
 )
 from present import present
 
-from pready.calibrate.fit import Curve, Observations, ThinDataError
+from pready.calibrate.fit import Curve, Observations
+from pready.calibrate.fit.results import Thin
 from pready.calibrate.machine import calibration
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
 from pready.calibrate.machine.cross_validation import held_out
@@ -92,33 +93,6 @@ def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> 
     assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
 
 
-@pytest.mark.parametrize(("cores", "expected"), [(8, TAKEN), (1, dict.fromkeys(TAKEN, 0.0))])
-def test_a_taken_lock_costs_what_teams_show_where_threads_have_cores(
-    cores: int, expected: dict[int, float], tmp_path: Path
-) -> None:
-    path = written_to(tmp_path / "teams.jsonl", (*records(), *contention_records()), cores=[cores, cores])
-    threads = calibrate(path, name="paper").described.machine.threads
-    contention = present(threads.contention)
-    assert contention.source == "measured"
-    for k, time in expected.items():
-        assert contention.at(k) == pytest.approx(time, rel=1e-3)
-    if cores == 1:
-        assert "no two of its threads" in contention.why
-        assert "paid 800 ns" in contention.why
-
-
-@pytest.mark.parametrize("cores", [1, 8])
-def test_what_a_budget_left_out_of_teams_is_taken_as_of_the_largest(cores: int, tmp_path: Path) -> None:
-    every = (*records(), *contention_records())
-    few = [(point, record) for point, record in every if record["parameters"].get("threads", 2) <= 2]
-    path = written_to(tmp_path / "short.jsonl", few, cores=[cores, cores])
-    threads = calibrate(path, name="paper").described.machine.threads
-    assert threads.barrier.source == "assumed"
-    assert threads.contention is not None
-    assert threads.contention.threads[-1] >= threads.barrier.threads[-1]
-    assert threads.contention.at(7) == threads.contention.at(2)
-
-
 @pytest.mark.thorough
 def test_held_out_sizes_are_predicted(found: Calibration) -> None:
     predicted = held_out(found.observations)
@@ -174,20 +148,6 @@ def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
     assert dumps(one.described.machine) == dumps(other.described.machine)
 
 
-def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
-    def measured(*sizes: int) -> Path:
-        pings = [(p, r) for p, r in records() if p.measurement == "pingpong" and p.get("bytes") in sizes]
-        return written_to(tmp_path / f"{len(sizes)}.jsonl", pings)
-
-    thin = calibrate(measured(1, 16, 4096, 1 << 20), name="thin").described
-    assert any("thin data: 4 message sizes were timed" in note and "measure next: " in note for note in thin.notes)
-    segment = thin.machine.inter.segments[0]
-    assert segment.o_s.source == "assumed"
-    assert segment.G.interval is not None
-    with pytest.raises(ThinDataError, match="2 message sizes were timed"):
-        calibrate(measured(1, 1 << 20), name="thin")
-
-
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_any_subset_of_the_records_gives_a_machine_file(
@@ -207,23 +167,30 @@ def test_any_subset_of_the_records_gives_a_machine_file(
     assert 0 < Evaluation(known, what, draws=0).mean_time(Approach(MANY, what.threads)) < 10.0
 
 
-@pytest.mark.parametrize(("left", "only", "rounds"), [(0, None, 10), (1, None, 2), (0, ("rate",), 2)])
+@pytest.mark.parametrize(
+    ("left", "only", "rounds"), [(0, None, 10), (1, None, 2), (0, ("rate",), 2), (0, ("overlap",), 8)]
+)
 def test_a_calibration_closes_in_on_where_the_protocol_changes(
     left: int, only: tuple[str, ...] | None, rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """First where messages wait for progress, between 8 KiB and 1 MiB, then the plan, then what two fits ask for."""
-    asked: list[dict[Point, None]] = []
+    asked, budgets = list[dict[Point, None]](), list[float]()
 
-    def measure(points: Iterable[Point], _: Launcher, raw: Path, *__: object, **___: object) -> Outcome:
+    def measure(
+        points: Iterable[Point], _: Launcher, raw: Path, budget_s: float, *__: object, **___: object
+    ) -> Outcome:
+        budgets.append(budget_s)
         asked.append(dict.fromkeys(p for p in points if not any(p in each for each in asked)))
         written_to(raw, measured(asked[-1]))
         return Outcome("e", len(asked[-1]), len(asked), left, {f"{len(asked)}": "failed"})
 
     monkeypatch.setattr(calibration, "measure", measure)
+    monkeypatch.setattr(calibration, "time", SimpleNamespace(monotonic=count(5).__next__))  # a second for each
     launcher, built, raw = Launcher(()), Built(tmp_path, (), "", ""), tmp_path / "r.jsonl"
     done = calibration.run_measurements(launcher, built, raw, threads=2, budget_s=9.0, only=only)
     assert len(asked) == rounds
     assert (done.measured, done.failed) == (sum(map(len, asked)), rounds)
+    assert budgets == [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0, 0.0][:rounds]
     if rounds == 2:
         return
     low, high = 8192, 1 << 20
@@ -232,10 +199,28 @@ def test_a_calibration_closes_in_on_where_the_protocol_changes(
         assert asked[number] == {Point.of("overlap", bytes=middle): None}
         low, high = (low, middle) if middle >= THRESHOLD else (middle, high)
     assert high <= 1.1 * low
-    for more in asked[-2:]:
+    for more in asked[8:]:
         sizes = {int(str(p.get("bytes"))) for p in more}
         assert set(more) == {ping(size) for size in sizes} | {p for size in sizes for p in trains(size)}
         assert all(8192 < size < 32768 for size in sizes)
+
+
+@pytest.mark.parametrize("thin", [None, Thin("few", "more", (4, 300 << 10))])
+@pytest.mark.parametrize(("bracket", "closer"), [(None, []), ((100, 102), []), ((100, 121), [110])])
+def test_a_train_is_asked_for_at_a_few_sizes(
+    thin: Thin | None, bracket: tuple[int, int] | None, closer: list[int], raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At no more than 256 KiB, every second of sixteen; between a message that moves and one that waits by 2 %."""
+    sizes = [8, *range(10, 24), 256 << 10, 512 << 10]
+    monkeypatch.setattr(calibration, "fit", lambda *_: SimpleNamespace(thin=thin))
+    monkeypatch.setattr(calibration, "refine_sizes", lambda _: sizes)
+    monkeypatch.setattr(calibration, "stall_bracket", lambda _: bracket)
+    more, enough = calibration._asked_for(observations_of.load(raw), "e", 0)
+    asked = sorted({*sizes, *(thin.measure_next if thin else ())})
+    some = [size for size in asked if size <= 256 << 10][::2]
+    trained = [point for size in some for point in trains(size)]
+    assert more == [*map(ping, asked), *trained, *(Point.of("overlap", bytes=size) for size in closer)]
+    assert enough == (thin is None and not closer)
 
 
 def test_environments_are_told_apart(raw: Path) -> None:

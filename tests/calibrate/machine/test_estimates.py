@@ -13,8 +13,12 @@ from pready.calibrate.fit import Curve, Estimate, TakenLock, Train
 from pready.calibrate.machine.description import _begin, _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
 from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, observations, probes
-from pready.calibrate.machine.values.team_costs import contexts
+from pready.calibrate.machine.values.team_costs import contexts, threads
 from pready.calibrate.measure.raw_file import Point
+from pready.model.machine.machine import load as load_machine
+from pready.model.toml.provenance import Value
+
+TEAMS = table_of("calibrate/teams")
 
 
 def test_ends() -> None:
@@ -50,14 +54,26 @@ def test_half_an_interval_and_no_cost_below_zero() -> None:
     assert Estimate(-1.0, -2.0, 3.0).at_least_zero() == Estimate(0.0, 0.0, 3.0)
 
 
-def test_contexts_are_those_that_threads_with_communicators_show() -> None:
-    """Eight send 6 times as fast as one with a communicator each, and 1.5 times with one for all: 4 times."""
-    one, own = {1: 1e6, 2: 1.2e6, 8: 1.5e6}, {1: 2e6, 2: 3e6, 8: 12e6}
-    found = contexts(Probes(rates={"one": one, "communicators": own}))
-    said = "8 threads with a communicator each send 4x as fast as on one (at least as many contexts)"
-    assert (found.value, found.source, found.why) == (8, "measured", said)
-    for few in ({8: 12e6}, {1: 2e6}, {}):
-        assert contexts(Probes(rates={"one": one, "communicators": few})).source == "assumed"
+@pytest.mark.parametrize("case", TEAMS["contexts"], ids=lambda case: case["is"]["why"])
+def test_contexts_are_those_that_threads_with_communicators_show(case: dict[str, Any]) -> None:
+    rates = {name: {int(k): rate for k, rate in of.items()} for name, of in case.items() if name != "is"}
+    assert contexts(Probes(rates=rates)) == Value[int](**case["is"])
+
+
+@pytest.mark.parametrize("case", TEAMS["contention"])
+def test_what_a_taken_lock_costs(case: dict[str, Any]) -> None:
+    notes, none = list[str](), Estimate(0.0, 0.0, 0.0)
+    locks = {int(k): TakenLock(Estimate(*each), 0.0) for k, each in case.get("locks", {}).items()}
+    team = TimedExchange("single", 8, case.get("team", 2), 1, 0.0, none, none, ())
+    found = threads(Probes(taken_lock=locks, exchanges=(team,)), case.get("cores"), notes)
+    known = load_machine("meluxina").threads.barrier
+    assert found.barrier == known.model_copy(update={"why": f"not measured: as on meluxina ({known.why})"})
+    curve = found.contention and vars(found.contention) | {"interval": round(found.contention.interval, 6)}
+    said: dict[str, Any] | None = case.get("is")
+    why = "threads that issue at once while the receiver sleeps, beside one alone"
+    lists = said and {name: tuple(said[name]) for name in ("threads", "time")}
+    assert curve == (lists and {"source": "measured", "why": why, "interval": 0.0} | (said or {}) | lists)
+    assert notes == case.get("notes", [])
 
 
 @pytest.mark.parametrize(

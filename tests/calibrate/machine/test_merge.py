@@ -10,7 +10,9 @@ from present import present
 from tables import table_of
 
 from pready.calibrate.importers.to_machine import _parts, from_files
+from pready.calibrate.machine.merge import merged
 from pready.cli import main
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.machine.path import SizeCurve
 
@@ -73,6 +75,25 @@ def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: Capsys) ->
     assert "# mine" in out.read_text()
     taken = present(load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put)
     assert taken.source == "measured"
+
+
+def test_what_is_the_same_is_not_told_and_all_else_is() -> None:
+    text = '[[inter.segments]]\nfrom = "0 B"\nprotocol = "short"\n\n[threads]\ncores = 4  # mine\n'
+    segments = [{"from": "0 B", "protocol": "short"}, {"from": "8 KiB", "protocol": "rendezvous"}]
+    assert merged(text, "f", {"threads.cores": 4, "inter": {"segments": segments[:1]}}) == (text, ())
+    other = '\n[[inter.segments]]\nfrom = "8 KiB"\nprotocol = "rendezvous"\n\n[threads]\ncores = 5'
+    assert merged(text, "f", {"threads.cores": 5, "a.b": {"time": "1 us"}, "inter": {"segments": segments}}) == (
+        text.replace("\n[threads]\ncores = 4", other) + '\n[a.b]\ntime = "1 us"\n',
+        (
+            "replaced: threads.cores = '5', was '4'",
+            "new: a.b = 1 us",
+            "replaced: inter = 2 segments (short from 0 B, rendezvous from 8 KiB), was 1 segments (short from 0 B)",
+        ),
+    )
+    with pytest.raises(
+        PreadyError, match=r"^--replace 'x' is nothing .* say; valid: they say nothing that a machine file"
+    ):
+        merged(text, "f", {}, ["x"])
 
 
 def test_a_part_of_a_part_comes_with_it() -> None:

@@ -6,11 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from present import present
+from tables import table_of
 
 from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.values.observations_of import TimedExchange
-from pready.calibrate.machine.values.rma_and_teams import Found, _put, modelled, next_within, refined
+from pready.calibrate.machine.values.rma_and_teams import (
+    Found,
+    _epochs_of_teams,
+    _put,
+    _puts,
+    modelled,
+    next_within,
+    refined,
+)
 from pready.calibrate.measure.schedule import EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT, exchanges
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
@@ -106,20 +116,27 @@ def test_deferred_puts_are_told(puts: Puts) -> None:
         assert f"puts of {min(EARLY_SIZES)} B" in found.why
 
 
-def test_puts_that_take_longer_than_the_pause_are_not_told() -> None:
-    # At 25 MB/s four puts of 1 MiB need 0.17 s: that most of it is left after a pause of 0.15 s says nothing.
-    m = known("deferred")
-    slow = [taking(e, 40 * e.after.value, 40 * e.total.value) if e.bytes > 1 << 20 else e for e in measured(m)]
-    assert refined(plain(m), slow).one_sided.puts is None
+@pytest.mark.parametrize("case", table_of("calibrate/teams")["puts"])
+def test_what_is_left_after_a_pause_tells_deferred_puts(case: dict[str, Any]) -> None:
+    none = Estimate(0.0, 0.0, 0.0)
+    every = [
+        TimedExchange("rma-single-passive", kib << 10, 1, theta, delay, *(replace(none, value=t) for t in took), ())
+        for kib, theta, *times in case["of"]
+        for delay, *took in [[1e-3 * ms for ms in times]]
+    ]
+    said = {"puts": Value[Puts](value="deferred", source="measured", why=case["why"])} if "why" in case else {}
+    assert _puts(Found(every)) == said
 
 
-def test_puts_that_move_in_part_are_not_told() -> None:
-    """Half of the smallest puts that tell have moved during the pause; larger puts, which do not move, do not count."""
-    m = known("deferred")
-    found = measured(m)
-    (together,) = (e for e in found if (e.bytes, e.theta, e.delay_s) == (4 << 20, 4, 0.0))
-    half = [taking(e, (1 - 0.75 / 2) * together.total.value, e.total.value) if e.bytes == 4 << 20 else e for e in found]
-    assert refined(plain(m), half).one_sided.puts is None
+@pytest.mark.parametrize(("apart", "epoch", "low", "high"), [(3, 13, 0, 27.906), (0.3, 12.1, 10.609, 13.591)])
+def test_an_epoch_of_a_team_is_known_as_its_rounds_lie_apart(
+    apart: float, epoch: float, low: float, high: float
+) -> None:
+    """Two threads with a window each, in us around the 12 of one thread: 4.303 (Student's t of 2) · 3 · √(4/3)."""
+    e = replace(took("rma-many-active", 8, 1, 0.0, threads=2), ready=((0.0, 0.0),))
+    rests = (modelled(known(), e) + 2 * US * times * apart for times in (-2 / 3, 1 / 3, 4 / 3))
+    made = _epochs_of_teams(known(), Found([taking(e, rest) for rest in rests]))["epoch"]
+    assert [made.value, *present(made.interval)] == pytest.approx([US * us for us in (epoch, low, high)], rel=1e-3)
 
 
 def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[TimedExchange]) -> None:
@@ -205,6 +222,7 @@ def test_what_was_ready_when_is_by_the_delay_where_it_is_not_listed() -> None:
 
 def test_how_far_the_next_one_lies_from_the_median() -> None:
     # 1 s is the deviation of 1, 2 and 3, and t of two degrees of freedom 4.303; what is far off does not count
-    for values in ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 100.0]):
+    for values in ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 15.0]):
         assert next_within(values) == pytest.approx(4.303 * (4 / 3) ** 0.5, rel=1e-3)
+    assert next_within([1.0, 3.0]) == pytest.approx(12.706 * 2**0.5 * 1.5**0.5, rel=1e-3)
     assert next_within([1.0]) == 0.0
