@@ -48,7 +48,7 @@ def test_a_point_that_met_another_process_moves_little() -> None:
 
 def test_faster_together_than_alone_is_no_contention() -> None:
     found = lock_cost([point(2, n, 2e-6, -0.5e-6) for n in (8, 32)])
-    assert (found.each.value, found.once) == (0, pytest.approx(-39 / 2 * 1e-6))  # 15 and 63 waits
+    assert (found.each.value, found.once) == pytest.approx((0, -39 / 2 * 1e-6))  # 15 and 63 waits
 
 
 def test_nothing_measured_is_said() -> None:

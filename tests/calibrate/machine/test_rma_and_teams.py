@@ -118,11 +118,11 @@ def test_deferred_puts_are_told(puts: Puts) -> None:
 
 @pytest.mark.parametrize("case", table_of("calibrate/teams")["puts"])
 def test_what_is_left_after_a_pause_tells_deferred_puts(case: dict[str, Any]) -> None:
-    none = Estimate(0.0, 0.0, 0.0)
     every = [
-        TimedExchange("rma-single-passive", kib << 10, 1, theta, delay, *(replace(none, value=t) for t in took), ())
-        for kib, theta, *times in case["of"]
-        for delay, *took in [[1e-3 * ms for ms in times]]
+        taking(
+            replace(took("rma-single-passive", kib << 10, theta, 0.0), delay_s=1e-3 * delay), 1e-3 * after, 1e-3 * total
+        )
+        for kib, theta, delay, total, after in case["of"]
     ]
     said = {"puts": Value[Puts](value="deferred", source="measured", why=case["why"])} if "why" in case else {}
     assert _puts(Found(every)) == said
