@@ -31,9 +31,9 @@ def json_lines(table: Table) -> str:
         No varied field has numbers, so that there is nothing to model.
     """
     numbers, names = split_fields({name: [row[name] for row in table] for name in table.varied})
-    points: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+    points: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
     for row in table:
-        fastest = points.setdefault(tuple(row[n] for n in table.varied), {})
+        fastest = points.setdefault(tuple(repr(row[n]) for n in table.varied), {})
         name = str(row["name"]).replace("->", " ")
         if name not in fastest or row["time_s"] < fastest[name]["time_s"]:
             fastest[name] = row

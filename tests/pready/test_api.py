@@ -187,13 +187,27 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     assert pready.sweep(LAGGARD, {"buffer": "1MiB:4MiB:2x"}, "hpc3").rows[2]["buffer"] == "4MiB"
 
 
+def test_a_comparison_is_of_every_combination(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pready.api.tabulate", lambda *given, **_: given)
+    over: Any = {"libraries": ["mpipcl", "emulated"], "over": {"buffer": ["1 MiB"]}}
+    points, _, axes, _ = pready.compare(LAGGARD, ["meluxina", "niagara"], **over)
+    asked = [("MeluXina", "mpipcl"), ("MeluXina", "emulated"), ("Niagara", "mpipcl"), ("Niagara", "emulated")]
+    assert [(p.machine.name, p.library, p.workload.buffer) for p in points] == [(*of, 2**20) for of in asked]
+    assert [a.field for a in axes] == ["machine", "library", "buffer"]
+    ((point,), _, axes, _) = pready.compare(LAGGARD, "niagara", libraries="mpipcl")
+    assert (point.machine.name, point.library, axes) == ("Niagara", "mpipcl", [])
+
+
 def test_a_simulation_of_many_ranks() -> None:
-    assert pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2)).run.iterations == 100  # of a thousand
+    flat = pready.simulate(HALO, "meluxina", "many:8", ranks=(1, 2, 3))
+    assert flat.run.iterations == 100  # of a thousand
+    assert repr(flat) == f"<Simulated halo3d on MeluXina: 2 × 3 ranks, Pt2Pt many {flat.eta:.2f}×>"
+    step = pready.simulate("tests/data/pready/step.toml", "meluxina", "many:2", iterations=2)
+    assert [(one.workload, one.row.approach) for one in step.exchanges] == [(w, _many(2)) for w in step.workload.parts]
     run = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
     assert run.run.grid == (2, 2, 2)
     assert [of.approach for of in (run.bulk, run.bulk_run, run.row, run.run)] == [BULK, BULK, _many(8), _many(8)]
     assert run.to_dict()["eta"] == run.eta == run.row.eta
-    assert repr(run) == f"<Simulated halo3d on MeluXina: 2 × 2 × 2 ranks, Pt2Pt many {run.eta:.2f}×>"
     again = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=2)
     assert again.run.mean_s.tolist() == run.run.mean_s.tolist()
     # Of a run that ended early nothing is compared with bulk's.

@@ -80,14 +80,18 @@ def strip(pays: Any, likely: Any) -> Figure:
     return eta_over_size("title", sizes.tolist(), {"one": 1.5 + 0 * sizes}, 4096.0, sure)
 
 
-def lanes(messages: Any, threads: int = 2) -> Figure:
+def lanes(messages: Any, threads: int = 2, above: Any = ()) -> Figure:
     """Threads, the first 2 us before the last; messages: ready, left and arrived in us, each to its own peer."""
-    sent: Any = [
-        Of(ready=1e-6 * r, left=1e-6 * t, arrived=1e-6 * a, direction=n, transport=n)
-        for n, (r, t, a) in enumerate(messages)
-    ]
+
+    def sent(some: Any) -> Any:
+        names = ("ready", "left", "arrived")
+        return [
+            Of(direction=n, transport=n, **dict(zip(names, np.array(m) / 1e6, strict=True))) for n, m in enumerate(some)
+        ]
+
     of, owners = np.linspace(-2e-6, 0.0, threads), np.array([0, threads - 1])
-    return exchanges.exchanges("title", [exchanges.Exchange("label", of, sent, owners, 0.5e-6, 3e-6)])
+    drawn = [exchanges.Exchange("bulk", of - 1e-6, sent(above), owners, None, 4e-6)] if above else []
+    return exchanges.exchanges("title", [*drawn, exchanges.Exchange("label", of, sent(messages), owners, 0.5e-6, 3e-6)])
 
 
 def savings(rows: Any) -> Figure:

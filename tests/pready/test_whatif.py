@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 from unittest.mock import Mock
 
 import pytest
@@ -273,11 +273,19 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
 
 def test_of_every_way_extra_p_gets_the_fastest_of_those_that_each_point_has() -> None:
     took = (("4 KiB", "a->b", 2.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "part", 1.0), ("8 KiB", "a->b", 3.0))
-    rows = [{"buffer": b, "name": name, "time_s": t, "iteration_s": 2 * t, "eta": 1 / t} for b, name, t in took]
-    lines = [json.loads(line) for line in json_lines(Table(("buffer",), rows)).splitlines()]
-    assert {line["callpath"] for line in lines} == {"a b"}  # an arrow leads from call to call
-    said = [(line["params"]["buffer"], line["value"]) for line in lines if line["metric"] == "communication_s"]
-    assert said == [(4096.0, 1.0), (8192.0, 3.0)]
+    rows: list[dict[str, Any]] = [
+        {"buffer": b, "grid": [2], "depth": 4 if b == "4 KiB" else None, "seed": 1, "name": name}
+        | {"time_s": t, "iteration_s": 2 * t, "eta": 1 / t}
+        for b, name, t in took
+    ]
+    lines = [json.loads(line) for line in json_lines(Table(("buffer", "grid", "depth", "seed"), rows)).splitlines()]
+    # An arrow leads from call to call; a field that has a number at some points only is a name.
+    assert [tuple(line.values()) for line in lines] == [
+        ({"buffer": size}, path, metric, value)
+        for size, path, t in ((4096.0, "[2]->4->a b", 1.0), (8192.0, "[2]->None->a b", 3.0))
+        for metric, value in (("communication_s", t), ("iteration_s", 2 * t), ("eta", 1 / t))
+    ]
+    assert [*lines[0]] == ["params", "callpath", "metric", "value"]
 
 
 def test_lines_for_extra_p(tmp_path: Path, capsys: Capsys) -> None:
