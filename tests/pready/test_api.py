@@ -138,7 +138,7 @@ def test_numbers_by_default_are_those_of_the_command(name: str) -> None:
         (lambda: pready.compare([LAGGARD, LAGGARD], "hpc3"), "two workloads are called 'laggard'"),
         *(
             (partial(pready.explain, LAGGARD, "hpc3", asked), f"approach = '{asked}'; valid: {valid}")
-            for asked, valid in (("many:x", NUMBERS), ("many:0", NUMBERS), ("many:1:1:1", NUMBERS), ("single:2", ONE))
+            for asked, valid in (("many:x", NUMBERS), ("many:8:0", NUMBERS), ("many:1:1:1", NUMBERS), ("single:2", ONE))
         ),
         *(
             (partial(pready.gain, 4, 1e9, **some), "no gamma; valid: gamma, or")

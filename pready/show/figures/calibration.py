@@ -23,14 +23,14 @@ def calibration(title: str, fit: Fit) -> Figure:
         times.plot(at, curve.fitted[positive], "-", color=colour, lw=1)
         residuals.plot(at, 100 * curve.residuals[positive], ".-", color=colour, ms=4, lw=0.5)
     for threshold in fit.thresholds:
-        for axes in (times, residuals):
+        for axes in figure.axes:
             axes.axvspan(threshold.low, threshold.high, color=NEUTRAL, alpha=0.25, lw=0, zorder=0)
     residuals.axhspan(-5, 5, color=NEUTRAL, alpha=0.12, lw=0, zorder=0)
     times.set(yscale="log", ylabel="time")
     residuals.set(xlabel="message size", ylabel="measured / fitted − 1 (%)")
     limit = 25.0
     residuals.set_ylim(-limit, limit)
-    for axes in (times, residuals):
+    for axes in figure.axes:
         size_axis(axes)
     times.set_title("dots measured, lines fitted; grey: thresholds", loc="left", fontsize=9)
     residuals.set_title("residuals; grey: within 5 %", loc="left", fontsize=9)
