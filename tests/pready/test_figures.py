@@ -74,10 +74,12 @@ def border(eta: Any) -> Figure:
     return gain_map("title", [1024, 2048, 4096], [1, 2, 4], np.array(eta), 2048)
 
 
-def strip(pays: Any, likely: Any) -> Figure:
+def strip(pays: Any, likely: Any, etas: Any, low: Any, high: Any) -> Figure:
+    """Lines and the uncertainty of the first: η of the least and of the largest buffer, the others between."""
     sizes: Any = 2.0 ** np.arange(10, 20)
-    sure = Sure(sizes / sizes, 2 * sizes / sizes, pays, likely, "1 % of an iteration")
-    return eta_over_size("title", sizes.tolist(), {"one": 1.5 + 0 * sizes}, 4096.0, sure)
+    least, most, *lines = (np.geomspace(*ends, 10) for ends in (low, high, *etas))
+    sure = Sure(least, most, pays, likely, "1 % of an iteration")
+    return eta_over_size("title", sizes.tolist(), dict(zip(("one", "other"), lines, strict=False)), 4096.0, sure)
 
 
 def lanes(messages: Any, threads: int = 2, above: Any = ()) -> Figure:

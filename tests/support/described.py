@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator
@@ -59,7 +60,8 @@ def _legend(of: Any) -> str:
 
 def _axes(axes: Any) -> Iterator[str]:
     title = axes.title if axes.title.get_text() else axes._left_title
-    yield f"axes {_texts([title])!r} {_look(title)}"
+    pad = 72 * axes.titleOffsetTrans._t[1]
+    yield f"axes {_texts([title])!r} {_look(title)}{'' if pad == rcParams['axes.titlepad'] else f' pad {pad:g}'}"
     for name, axis in (("x", axes.xaxis), ("y", axes.yaxis)):
         yield f"  {name} {_axis(axis)}"
     for line in axes.lines:
