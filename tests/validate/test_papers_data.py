@@ -15,10 +15,11 @@ from pready.model.approach.interfaces import MANY
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
+from pready.model.workload.workload import Workload
 from pready.validate.claims import checks, judge
 from pready.validate.claims.answers.two_ranks import break_even
 from pready.validate.claims.checks import CHECKS, answer
-from pready.validate.claims.computed_once import Lab, MachineTable, changed
+from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
 from pready.validate.claims.result import ClaimResult, Reading
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
@@ -170,6 +171,29 @@ def test_merging_goes_table_by_table() -> None:
     base = {"a": {"b": 1, "c": 2}, "d": 3}
     assert merged(base, {"a": {"c": 5}, "d": {"e": 1}}) == {"a": {"b": 1, "c": 5}, "d": {"e": 1}}
     assert base == {"a": {"b": 1, "c": 2}, "d": 3}
+
+
+def test_what_claims_share_is_made_once_for_all_draws() -> None:
+    """The values as they stand, and two draws: one exchange from rest, whose ends are those of one iteration."""
+    shape = {"threads": 4, "buffer": "1 MiB", "compute": {"time": "1 ms"}}
+    what, lab, table = Workload.model_validate(shape), Lab(draws=2), MachineTable(profile="meluxina")
+    every = {"interface": "many", "transport_partitions": "all"}
+    assert ApproachTable.model_validate(every | {"aggregate": "512 KiB"}).of(what) == MANY.into(2)
+    way = ApproachTable.model_validate(every).of(what)
+    assert way == MANY.into(4)
+    for wrong, said in (({"interface": "man"}, "interface = 'man' is unknown"), ({"transport_partitions": 3}, "= 3")):
+        with pytest.raises(PreadyError, match=said):
+            ApproachTable.model_validate(every | wrong).of(what)
+    labs = [lab, *lab.drawn()]
+    assert [of.draw for of in labs] == [0, 1, 2]
+    runs, ends = (
+        [getattr(of, n)(table, what, way, *m, grid=(2,)) for of in labs] for n, *m in (("simulation", 1), ("ends",))
+    )
+    assert [float(run.last_end_s[0]) for run in runs] == [of.max() for of in ends]
+    assert len({float(run.last_end_s[0]) for run in runs}) == 3
+    alone = Lab().simulation(table, what, way, 1, grid=(2,))
+    assert (alone.last_end_s, alone.iterations) == (runs[0].last_end_s, 1)
+    assert Lab().simulation(table, what, way, 2, grid=(2,)).last_end_s[0] == runs[0].last_end_s[0]
 
 
 def test_a_claim_can_change_a_machine() -> None:

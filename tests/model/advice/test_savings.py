@@ -14,10 +14,11 @@ from pready.model.advice.own_error import HALF_WIDTH, NAME, class_of, factor
 from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
-from pready.model.engine.drawn import DrawnStep
+from pready.model.engine.drawn import DrawnStep, Times
 from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.rma import Puts
+from pready.model.result.interval import interval
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.timeline.sampling import DRAWS, Alternative, Sampler
 from pready.model.toml.provenance import Value
@@ -26,6 +27,7 @@ from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
 
 RMA = BY_KEY["rma-single-active"].into(32)
+TIMED = "time_s", "time_low_s", "time_high_s", "eta", "eta_low", "eta_high"
 
 
 def made(**fields: Any) -> Workload:
@@ -88,6 +90,48 @@ def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
     common, both = np.log(factor(sampler, "stream")), np.log(factor(sampler, "many threads"))
     share = HALF_WIDTH["stream"] / HALF_WIDTH["many threads"]
     assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
+
+
+def row(approach: Approach, **more: Any) -> ApproachPrediction:
+    """Of which nothing else is told."""
+    return replace(ApproachPrediction(approach, *16 * (0,)), **more)
+
+
+def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three draws the first two; the transfer of each exchange is off by its class's factor."""
+    off = {"one message": [1.0, 1.5, 9.0], "many threads": [2.0, 1.0, 9.0]}
+    monkeypatch.setattr("pready.model.advice.savings.factor", lambda _, of: np.array(off[of]))
+    one, many, puts = ways = ((BULK, BULK), (MANY.into(4), BULK), (RMA, BULK))
+    told = {  # seconds in each draw: communication, iteration, transfer of each exchange, set-up
+        one: Times(*map(np.array, ([4.0, 6.0], [10.0, 12.0], [[1.0, 2.0], [3.0, 2.0]], [1.0, 1.0]))),
+        many: Times(*map(np.array, ([2.0, 3.0], [8.0, 9.0], [[0.5, 1.0], [1.0, 1.0]], [0.5, 0.5]))),
+        puts: Times(*map(np.array, ([2.0, 3.0], [9.0, 8.0], [[0.5, 1.0], [1.0, 1.0]], [0.5, 0.5]))),
+    }
+    step: Any = Of(parts=[LATE, LATE], sampler=None, steps=2, machine=load("meluxina"), prepare=lambda *_: None)
+    step.times = lambda way, draws: told[way] if draws == 2 else None
+    savings = Savings(step, ways, 2)
+    now, whole, communication = np.array([4.0, 8.0]), np.array([11.0, 15.0]), np.array([2.5, 3.5])
+    for way, seconds in ((one, (now, whole)), (many, (communication, [9.0, 10.0])), (puts, (communication, [10.0, 9.0]))):
+        np.testing.assert_allclose(savings.times(way), seconds)
+    np.testing.assert_allclose(savings.percent, [[0, 0], [200 / 11, 500 / 15], [100 / 11, 600 / 15]])
+    given = [row(BULK), row(MANY.into(4), begin_per_iteration_s=0.5, eta=7.0), row(RMA)]
+    first, second, third = savings.rows(given, 0.2)
+    assert (first.speedup_percent, first.probability, second.probability, third.probability) == (0, 0, 0.5, 0.5)
+    assert [r.unmeasured for r in (first, second, third)] == ["", "", "MPI_Put and RMA synchronisation"]
+    eta, percent = now / communication, np.array([200 / 11, 500 / 15])
+    ends = {name: interval(of) for name, of in (("time", communication / 2), ("eta", eta), ("speedup", percent))}
+    assert second == replace(
+        given[1],
+        time_s=pytest.approx(1.5), time_low_s=ends["time"][0], time_high_s=ends["time"][1],
+        eta=pytest.approx(eta.mean()), eta_low=ends["eta"][0], eta_high=ends["eta"][1],
+        speedup_percent=pytest.approx(percent.mean()),
+        speedup_low_percent=pytest.approx(ends["speedup"][0]), speedup_high_percent=pytest.approx(ends["speedup"][1]),
+        iteration_s=pytest.approx(13 * (1 - percent.mean() / 100) - 0.5), probability=0.5,
+    )  # fmt: skip
+    (_, untimed, _) = savings.rows(given, 0.2, timed=False)
+    assert replace(second, **{n: getattr(given[1], n) for n in TIMED}) == untimed
+    for able, shares in (([1, 1, 1], [0, 0.5, 0.5]), ([1, 0, 1], [0, 0, 1]), ([1, 0, 0], [1, 0, 0])):
+        assert savings.best_in(list(map(bool, able))).tolist() == shares
 
 
 def test_value_interval_and_probability_are_of_the_same_draws() -> None:
