@@ -111,7 +111,11 @@ def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeyp
     step.times = lambda way, draws: told[way] if draws == 2 else None
     savings = Savings(step, ways, 2)
     now, whole, communication = np.array([4.0, 8.0]), np.array([11.0, 15.0]), np.array([2.5, 3.5])
-    for way, seconds in ((one, (now, whole)), (many, (communication, [9.0, 10.0])), (puts, (communication, [10.0, 9.0]))):
+    for way, seconds in (
+        (one, (now, whole)),
+        (many, (communication, [9.0, 10.0])),
+        (puts, (communication, [10.0, 9.0])),
+    ):
         np.testing.assert_allclose(savings.times(way), seconds)
     np.testing.assert_allclose(savings.percent, [[0, 0], [200 / 11, 500 / 15], [100 / 11, 600 / 15]])
     given = [row(BULK), row(MANY.into(4), begin_per_iteration_s=0.5, eta=7.0), row(RMA)]
