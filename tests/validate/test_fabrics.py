@@ -115,6 +115,13 @@ def test_a_handshake_pays_when_matching_has_cost_as_much() -> None:
 
     data = TABLE | {"size": SMALL, "compute": "10 ms"}
     assert answer("operations until the handshake pays", data, Matching()) == 1 + 5
+    data |= {"compute": "8 us"}  # after which neither is done
+    one, matched = (
+        answer("overhead beyond computation", data | {"approach": {"interface": key}}, Matching())
+        for key in ("single", "persistent-matched")
+    )
+    assert one > matched > 2e-6
+    assert answer("operations until the handshake pays", data, Matching()) == 1 + math.ceil(14e-6 / (one - matched))
 
 
 def test_pairs_of_ranks_share_the_adapters_of_their_nodes_not_the_processors() -> None:

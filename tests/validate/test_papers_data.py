@@ -17,7 +17,7 @@ from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
 from pready.model.workload.workload import Workload
 from pready.validate.claims import checks, judge
-from pready.validate.claims.answers.two_ranks import break_even
+from pready.validate.claims.answers.two_ranks import COARSE, FINE, LARGEST_BUFFER, break_even
 from pready.validate.claims.checks import CHECKS, answer
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
@@ -143,11 +143,22 @@ def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> 
     ("low", "high", "at"), [(1e5, 1e7, 1e5), (1.0, 1e7, 0.0), (3e6, 4e7, 3e6), (1e3, 1e5, math.inf)]
 )
 def test_break_even_is_where_the_range_of_the_buffer_or_the_next_begins(low: float, high: float, at: float) -> None:
+    asked: list[list[float]] = []
+
     def gains(_: Any, sizes: list[float]) -> Any:
+        asked.append(sizes)
         return np.where((low <= np.array(sizes)) & (np.array(sizes) <= high), 1.1, 0.9)
 
     of: Any = SimpleNamespace(workload=SimpleNamespace(buffer=1e6, n_partitions=4), gain_over_sizes=gains)
     assert break_even(of, MANY.into(4)) == pytest.approx(at, rel=2e-3)
+    of.workload.buffer = 1e9
+    break_even(of, MANY.into(4))
+    whole = [sizes for sizes in asked if sizes[0] == 4]
+    assert [(sizes[-1], len(sizes)) for sizes in whole] == [
+        (pytest.approx(LARGEST_BUFFER), 1 + COARSE),
+        (pytest.approx(4e9), 1 + COARSE),
+    ]
+    assert {len(sizes) for sizes in asked if sizes not in whole} <= {1 + FINE}
 
 
 @pytest.mark.parametrize(("source", "said"), [(None, "gain: no"), ("file", "file: no")])
