@@ -198,6 +198,8 @@ def test_the_models_error_is_what_intervals_lack() -> None:
 def test_each_machine_is_judged_by_the_error_of_the_others() -> None:
     found = [Miss("a", 0.1, 0.0)] * 3 + [Miss("b", 0.2, 0.0)] * 3
     assert held_by_others(found) == 0.5
+    assert held_by_others([found[0], *20 * found[3:]]) == 1 / 61
+    assert held_by_others(found[:3]) == 1  # by its own
     classes = by_class([*found, replace(found[0], of="stream")])
     assert {name: of["claims"] for name, of in classes.items()} == {"one message": 6, "stream": 1}
     assert classes["stream"]["error"] == pytest.approx(math.expm1(0.1))
