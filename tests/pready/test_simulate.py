@@ -12,6 +12,7 @@ from given import Capsys, Patch
 
 from pready.cli import main
 from pready.exit_status import Status
+from pready.model.approach.interfaces import BULK
 
 HALO = "examples/halo3d.toml"
 SMALL = ["--set", "grid=3x3x2", "--set", "iterations=5"]
@@ -70,8 +71,13 @@ def test_what_is_shown_of_a_run_that_ended_early(
         for name, (n, cut) in zip(("bulk", "many"), done, strict=False)
     ]
     seen: list[Any] = []
+
+    def compared(*_: Any, record: bool, on_progress: Any, **__: Any) -> Any:
+        on_progress(BULK, 0.5)
+        return rows, [rows] * record
+
     for name, made in {
-        "compare_step": lambda *_, record, **__: (rows, [rows] * record),
+        "compare_step": compared,
         "simulation_view": lambda *_, interrupted: f"interrupted: {interrupted}",
         "simulated_table": lambda *_: "of an exchange",
         "picture_files.draw_idle_waves": lambda *given: seen.append(given[1:]),
