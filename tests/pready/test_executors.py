@@ -62,7 +62,7 @@ class Here(Executor):
 @pytest.mark.parametrize("name", machine.profiles())
 def test_a_task_holds_the_machine_and_the_workload_exactly(name: str, monkeypatch: Patch) -> None:
     found: list[Point] = []
-    monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda point, *_: found.append(point))
+    monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda point, _, cores: found.extend(cores * [point]))
     given = [
         Point(machine.load(name), workload.load(path), None, 3, {}) for path in sorted(Path("examples").glob("*.toml"))
     ]

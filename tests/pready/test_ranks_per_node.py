@@ -14,6 +14,7 @@ CAPTURED = "tests/data/pready/captured.toml"
 def test_every_shipped_machine_predicts_four_ranks_a_node(name: str) -> None:
     on, what = pready.load_machine(name), pready.load_workload(CAPTURED)
     _, there = changed(on, what, {"ranks_per_node": 4, "transport_partitions": 4})
+    assert (there.node_grid, changed(on, what, {"threads": 2})[1].node_grid) == (None, (2, 2, 2))
     assert all(row.time_s > 0 for row in pready.predict(there, on, draws=0).approaches)
 
 

@@ -4,7 +4,9 @@ import csv
 import json
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace as Of
 from typing import Any, get_args
 from unittest.mock import Mock
 
@@ -20,6 +22,7 @@ from pready.cli import main
 from pready.model.advice.predict import predict, ways_said
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
+from pready.model.result.prediction import SAVED
 from pready.model.toml import dotted
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
@@ -87,7 +90,7 @@ def test_a_machines_value_is_exact_once_it_is_changed() -> None:
 
 @pytest.mark.parametrize(("text", "field", "values"), table_of("pready/axes")["axes"])
 def test_axes(text: str, field: str, values: list[object]) -> None:
-    assert parse_axis(text) == Axis(field, tuple(values))
+    assert repr(parse_axis(text)) == repr(Axis(field, tuple(values)))  # 1 is not 1.0
 
 
 @pytest.mark.parametrize(("text", "said"), table_of("pready/refused")["axes"])
@@ -102,8 +105,9 @@ def test_thread_counts_say_what_stays() -> None:
     (total,) = points(MELUXINA, HALO, [axis("threads", 4)], work="total")
     assert (each.workload.thread_time, total.workload.thread_time) == (2e-3, 4e-3)
     rate = HALO.changed(compute={"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"})
-    with pytest.raises(PreadyError, match="where threads = 4: the same work in total"):
-        points(MELUXINA, rate, [axis("threads", 4)], work="total")
+    for what, *more in ((rate,), (HALO, axis("compute.time", "1 ms"))):
+        with pytest.raises(PreadyError, match=r"where threads = 4.*: the same work in total"):
+            points(MELUXINA, what, [axis("threads", 4), *more], work="total")
     said = {work: notes(HALO, [axis("threads", 4)], work)[0] for work in get_args(Work)}
     assert said["per-thread"].startswith("threads vary: the work per thread is fixed, ")
     assert said["total"].startswith("threads vary: the total work is fixed, compute.time is divided among threads")
@@ -135,14 +139,57 @@ def test_a_row_says_what_predict_says(w: Workload) -> None:
         assert getattr(best.advice, name) == getattr(whole.advice, name)
 
 
-def test_all_ways_are_drawn_where_all_are_rows(monkeypatch: Patch) -> None:
-    asked = Mock(side_effect=KeyboardInterrupt)
-    monkeypatch.setattr("pready.whatif.predicted_rows.predict", asked)
-    step = workload.load("tests/data/pready/step.toml")
-    for what, every in ((LAGGARD, True), (LAGGARD, False), (step, True)):
-        with pytest.raises(KeyboardInterrupt):
-            rows_of(Point(MELUXINA, what, None, 0), Options(every=every))
-    assert [call.kwargs["whole"] for call in asked.call_args_list] == [None, (), ()]
+@pytest.mark.parametrize(("every", "sizes"), [(True, True), (False, True), (False, False)])
+@pytest.mark.parametrize("step", [False, True])
+def test_rows_of_a_point(every: bool, sizes: bool, step: bool, monkeypatch: Patch) -> None:
+    """All ways are drawn where all are rows; of a step the name is that of all its ways, and its ranges are unknown."""
+    what = workload.load("tests/data/pready/step.toml") if step else LAGGARD
+    saves = {name: n for n, name in enumerate(SAVED)}
+    one, best = (Of(to_dict=lambda name=name: {"name": name, "eta": 2.0}) for name in ("one", "best"))
+    partitioned = Of(verdict="undecided", row=Of(**saves), if_early=None)
+    ranges = {"break_even_bytes": 3, "pays": [Of(to_list=lambda: [1, 2])], "pays_messages": [[4, 5]]}
+    made = {"approaches": [one, best], "advised": best, "library": "L", "engine": "E", "room_s": 0.5}
+    made |= {"exchanges": ["u"] * step, "advice": Of(verdict="port", partitioned=partitioned, **ranges)}
+    predicted = Mock(return_value=Of(**made))
+    monkeypatch.setattr("pready.whatif.predicted_rows.predict", predicted)
+    monkeypatch.setattr("pready.whatif.predicted_rows.ways_said", lambda *of: "all ways" if of == (what, ["u"]) else "")
+    of = {
+        "workload": what.name,
+        "machine": "MeluXina",
+        "library": "L",
+        "engine": "E",
+        "seed": 7,
+        "pattern": what.pattern,
+    }
+    of |= {"threads": what.threads, "partitions_per_thread": what.partitions_per_thread, "peers": what.peers}
+    of |= {"buffer_bytes": int(what.buffer), "verdict": "port", "eta": 2.0, "room_s": 0.5}
+    of |= {"partitioned_verdict": "undecided"} | {f"partitioned_{name}": n for name, n in saves.items()}
+    of |= dict.fromkeys(f"if_early_{name}" for name in SAVED)
+    if sizes:
+        of |= {"break_even_bytes": 3, "pays_bytes": None if step else [[1, 2]], "pays_messages": [[4, 5]]}
+    wanted = [of | {"name": "all ways" if step else "best", "best": True}]
+    wanted = [of | {"name": "one", "best": False}, *wanted] if every else wanted
+    options = Options("engine", 0.25, every=every, sizes=sizes)
+    rows = rows_of(Point(MELUXINA, what, "l", 7), options, 3)
+    assert rows == wanted
+    columns = [f"{of}_{name}" for of in ("partitioned", "if_early") for name in SAVED]
+    assert [name for name in rows[0] if name in columns] == columns
+    asked = {"library": "l", "seed": 7, "engine": "engine", "min_gain": 0.25, "sizes": sizes, "cores": 3}
+    predicted.assert_called_once_with(MELUXINA, what, **asked, whole=None if every and not step else ())
+    made["advice"].partitioned = None
+    nothing = dict.fromkeys(["partitioned_verdict", *columns])
+    assert rows_of(Point(MELUXINA, what, "l", 7), options, 3)[-1].items() >= nothing.items()
+
+
+def test_as_many_points_and_seeds_as_may_be(monkeypatch: Patch) -> None:
+    monkeypatch.setattr("pready.whatif.points.LARGEST", 2)
+    assert [p.seed for p in points(MELUXINA, LAGGARD, [axis("seed", [0, 2**64 - 1])])] == [0, 2**64 - 1]
+    for seeds, said in (
+        ([0, 1, 2], "the sweep has 3 points; valid: at most 2"),
+        ([2**64], "seed = 18446744073709551616"),
+    ):
+        with pytest.raises(PreadyError, match=said):
+            points(MELUXINA, LAGGARD, [axis("seed", seeds)])
 
 
 def test_points_differ_by_all_that_decides_them(tmp_path: Path) -> None:
@@ -196,6 +243,8 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Pat
     assert next(iter(rows[0][0].items())) == ("buffer", "4 MiB")  # what varies comes first
     assert len(Kept(out)) == 3
     assert compute(some, shared, kept=Kept(out)) == rows
+    Kept(out).add("another", rows[0])
+    assert "\n\n" not in path.read_text(encoding="utf-8")
 
 
 def sweep(*arguments: str) -> int:
@@ -254,36 +303,44 @@ def compared(capsys: Capsys, *arguments: str) -> list[dict[str, object]]:
     return rows
 
 
-@pytest.mark.thorough
-def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: Path) -> None:
+def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(
+        "pready.whatif.compute.rows_of", lambda point, *_: [{"of": point.machine.name, "seed": point.seed}]
+    )
     other = tmp_path / "other.toml"
     other.write_text(Path("examples/laggard.toml").read_text(encoding="utf-8").replace('"laggard"', '"b"', 1))
-    both = ("--set", "machine=meluxina,niagara", "--set", "library=mpipcl,emulated")
-    made = data(capsys, "compare", "examples/laggard.toml", str(other), *both, "--set", "buffer=1 MiB")
-    assert made["varied"] == ["workload", "machine", "library", "buffer"]
-    rows = made["rows"]
-    said = [tuple(row[n] for n in ("workload", "machine", "library", "buffer")) for row in rows]
-    assert len(set(said)) == len(said) == 8
-    assert said[0] == ("laggard", "meluxina", "mpipcl", "1 MiB")
-    # Each is what `predict` says of it.
-    advice = predict(machine.load("niagara"), LAGGARD.changed(buffer="1 MiB"), library="mpipcl").advice
-    row = rows[said.index(("laggard", "niagara", "mpipcl", "1 MiB"))]
-    assert (row["eta"], row["verdict"], row["key"]) == (advice.best.eta, advice.verdict, advice.best.key)
+    both = ("--set", "machine=meluxina,niagara", "--set", "library=mpipcl,emulated", "--set", "threads=2")
+    for files in (["examples/laggard.toml", str(other)], ["examples/laggard.toml"]):
+        made, workloads = data(capsys, "compare", *files, *both), ["laggard", "b"][: len(files)]
+        names = [*["workload"] * (len(files) > 1), "machine", "library", "threads"]
+        said = "threads vary: the work per thread is fixed, compute.time is that of each (--set work=per-thread)"
+        assert (made["varied"], made["notes"]) == (names, [said])
+        assert made["rows"] == [
+            {
+                n: v
+                for n, v in zip(("workload", "machine", "library", "threads"), (*point, 2), strict=True)
+                if n in names
+            }
+            | {"of": {"meluxina": "MeluXina", "niagara": "Niagara"}[point[1]], "seed": 0}
+            for point in product(workloads, ("meluxina", "niagara"), ("mpipcl", "emulated"))
+        ]
 
 
 def test_of_every_way_extra_p_gets_the_fastest_of_those_that_each_point_has() -> None:
-    took = (("4 KiB", "a->b", 2.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "part", 1.0), ("8 KiB", "a->b", 3.0))
+    took = [("4 KiB", "a->b", 2.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "part", 1.0)]
+    took += [("8 KiB", "a->b", 3.0)]
     rows: list[dict[str, Any]] = [
         {"buffer": b, "grid": [2], "depth": 4 if b == "4 KiB" else None, "seed": 1, "name": name}
-        | {"time_s": t, "iteration_s": 2 * t, "eta": 1 / t}
-        for b, name, t in took
+        | {"time_s": t, "iteration_s": 2 * t, "eta": n}
+        for n, (b, name, t) in enumerate(took)
     ]
-    lines = [json.loads(line) for line in json_lines(Table(("buffer", "grid", "depth", "seed"), rows)).splitlines()]
+    text = json_lines(Table(("buffer", "grid", "depth", "seed"), rows))
+    lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
     # An arrow leads from call to call; a field that has a number at some points only is a name.
     assert [tuple(line.values()) for line in lines] == [
         ({"buffer": size}, path, metric, value)
-        for size, path, t in ((4096.0, "[2]->4->a b", 1.0), (8192.0, "[2]->None->a b", 3.0))
-        for metric, value in (("communication_s", t), ("iteration_s", 2 * t), ("eta", 1 / t))
+        for size, path, t, n in ((4096.0, "[2]->4->a b", 1.0, 1), (8192.0, "[2]->None->a b", 3.0, 4))
+        for metric, value in (("communication_s", t), ("iteration_s", 2 * t), ("eta", n))
     ]
     assert [*lines[0]] == ["params", "callpath", "metric", "value"]
 

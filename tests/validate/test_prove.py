@@ -249,12 +249,9 @@ def test_a_way_in_words_and_as_the_benchmark_s_point() -> None:
     assert mixed.point("p", 3, 9) == Point.of("exchange", ways="many.8_single.1", plan="p", round=3, keep=9)
     one = design.way_of([Approach(PART, 4)], workload()).point("p", 3, 9)
     assert one == Point.of("exchange", approach="part", plan="p", transport=4, round=3, keep=9)
-    listed = design.order([mixed, alike], 5, 9)
-    assert [r for _, r in listed] == [r for r in range(9) for _ in range(2)]
-    firsts = [way for way, _ in listed[::2]]
-    assert {mixed, alike} == {*firsts}
-    assert all(a is not b for (a, _), (b, _) in zip(listed[::2], listed[1::2], strict=True))
-    assert listed == design.order([mixed, alike], 5, 9) != design.order([mixed, alike], 6, 9)
+    rng = np.random.default_rng([5, 3])
+    wanted = [((mixed, alike)[i], r) for r in range(9) for i in rng.permutation(2)]
+    assert design.order([mixed, alike], 5, 9) == wanted != design.order([mixed, alike], 6, 9)
 
 
 @pytest.mark.parametrize(("pattern", "exchanges", "probability"), [("halo3d", 1, 0.75), ("sweep3d", 8 * 2, None)])
@@ -263,7 +260,7 @@ def test_an_expectation_is_of_the_iterations_that_count_with_a_prediction_s_inte
 ) -> None:
     what = workload(pattern=pattern, **({"blocks": 2} if exchanges > 1 else {}))
     expected, ways = Expected(machine(), what, 5, 2, 4), ((BULK,), (Approach(MANY, 4),))
-    times = {"time_s": 4.0, "time_low_s": 3.0, "time_high_s": 8.0, "eta": 2.0, "eta_low": 1.0, "eta_high": 3.0}
+    times = {"time_s": 4.0, "time_low_s": 3.0, "time_high_s": 8.0, "eta": 2.0, "eta_low": 0.5, "eta_high": 3.0}
     saved = {"speedup_percent": 10.0, "speedup_low_percent": 4.0, "speedup_high_percent": 20.0}
     row: Any = SimpleNamespace(**times, **saved, probability=probability)
     expected._rows[ways[1]] = row
@@ -273,7 +270,7 @@ def test_an_expectation_is_of_the_iterations_that_count_with_a_prediction_s_inte
     )
     eta, saving = today / time, 1 - iteration / bulk_s
     wanted = Expectation(
-        time, 0.75 * time, 2 * time, eta, eta / 2, 1.5 * eta, iteration, saving, saving - 0.06, saving + 0.1,
+        time, 0.75 * time, 2 * time, eta, eta / 4, 1.5 * eta, iteration, saving, saving - 0.06, saving + 0.1,
         probability or 0.0, (time,),
     )  # fmt: skip
     found = {**asdict(expected.of(ways[1])), "exchanges_s": time}
