@@ -193,20 +193,23 @@ def test_what_was_measured_is_not_measured_again(monkeypatch: Patch, on_the_mode
 
 @pytest.mark.thorough
 def test_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:
-    """Bulk alone or the others alone were measured, or nothing before the budget ended."""
+    """Bulk alone or the others alone were measured, or nothing before the budget ended, of which calibrating has half."""
     found = predict(machine(), workload())
     approaches: Any = {"approaches": [[Approach(PART, 4)], [Approach(MANY, 4)]]}
-    monkeypatch.setattr(session, "environment_of", lambda *_: {})
+    monkeypatch.setattr(session, "environment_of", lambda *_: {"hosts": [*"aaaa"]})
+    monkeypatch.setattr(session, "_calibrated", lambda *_: machine())
+    budgets: list[Any] = []
     monkeypatch.setattr(session, "predict", lambda *_, **__: found)
-    for measured, unsupported, why in (
-        ("single", "part", "part-4-1: not here"),
-        ("part many", "single", "single-1-1: not here"),
-        ("", "", "the budget ended"),
+    for measured, unsupported, why, what, given in (
+        ("single", "part", "part-4-1: not here", workload(), machine()),
+        ("part many", "single", "single-1-1: not here", workload(), machine()),
+        ("", "", "the budget ended", workload(ranks_per_node=4), None),
     ):
 
         def measure(
             points: Any, _: Any, out: Path, *_more: Any, some: str = measured, none: str = unsupported, **_told: Any
         ) -> Outcome:
+            budgets.append(_more[0])
             with Records(out) as records:
                 records.add_environment("here", {"library": "the model"})
                 for point in points:
@@ -220,9 +223,10 @@ def test_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:
         monkeypatch.setattr(session, "measure", measure)
         folder = tmp_path / why
         with pytest.raises(PreadyError) as refused:
-            prove(workload(), machine(), Site("here", Launcher(("x",)), BUILT), folder, budget_s=60.0, **approaches)
+            prove(what, given, Site("here", Launcher(("x",)), BUILT), folder, budget_s=60.0, **approaches)
         said = f"bulk and another way were not measured in every round: {why}; valid: a larger budget"
         assert str(refused.value) == f"{folder}: {said}"
+    assert budgets == [60.0, 60.0, 30.0]
 
 
 def test_a_launcher_of_other_ranks_is_refused(tmp_path: Path) -> None:
