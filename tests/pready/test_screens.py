@@ -2,8 +2,10 @@
 
 import io
 import re
+from types import MappingProxyType
 from types import SimpleNamespace as Of
-from typing import Any
+from typing import Any, cast
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,21 +20,25 @@ from pready.calibrate.doctor.findings import Finding
 from pready.model.advice.explanation import Step as Explained
 from pready.model.advice.explanation import Way
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, Approach
+from pready.model.approach.libraries import LibraryProfile
+from pready.model.approach.library_facts import Fact
 from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier
+from pready.model.machine.transports import Transport
 from pready.model.toml.provenance import Value
 from pready.show.pages.proof_page import html
 from pready.show.tables.capture import summary_view
 from pready.show.tables.doctor import diagnosis_view
 from pready.show.tables.explanation import markdown, view
-from pready.show.tables.machine import value_rows
+from pready.show.tables.library import libraries_view, library_view
+from pready.show.tables.machine import machine_view, machines_view
 from pready.show.tables.ported import ported_view
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import LINE, metric_lines
 from pready.show.tables.simulation import simulation_view
 from pready.show.tables.sst import congestion_view, residuals_view
-from pready.show.tables.validation import claims_view
+from pready.show.tables.validation import agreement_view, claims_view
 from pready.show.tables.whatif import decision, table_view
 from pready.show.tables.workload import step_view
 from pready.sst.calibrate import Fit, Residual
@@ -40,6 +46,7 @@ from pready.sst.congestion import Beside
 from pready.validate.claims.result import ClaimResult
 from pready.validate.ported import Compared, ComparedExchange, Promise
 from pready.validate.prove.judgement import Saving
+from pready.validate.sst import Agreement, Limit
 from pready.whatif.table import Table
 
 MANY: Any = Approach(BY_KEY["many"], 4, 2)
@@ -135,8 +142,55 @@ def values() -> RenderableType:
         ("put", SizeCurve(sizes=(SI(8), SI(1024)), time=(one, two), interval=0.75, source="assumed", why="v")),
         ("L", Value[Time](value=one, interval=(SI(9e-7), SI(1.1e-6)), source="literature", why="u")),
     ]
-    machine: Any = Of(values=lambda: of)
-    return Text("\n".join(map(" | ".join, value_rows(machine))))
+    told = {"name": "M", "description": "a machine", "created_by": "me", "created": "2026-11-20"}
+    return machine_view(cast("Any", Of(values=lambda: of, **told)))
+
+
+def machines(rows: Any) -> RenderableType:
+    """Name, fabric, bandwidth in B/s and latency in us, of which half is on the wire; sources of its values."""
+
+    def machine(fabric: str, bandwidth: float, us: float, sources: list[str]) -> Any:
+        o, wire = Of(value=us * 1e-7), Of(value=us * 5e-7)
+        of = {"inter": Of(segments=[Of(o_s=o, L=wire, o_r=o)]), "matching": Of(base=Of(value=us * 3e-7))}
+        values = [("x", Of(source=source)) for source in sources]
+        told = {"library": Of(name="l"), "description": f"of {bandwidth:g}", "values": lambda: values}
+        return Of(fabric=fabric or None, bandwidth=bandwidth, **of, **told)
+
+    return machines_view({name: machine(*of) for name, *of in rows})
+
+
+def libraries(rows: Any) -> RenderableType:
+    return libraries_view([LibraryProfile(why="", **row) for row in rows])
+
+
+def library(facts: Any = (), **fields: Any) -> RenderableType:
+    """Over a fabric the library's own row goes before its family's."""
+
+    def over(name: str, rendezvous: Any, answers: Any, puts: Any = None) -> Any:
+        low, value, high = rendezvous
+        ends = Of(value=float(value), interval=(float(low), float(high)) if high else None)
+        return Transport(name, ends, Of(value=answers), puts and Of(value=puts))  # type: ignore[arg-type]
+
+    known = {
+        ("MPICH", "roce"): over("A", (4096, 8192, 16384), "thread", "deferred"),
+        ("any", "aries"): over("C", (1, 1, 1), "thread"),
+    }
+    known |= {("l", "tcp"): over("B", (0, 1024, 0), "on-call"), ("MPICH", "tcp"): over("D", (1, 1, 1), "thread")}
+    known |= {("MPICH", "opa"): over("E", (512, 512, 512), "hardware", "adapter")}
+    with patch("pready.show.tables.library.KNOWN", known):
+        return library_view(
+            LibraryProfile("l", "a title", why="it is", facts=tuple(Fact(**f) for f in facts), **fields)
+        )
+
+
+def agreement(rejected: bool, failed: Any = MappingProxyType({})) -> RenderableType:
+    times = (1e-3, 1.25e-3, 0.25, "late"), (2e-6, 1e-6, -0.5, "small")
+    rows = [
+        Of(scene=Of(id=f"run {n}"), sst=Of(time=a), model=Of(time=b), off=off, cause=why)
+        for n, (a, b, off, why) in enumerate(times)
+    ]
+    checks = Limit("halos", 0.09, 0.12, 7, "in step"), Limit("sweeps", 0.2, 0.1, 3), Limit("none", np.nan, 0.05, 0)
+    return agreement_view(Agreement("M", "SST 1", tuple(rows), checks, rejected, dict(failed)), 5)  # type: ignore[arg-type]
 
 
 def proof(contradicted: bool, exchanges: bool = False, metrics: bool = False) -> RenderableType:

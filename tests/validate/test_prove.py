@@ -193,7 +193,7 @@ def test_what_was_measured_is_not_measured_again(monkeypatch: Patch, on_the_mode
 
 @pytest.mark.thorough
 def test_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:
-    """Bulk alone or the others alone were measured, or nothing before the budget ended, of which calibrating has half."""
+    """Bulk alone or the others alone were measured, or nothing before the budget ended; calibrating has half of it."""
     found = predict(machine(), workload())
     approaches: Any = {"approaches": [[Approach(PART, 4)], [Approach(MANY, 4)]]}
     monkeypatch.setattr(session, "environment_of", lambda *_: {"hosts": [*"aaaa"]})
