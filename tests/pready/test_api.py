@@ -190,12 +190,12 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
 def test_a_comparison_is_of_every_combination(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pready.api.tabulate", lambda *given, **_: given)
     over: Any = {"libraries": ["mpipcl", "emulated"], "over": {"buffer": ["1 MiB"]}}
-    points, _, axes, _ = pready.compare(LAGGARD, ["meluxina", "niagara"], **over)
+    given: Any = pready.compare(LAGGARD, ["meluxina", "niagara"], **over)
     asked = [("MeluXina", "mpipcl"), ("MeluXina", "emulated"), ("Niagara", "mpipcl"), ("Niagara", "emulated")]
-    assert [(p.machine.name, p.library, p.workload.buffer) for p in points] == [(*of, 2**20) for of in asked]
-    assert [a.field for a in axes] == ["machine", "library", "buffer"]
-    ((point,), _, axes, _) = pready.compare(LAGGARD, "niagara", libraries="mpipcl")
-    assert (point.machine.name, point.library, axes) == ("Niagara", "mpipcl", [])
+    assert [(p.machine.name, p.library, p.workload.buffer) for p in given[0]] == [(*of, 2**20) for of in asked]
+    assert [a.field for a in given[2]] == ["machine", "library", "buffer"]
+    given = pready.compare(LAGGARD, "niagara", libraries="mpipcl")
+    assert ([(p.machine.name, p.library) for p in given[0]], given[2]) == ([("Niagara", "mpipcl")], [])
 
 
 def test_a_simulation_of_many_ranks() -> None:

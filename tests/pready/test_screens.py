@@ -21,7 +21,7 @@ from pready.model.advice.explanation import Step as Explained
 from pready.model.advice.explanation import Way
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, Approach
 from pready.model.approach.libraries import LibraryProfile
-from pready.model.approach.library_facts import Fact
+from pready.model.approach.library_profile import Fact
 from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier

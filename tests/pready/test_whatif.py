@@ -176,7 +176,7 @@ def test_rows_of_a_point(every: bool, sizes: bool, step: bool, monkeypatch: Patc
     assert [name for name in rows[0] if name in columns] == columns
     asked = {"library": "l", "seed": 7, "engine": "engine", "min_gain": 0.25, "sizes": sizes, "cores": 3}
     predicted.assert_called_once_with(MELUXINA, what, **asked, whole=None if every and not step else ())
-    made["advice"].partitioned = None
+    vars(made["advice"])["partitioned"] = None
     nothing = dict.fromkeys(["partitioned_verdict", *columns])
     assert rows_of(Point(MELUXINA, what, "l", 7), options, 3)[-1].items() >= nothing.items()
 

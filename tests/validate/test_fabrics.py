@@ -117,7 +117,7 @@ def test_a_handshake_pays_when_matching_has_cost_as_much() -> None:
     assert answer("operations until the handshake pays", data, Matching()) == 1 + 5
     data |= {"compute": "8 us"}  # after which neither is done
     one, matched = (
-        answer("overhead beyond computation", data | {"approach": {"interface": key}}, Matching())
+        float(answer("overhead beyond computation", data | {"approach": {"interface": key}}, Matching()))
         for key in ("single", "persistent-matched")
     )
     assert one > matched > 2e-6

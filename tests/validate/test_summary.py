@@ -33,7 +33,7 @@ def test_a_claim_is_held_against_the_model_then_against_wrong_machines(
     """Of those that are independent and ok, one turns for a wrong machine; a change of all machines is none of them."""
     asked, half = [], WRONG_MACHINES["half the bandwidth"]
     wrong = [(4, of, 0) for of in WRONG_MACHINES.values()]
-    told = {
+    told: dict[str, Any] = {
         "turns": ("independent", "ok"),
         "stays": ("independent", "ok"),
         "fit": ("fitted", "ok"),

@@ -86,7 +86,7 @@ def test_rows_that_are_drawn_say_what_draws_do(every: bool, parts: int, monkeypa
     monkeypatch.setattr(predicting, "Savings", Drawn)
     of: Any = Of(workload=LATE, draws=5, drawn=step, way=lambda approach: (approach,))
     best, savings = drawn_rows(of, given := [*rows], 0.3, every=every)
-    said = {"probability": 0.3, "overhead": parts == 1}
+    said: dict[str, Any] = {"probability": 0.3, "overhead": parts == 1}
     shares = [0, 0.25, 0.5, 0.75, 0.0] if every else [None] * 5
     wanted = [
         replace(r, eta=CHOICE * every + (0 if n in (1, 2) else 500), best_in=share, **said)

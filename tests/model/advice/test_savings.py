@@ -111,26 +111,28 @@ def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeyp
     step.times = lambda way, draws: told[way] if draws == 2 else None
     savings = Savings(step, ways, 2)
     now, whole, communication = np.array([4.0, 8.0]), np.array([11.0, 15.0]), np.array([2.5, 3.5])
+    seconds: Any
     for way, seconds in (
         (one, (now, whole)),
         (many, (communication, [9.0, 10.0])),
         (puts, (communication, [10.0, 9.0])),
     ):
-        np.testing.assert_allclose(savings.times(way), seconds)
-    np.testing.assert_allclose(savings.percent, [[0, 0], [200 / 11, 500 / 15], [100 / 11, 600 / 15]])
+        assert np.allclose(savings.times(way), seconds)
+    assert np.allclose(savings.percent, [[0.0, 0.0], [200 / 11, 500 / 15], [100 / 11, 600 / 15]])
     given = [row(BULK), row(MANY.into(4), begin_per_iteration_s=0.5, eta=7.0), row(RMA)]
     first, second, third = savings.rows(given, 0.2)
     assert (first.speedup_percent, first.probability, second.probability, third.probability) == (0, 0, 0.5, 0.5)
     assert [r.unmeasured for r in (first, second, third)] == ["", "", "MPI_Put and RMA synchronisation"]
+    close: Any = pytest.approx
     eta, percent = now / communication, np.array([200 / 11, 500 / 15])
     ends = {name: interval(of) for name, of in (("time", communication / 2), ("eta", eta), ("speedup", percent))}
     assert second == replace(
         given[1],
-        time_s=pytest.approx(1.5), time_low_s=ends["time"][0], time_high_s=ends["time"][1],
-        eta=pytest.approx(eta.mean()), eta_low=ends["eta"][0], eta_high=ends["eta"][1],
-        speedup_percent=pytest.approx(percent.mean()),
-        speedup_low_percent=pytest.approx(ends["speedup"][0]), speedup_high_percent=pytest.approx(ends["speedup"][1]),
-        iteration_s=pytest.approx(13 * (1 - percent.mean() / 100) - 0.5), probability=0.5,
+        time_s=close(1.5), time_low_s=ends["time"][0], time_high_s=ends["time"][1],
+        eta=close(eta.mean()), eta_low=ends["eta"][0], eta_high=ends["eta"][1],
+        speedup_percent=close(percent.mean()),
+        speedup_low_percent=close(ends["speedup"][0]), speedup_high_percent=close(ends["speedup"][1]),
+        iteration_s=close(13 * (1 - percent.mean() / 100) - 0.5), probability=0.5,
     )  # fmt: skip
     (_, untimed, _) = savings.rows(given, 0.2, timed=False)
     assert replace(second, **{n: getattr(given[1], n) for n in TIMED}) == untimed
