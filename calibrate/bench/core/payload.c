@@ -5,6 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(from, bytes)
+#endif
+
 void *allocate(size_t bytes)
 {
     void *memory = NULL;
@@ -16,6 +22,7 @@ void *allocate(size_t bytes)
         exit(3);
     }
     memset(memory, 0, rounded); /* touched by the thread that allocates, like the paper's benchmark does */
+    ASAN_POISON_MEMORY_REGION((char *)memory + bytes, rounded - bytes);
     return memory;
 }
 

@@ -57,14 +57,14 @@ static const char *refuse(const Run *run, char reason[MAX_REASON])
     }
     if (partitions > MAX_PARTITIONS) {
         snprintf(reason, MAX_REASON, "threads * theta = %d is not valid: at most %d", partitions, MAX_PARTITIONS);
+    } else if (way_of(run)->windows_per_bin && partitions > MAX_WINDOWS) {
+        snprintf(reason, MAX_REASON, "threads * theta = %d is not valid: at most %d windows", partitions, MAX_WINDOWS);
     } else if (bytes % partitions != 0) {
         snprintf(reason, MAX_REASON, "bytes = %d is not valid: a multiple of threads * theta = %d", bytes, partitions);
     } else if (listed != 0 && listed != partitions) {
         snprintf(reason, MAX_REASON, "ready_s has %d times: one per user partition, %d", listed, partitions);
     } else if (listed != 0 && run_real(run, "delay_s") > 0) {
         snprintf(reason, MAX_REASON, "delay_s and ready_s exclude each other");
-    } else if (way_of(run)->windows_per_bin && partitions > MAX_WINDOWS) {
-        snprintf(reason, MAX_REASON, "threads * theta = %d is not valid: at most %d windows", partitions, MAX_WINDOWS);
     } else {
         return NULL;
     }

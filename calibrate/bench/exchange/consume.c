@@ -22,7 +22,7 @@ static int told(const Exchange *e)
 
 static int messages_of(const Exchange *e, const Phase *p)
 {
-    return e->way->arrived == NULL ? 1 : p->receives * told(e);
+    return e->way->arrived == NULL ? 0 : p->receives * told(e);
 }
 
 static int partitions_of(const Exchange *e)
@@ -32,7 +32,7 @@ static int partitions_of(const Exchange *e)
 
 void consume_open(Exchange *e)
 {
-    int most = 1;
+    int most = 0;
     for (int p = 0; p < e->phases; p++) {
         most = messages_of(e, &e->phase[p]) > most ? messages_of(e, &e->phase[p]) : most;
     }

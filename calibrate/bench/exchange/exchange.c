@@ -36,7 +36,7 @@ static const Parameter parameters[] = {
     {"plan", NAME, "", "letters, digits, . _ -"}, /* files NAME.plan and NAME.ready in the folder */
     {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: ways.c */
-    {"fault", WORD, "none", "none|corrupt"}, /* on purpose, to test who notices */
+    {"fault", WORD, "none", "none|corrupt|late"}, /* on purpose, to test who notices; late: after the timed iterations */
     {"fault_rank", INTEGER, "0", "0 to 1000000"},
     END_OF_PARAMETERS,
 };
@@ -97,7 +97,8 @@ typedef struct {
 
 static bool faulty(const Exchange *e)
 {
-    return run_is(e->run, "fault", "corrupt") && run_integer(e->run, "fault_rank") == e->bench->rank;
+    bool now = run_is(e->run, "fault", "corrupt") || (run_is(e->run, "fault", "late") && e->run->iteration > 0);
+    return now && run_integer(e->run, "fault_rank") == e->bench->rank;
 }
 
 static void fill(Exchange *e)

@@ -170,6 +170,11 @@ static bool read_exchange(Exchange *e, int number, FILE *file, char *line, int s
                 snprintf(reason, MAX_REASON, "transport = %d does not divide what threads own of each buffer", e->bins);
                 return false;
             }
+            if (consumes_early(e) && !e->way->partitioned && e->received_in % e->bins != 0) {
+                snprintf(reason, MAX_REASON, "transport = %d does not divide the %d partitions that are worked on", e->bins,
+                         e->received_in);
+                return false;
+            }
             return true;
         }
         if (!take_line(e, line)) {

@@ -4,20 +4,23 @@
  * macros COST_..., in ns), a copy of 16 pages or more by COST_MEMCPY, a sleep by what it asks, which takes no real time, and a
  * reading by PHASE_NS of the number of blocking calls and copies before it (MPI_Send, MPI_Recv, MPI_Barrier), so that
  * samples differ. Rank r starts each point at r + 1 s. A team starts with its master's clock, in phases one more from
- * thread to thread; a barrier and the team's end give the latest. A poll that waits for one thing says no once and then
- * waits. Where the ranks are is said: COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank.
- * With COUNTING_SERIALIZED the library is said to provide no more than that.
+ * thread to thread; a barrier and the team's end give the latest. Between two calls only the thread runs whose clock is
+ * first, beside those that wait for a message: not those that poll or have a lock. A poll says no once and then waits. Where the ranks are is said: COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank.
+ * With COUNTING_SERIALIZED the library is said to provide no more than that, with COUNTING_SIGNAL rank 2 gets it at a barrier.
  *
  * Each rank writes what it calls into a file of the folder COUNTING_CLOCK, named by the rank: a line for each thread,
- * after the line of the point. A communicator is a letter, in the order of making; an offset is one in a page,
- * = a digest of the bytes.
+ * after the line of the point. A communicator is a letter, in the order of making, and a window a capital; an offset is one
+ * in a page, = a digest of the bytes. A request is s or r (sent or received), then peer, tag, communicator, offset.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +32,7 @@
 #define PHASE_NS(phase) (7 + 30 * (37 * (phase) % 101)) /* never a divisor of 10^a 3^b */
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define COUNTED counted(__builtin_return_address(0))
-enum { THREADS = 64, COMMUNICATORS = 26, PAGE = 4096 };
+enum { THREADS = 64, LETTERS = 26, REQUESTS = 4096, PAGE = 4096 };
 static const long SECOND = 1000000000;
 
 typedef struct {
@@ -37,10 +40,26 @@ typedef struct {
     char last[128], *text;
     size_t size;
     FILE *trace;
+    bool in; /* takes turns */
 } Thread;
 
+typedef struct {
+    const MPI_Request *at;
+    MPI_Request is;
+    const char *buffer;
+    int bytes; /* of a partition, or of all */
+    char name[32];
+} Named;
+
 static Thread threads[THREADS];
-static MPI_Comm communicators[COMMUNICATORS];
+static MPI_Comm communicators[LETTERS];
+static MPI_Win windows[LETTERS];
+static Named requests[REQUESTS];
+static MPI_Request collective;
+static bool watching; /* for what a window gets, whenever that is: a real nap between readings, which are not written */
+static void *locked;
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static FILE *out; /* NULL: before MPI_Init_thread, and in the launcher */
 static int rank;
 static uintptr_t first, last; /* of the executable */
@@ -81,6 +100,28 @@ static void put_last(Thread *t)
     t->same = 0;
 }
 
+static bool is_first(const Thread *t)
+{
+    for (const Thread *other = threads; other < threads + THREADS; other++) {
+        if (other->in && (other->now < t->now || (other->now == t->now && other < t))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void go_on(Thread *t, bool in, long ns)
+{
+    pthread_mutex_lock(&taking);
+    t->in = in;
+    t->now += ns;
+    pthread_cond_broadcast(&moved);
+    while (in && !is_first(t)) {
+        pthread_cond_wait(&moved, &taking);
+    }
+    pthread_mutex_unlock(&taking);
+}
+
 static void call(long ns, const char *format, ...)
 {
     Thread *t = self();
@@ -89,7 +130,6 @@ static void call(long ns, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(one, sizeof one, format, arguments);
     va_end(arguments);
-    t->now += ns;
     if (t->trace == NULL) {
         t->trace = open_memstream(&t->text, &t->size);
     }
@@ -98,6 +138,7 @@ static void call(long ns, const char *format, ...)
         strcpy(t->last, one);
     }
     t->same++;
+    go_on(t, true, ns);
 }
 
 /* What was called for the point before, and the next one; each of its clocks at the start. */
@@ -110,29 +151,26 @@ static void next_point(const char *line)
             fprintf(out, "%s\n", t->text);
             free(t->text);
         }
-        *t = (Thread){.now = (rank + 1) * SECOND};
+        *t = (Thread){.now = (rank + 1) * SECOND, .in = t == threads};
     }
+    memset(requests, 0, sizeof requests);
     copied = 0;
     fprintf(out, "# %s\n", line);
     fflush(out);
 }
 
-/* Of a communicator, or of the first free place. */
-static int place_of(MPI_Comm comm)
-{
-    int at = 0;
-    while (communicators[at] != comm) {
-        at++;
-    }
-    return at;
-}
-#define LETTER(comm) ('a' + place_of(comm))
-
-static int replace(MPI_Comm old, MPI_Comm new)
-{
-    communicators[place_of(old)] = new;
-    return MPI_SUCCESS;
-}
+/* Of a communicator or a window, or of the first free place. */
+#define PLACE_OF(one, all)       \
+    ({                           \
+        int at = 0;              \
+        while (all[at] != one) { \
+            at++;                \
+        }                        \
+        at;                      \
+    })
+#define LETTER(comm) ('a' + PLACE_OF(comm, communicators))
+#define CAPITAL(window) ('A' + PLACE_OF(window, windows))
+#define REPLACE(old, new, all) (all[PLACE_OF(old, all)] = new)
 
 static int offset(const void *buffer)
 {
@@ -149,6 +187,66 @@ static unsigned digest(const unsigned char *bytes, int count)
     return (hash ^ hash >> 16) & 0xffff;
 }
 
+static Named *place_at(const MPI_Request *at)
+{
+    Named *one = requests;
+    while (one->at != at && one->at != NULL) {
+        one++;
+    }
+    return one;
+}
+
+static int name(const MPI_Request *at, const void *buffer, int bytes, int parts, char kind, int peer, int tag, MPI_Comm comm)
+{
+    Named *one = place_at(at);
+    *one = (Named){at, *at, buffer, bytes, ""};
+    snprintf(one->name, sizeof one->name, "%c%d.%d%c+%d", kind, peer, tag, LETTER(comm),
+             bytes * parts > 1 ? offset(buffer) : 0);
+    return MPI_SUCCESS;
+}
+
+static const Named *named(const MPI_Request *at)
+{
+    static const Named none = {.name = "-"};
+    const Named *one = place_at(at);
+    return one->at == NULL || *at == MPI_REQUEST_NULL ? &none : one;
+}
+
+static const Named *started(MPI_Request request)
+{
+    const Named *one = requests;
+    while (one->is != request || *one->at != request) {
+        one++;
+    }
+    return one;
+}
+
+/* Of a partition, or of all. */
+static unsigned content(const Named *one, int part)
+{
+    return digest((const unsigned char *)one->buffer + (size_t)part * (size_t)one->bytes, one->bytes);
+}
+
+/* "<0,2>": ranks of the world. */
+static const char *members(MPI_Group group)
+{
+    static char text[128];
+    int count, used = 1, all[LETTERS], here[LETTERS];
+    MPI_Group world;
+    PMPI_Group_size(group, &count);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int i = 0; i < count; i++) {
+        here[i] = i;
+    }
+    PMPI_Group_translate_ranks(group, count, here, world, all);
+    PMPI_Group_free(&world);
+    strcpy(text, "<");
+    for (int i = 0; i < count; i++) {
+        used += sprintf(text + used, i > 0 ? ",%d" : "%d", all[i]);
+    }
+    return strcat(text, ">");
+}
+
 /* Libraries spin while they wait, and here all ranks share a few cores. */
 static int rest(void)
 {
@@ -156,10 +254,16 @@ static int rest(void)
     return (int)syscall(SYS_nanosleep, &nap, NULL);
 }
 
-static int wait_for(MPI_Request *request, MPI_Status *status)
+static int wait_for(MPI_Request *request, MPI_Status *status, bool polls)
 {
-    for (int done = 0; PMPI_Test(request, &done, status), !done; rest()) {
+    int done;
+    for (PMPI_Test(request, &done, status); !done; PMPI_Test(request, &done, status)) {
+        if (!polls && locked == NULL) {
+            go_on(self(), false, 0);
+        }
+        rest();
     }
+    go_on(self(), true, 0);
     return MPI_SUCCESS;
 }
 
@@ -170,6 +274,10 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     }
     Thread *t = self();
     *time = (struct timespec){t->now / SECOND, t->now % SECOND};
+    if (watching) {
+        t->now += PHASE_NS(t->phase);
+        return rest();
+    }
     call(PHASE_NS(t->phase), "clock");
     return 0;
 }
@@ -203,6 +311,21 @@ void *memcpy(void *to, const void *from, size_t bytes)
     return memmove(to, from, bytes);
 }
 
+void *memset(void *to, int value, size_t bytes)
+{
+    if (value == 0xa5 && COUNTED) {
+        call(0, "spoil:%zu+%d", bytes, offset(to));
+    }
+    for (size_t done = 0; done < bytes; done = done == 0 ? 1 : 2 * done) {
+        if (done == 0) {
+            *(volatile char *)to = (char)value;
+        } else {
+            memmove((char *)to + done, to, done < bytes - done ? done : bytes - done);
+        }
+    }
+    return to;
+}
+
 int gethostname(char *name, size_t size)
 {
     return COUNTED ? snprintf(name, size, "%s", here) < 0 : REAL(gethostname)(name, size);
@@ -233,15 +356,26 @@ int sched_setaffinity(pid_t process, size_t size, const cpu_set_t *to)
     return 0;
 }
 
+static void (*team_work)(void *);
+
+static void in_turn(void *data)
+{
+    go_on(self(), true, 0);
+    team_work(data);
+    go_on(self(), false, 0);
+}
+
 /* A team: its threads start with their master's clock and end with the latest. */
 void GOMP_parallel(void (*work)(void *), void *data, unsigned count, unsigned flags)
 {
+    call(0, "team:%u", count);
+    team_work = work;
     for (unsigned i = 1; i < count && i < THREADS; i++) {
         threads[i].now = threads[0].now;
         threads[i].phase = threads[0].phase + i;
+        threads[i].in = true;
     }
-    call(0, "team:%u", count);
-    REAL(GOMP_parallel)(work, data, count, flags);
+    REAL(GOMP_parallel)(in_turn, data, count, flags);
     for (unsigned i = 1; i < count && i < THREADS; i++) {
         threads[0].now = threads[i].now > threads[0].now ? threads[i].now : threads[0].now;
     }
@@ -251,13 +385,29 @@ void GOMP_parallel(void (*work)(void *), void *data, unsigned count, unsigned fl
 void GOMP_barrier(void)
 {
     long latest = 0;
+    go_on(self(), false, 0);
     REAL(GOMP_barrier)();
     for (int i = 0; i < omp_get_num_threads(); i++) {
         latest = threads[i].now > latest ? threads[i].now : latest;
     }
     REAL(GOMP_barrier)();
     self()->now = latest;
+    self()->in = true;
+    REAL(GOMP_barrier)();
     call(0, "barrier");
+}
+
+void omp_set_lock(void *lock)
+{
+    while (locked != NULL) {
+        call(COST_LOCK, "locked");
+    }
+    locked = lock;
+}
+
+void omp_unset_lock(void *lock)
+{
+    locked = locked == lock ? NULL : locked;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int wanted, int *got)
@@ -266,8 +416,9 @@ int MPI_Init_thread(int *argc, char ***argv, int wanted, int *got)
     *got = getenv("COUNTING_SERIALIZED") != NULL ? MPI_THREAD_SERIALIZED : *got;
     dl_iterate_phdr(executable, NULL);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < COMMUNICATORS; i++) {
+    for (int i = 0; i < LETTERS; i++) {
         communicators[i] = i == 0 ? MPI_COMM_WORLD : MPI_COMM_NULL;
+        windows[i] = MPI_WIN_NULL;
     }
     const char *place = getenv("COUNTING_PLACES");
     for (int i = 0; i < rank; i++) {
@@ -303,7 +454,7 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_
 {
     MPI_Request request;
     PMPI_Irecv(buffer, count, type, from, tag, comm, &request);
-    wait_for(&request, status);
+    wait_for(&request, status, false);
     if (type == MPI_CHAR) {
         next_point(buffer);
     }
@@ -312,12 +463,12 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_
     return MPI_SUCCESS;
 }
 
-int MPI_Waitall(int n, MPI_Request requests[], MPI_Status *statuses)
+int MPI_Waitall(int n, MPI_Request each[], MPI_Status *statuses)
 {
     (void)statuses;
-    call(COST_WAITALL, "waitall:%d", n);
+    call(COST_WAITALL, "waitall:%d%s%s", n, n > 0 ? "=" : "", n > 0 ? named(each)->name : "");
     for (int i = 0; i < n; i++) {
-        wait_for(&requests[i], MPI_STATUS_IGNORE);
+        wait_for(&each[i], MPI_STATUS_IGNORE, named(&each[i])->name[0] == 's');
     }
     return MPI_SUCCESS;
 }
@@ -327,8 +478,11 @@ int MPI_Barrier(MPI_Comm comm)
     MPI_Request request;
     call(COST_BARRIER, "barrier:%c", LETTER(comm));
     self()->phase++;
+    if (rank == 2 && getenv("COUNTING_SIGNAL") != NULL) {
+        raise(atoi(getenv("COUNTING_SIGNAL")));
+    }
     PMPI_Ibarrier(comm, &request);
-    return wait_for(&request, MPI_STATUS_IGNORE);
+    return wait_for(&request, MPI_STATUS_IGNORE, false);
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *status)
@@ -343,18 +497,34 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *status)
 
 int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
-    call(COST_TEST, "test");
-    *done = self()->polls++ % 2 == 1;
-    return *done ? wait_for(request, status) : MPI_SUCCESS;
+    call(COST_TEST, "test:%s", named(request)->name);
+    *done = *request == MPI_REQUEST_NULL || self()->polls++ % 2 == 1;
+    return *done ? wait_for(request, status, true) : MPI_SUCCESS;
 }
 
 int MPI_Parrived(MPI_Request request, int part, int *there)
 {
-    call(COST_PARRIVED, "parrived:%d", part);
+    call(COST_PARRIVED, "parrived:%s#%d", started(request)->name, part);
     *there = self()->polls++ % 2 == 1;
     for (int come = !*there; !come && PMPI_Parrived(request, part, &come) == MPI_SUCCESS; rest()) {
     }
     return MPI_SUCCESS;
+}
+
+static int win_wait(MPI_Win window)
+{
+    for (int come = 0; PMPI_Win_test(window, &come), !come; rest()) {
+        go_on(self(), false, 0);
+    }
+    go_on(self(), true, 0);
+    return MPI_SUCCESS;
+}
+
+int MPI_Win_test(MPI_Win window, int *done)
+{
+    call(COST_WIN_TEST, "win_test:%c", CAPITAL(window));
+    *done = self()->polls++ % 2 == 1;
+    return *done ? win_wait(window) : MPI_SUCCESS;
 }
 
 /* The other calls: the cost, what is returned, what is written. */
@@ -364,41 +534,77 @@ int MPI_Parrived(MPI_Request request, int part, int *there)
         call(COST_##COST, __VA_ARGS__);             \
         return returned;                            \
     }
-#define MESSAGE(COST, name, text, constant)                                                                            \
-    CALL(COST, name, (constant void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *made),  \
-         PMPI_##name(b, n, type, to, tag, comm, made), text ":%d.%d%c*%d+%d=%04x", to, tag, LETTER(comm), n, offset(b), digest(b, n))
-#define PARTITIONED(COST, name, text, constant)                                                                        \
-    CALL(COST, name, (constant void *b, int parts, MPI_Count n, MPI_Datatype type, int to, int tag, MPI_Comm comm,     \
-                      MPI_Info info, MPI_Request *made),                                                               \
-         PMPI_##name(b, parts, n, type, to, tag, comm, info, made), text ":%d.%d%c*%dx%d+%d", to, tag, LETTER(comm),   \
-         parts, (int)n, parts * n > 1 ? offset(b) : 0)
+#define MESSAGE(COST, create, text, kind, constant)                                                                     \
+    CALL(COST, create, (constant void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *made), \
+         (PMPI_##create(b, n, type, to, tag, comm, made), name(made, b, n, 1, kind, to, tag, comm)),                    \
+         text ":%d.%d%c*%d+%d=%04x", to, tag, LETTER(comm), n, offset(b), digest(b, n))
+#define PARTITIONED(COST, create, text, kind, constant)                                                              \
+    CALL(COST, create, (constant void *b, int parts, MPI_Count n, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
+                        MPI_Info info, MPI_Request *made),                                                           \
+         (PMPI_##create(b, parts, n, type, to, tag, comm, info, made),                                               \
+          name(made, b, (int)n, parts, kind, to, tag, comm)),                                                        \
+         text ":%d.%d%c*%dx%d+%d", to, tag, LETTER(comm), parts, (int)n, parts * n > 1 ? offset(b) : 0)
+#define ALL_HAVE(begun) (begun, wait_for(&collective, MPI_STATUS_IGNORE, false))
+#define ON_WINDOW(COST, name, text) CALL(COST, name, (MPI_Win window), PMPI_##name(window), text ":%c", CAPITAL(window))
 
-MESSAGE(ISEND, Isend, "isend", const)
-MESSAGE(IRECV, Irecv, "irecv", )
-MESSAGE(SEND_INIT, Send_init, "send_init", const)
-MESSAGE(RECV_INIT, Recv_init, "recv_init", )
-PARTITIONED(PSEND_INIT, Psend_init, "psend_init", const)
-PARTITIONED(PRECV_INIT, Precv_init, "precv_init", )
-CALL(WAIT, Wait, (MPI_Request *request, MPI_Status *status), wait_for(request, status), "wait")
-CALL(START, Start, (MPI_Request *request), PMPI_Start(request), "start")
-CALL(PREADY, Pready, (int part, MPI_Request request), PMPI_Pready(part, request), "pready:%d", part)
-CALL(REQUEST_FREE, Request_free, (MPI_Request *request), PMPI_Request_free(request), "request_free")
+MESSAGE(ISEND, Isend, "isend", 's', const)
+MESSAGE(IRECV, Irecv, "irecv", 'r', )
+MESSAGE(SEND_INIT, Send_init, "send_init", 's', const)
+MESSAGE(RECV_INIT, Recv_init, "recv_init", 'r', )
+PARTITIONED(PSEND_INIT, Psend_init, "psend_init", 's', const)
+PARTITIONED(PRECV_INIT, Precv_init, "precv_init", 'r', )
+CALL(WAIT, Wait, (MPI_Request *request, MPI_Status *status),
+     wait_for(request, status, named(request)->name[0] == 's'), "wait:%s", named(request)->name)
+CALL(START, Start, (MPI_Request *request), PMPI_Start(request),
+     named(request)->name[0] == 's' ? "start:%s=%04x" : "start:%s", named(request)->name, content(named(request), 0))
+CALL(STARTALL, Startall, (int n, MPI_Request all[]), PMPI_Startall(n, all), "startall:%d=%s", n, named(all)->name)
+CALL(PREADY, Pready, (int part, MPI_Request request), PMPI_Pready(part, request), "pready:%s#%d=%04x",
+     started(request)->name, part, content(started(request), part))
+CALL(REQUEST_FREE, Request_free, (MPI_Request *request), PMPI_Request_free(request), "request_free:%s",
+     named(request)->name)
 CALL(IBARRIER, Ibarrier, (MPI_Comm comm, MPI_Request *made), PMPI_Ibarrier(comm, made), "ibarrier:%c", LETTER(comm))
 CALL(BCAST, Bcast, (void *b, int n, MPI_Datatype type, int root, MPI_Comm comm), PMPI_Bcast(b, n, type, root, comm),
      "bcast:%d%c*%d", root, LETTER(comm), n)
 CALL(REDUCE, Reduce, (const void *b, void *to, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
      PMPI_Reduce(b, to, n, type, op, root, comm), "reduce:%d%c*%d", root, LETTER(comm), n)
-CALL(COMM_DUP, Comm_dup, (MPI_Comm comm, MPI_Comm *made), (PMPI_Comm_dup(comm, made), replace(MPI_COMM_NULL, *made)),
-     "comm_dup:%c", LETTER(comm))
+CALL(ALLREDUCE, Allreduce, (const void *b, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+     ALL_HAVE(PMPI_Iallreduce(b, to, n, type, op, comm, &collective)), "allreduce:%c*%d%s", LETTER(comm), n, op == MPI_MIN ? "min" : "")
+CALL(ALLGATHER, Allgather, (const void *b, int n, MPI_Datatype type, void *to, int m, MPI_Datatype there, MPI_Comm comm),
+     ALL_HAVE(PMPI_Iallgather(b, n, type, to, m, there, comm, &collective)), "allgather:%c*%d", LETTER(comm), n)
+CALL(GATHER, Gather, (const void *b, int n, MPI_Datatype type, void *to, int m, MPI_Datatype there, int root, MPI_Comm comm),
+     ALL_HAVE(PMPI_Igather(b, n, type, to, m, there, root, comm, &collective)), "gather:%d%c*%d", root, LETTER(comm), n)
+CALL(COMM_DUP, Comm_dup, (MPI_Comm comm, MPI_Comm *made),
+     (PMPI_Comm_dup(comm, made), REPLACE(MPI_COMM_NULL, *made, communicators), MPI_SUCCESS), "comm_dup:%c", LETTER(comm))
 CALL(COMM_SPLIT, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
-     (PMPI_Comm_split(comm, color, key, made), replace(MPI_COMM_NULL, *made)), "comm_split:%c,%d,%d", LETTER(comm),
-     color == MPI_UNDEFINED ? -1 : color, key)
-CALL(COMM_FREE, Comm_free, (MPI_Comm *comm), (replace(*comm, MPI_COMM_NULL), PMPI_Comm_free(comm)), "comm_free:%c",
-     LETTER(*comm))
+     (PMPI_Comm_split(comm, color, key, made), REPLACE(MPI_COMM_NULL, *made, communicators), MPI_SUCCESS), "comm_split:%c,%d,%d",
+     LETTER(comm), color == MPI_UNDEFINED ? -1 : color, key)
+CALL(COMM_FREE, Comm_free, (MPI_Comm *comm), (REPLACE(*comm, MPI_COMM_NULL, communicators), PMPI_Comm_free(comm)),
+     "comm_free:%c", LETTER(*comm))
+CALL(GROUP_INCL, Group_incl, (MPI_Group all, int n, const int ranks[], MPI_Group *made),
+     PMPI_Group_incl(all, n, ranks, made), "group_incl:%d", n)
+CALL(GROUP_FREE, Group_free, (MPI_Group *group), PMPI_Group_free(group), "group_free:%s", members(*group))
 CALL(WIN_CREATE, Win_create, (void *b, MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),
-     PMPI_Win_create(b, n, unit, info, comm, made), "win_create:%c*%ldx%d+%d", LETTER(comm), (long)n, unit, offset(b))
-CALL(WIN_FENCE, Win_fence, (int assert, MPI_Win window), PMPI_Win_fence(assert, window), "win_fence:%d%d",
-     (assert & MPI_MODE_NOPRECEDE) != 0, (assert & MPI_MODE_NOSUCCEED) != 0)
-CALL(WIN_FREE, Win_free, (MPI_Win *window), PMPI_Win_free(window), "win_free")
+     (PMPI_Win_create(b, n, unit, info, comm, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS), "win_create:%c*%ldx%d+%d",
+     LETTER(comm), (long)n, unit, offset(b))
+CALL(WIN_CREATE, Win_allocate, (MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, void *b, MPI_Win *made),
+     (PMPI_Win_allocate(n, unit, info, comm, b, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS), "win_allocate:%c*%ldx%d",
+     LETTER(comm), (long)n, unit)
+CALL(WIN_FENCE, Win_fence, (int assert, MPI_Win window), PMPI_Win_fence(assert, window), "win_fence:%c%d%d",
+     CAPITAL(window), (assert & MPI_MODE_NOPRECEDE) != 0, (assert & MPI_MODE_NOSUCCEED) != 0)
+CALL(WIN_FREE, Win_free, (MPI_Win *window), (REPLACE(*window, MPI_WIN_NULL, windows), PMPI_Win_free(window)), "win_free:%c",
+     CAPITAL(*window))
+CALL(WIN_POST, Win_post, (MPI_Group group, int assert, MPI_Win window), PMPI_Win_post(group, assert, window),
+     "win_post:%c%d%s", CAPITAL(window), assert, members(group))
+CALL(WIN_START, Win_start, (MPI_Group group, int assert, MPI_Win window), PMPI_Win_start(group, assert, window),
+     "win_start:%c%d%s", CAPITAL(window), assert, members(group))
+CALL(WIN_LOCK, Win_lock_all, (int assert, MPI_Win window),
+     (watching = assert != MPI_MODE_NOCHECK, PMPI_Win_lock_all(assert, window)), "win_lock_all:%c%s", CAPITAL(window),
+     assert == MPI_MODE_NOCHECK ? "nocheck" : "")
+CALL(WIN_FLUSH, Win_flush, (int to, MPI_Win window), PMPI_Win_flush(to, window), "win_flush:%c%d", CAPITAL(window), to)
+CALL(WIN_WAIT, Win_wait, (MPI_Win window), win_wait(window), "win_wait:%c", CAPITAL(window))
+ON_WINDOW(WIN_COMPLETE, Win_complete, "win_complete")
+ON_WINDOW(WIN_SYNC, Win_sync, "win_sync")
+ON_WINDOW(WIN_LOCK, Win_unlock_all, "win_unlock_all")
 CALL(PUT, Put, (const void *b, int n, MPI_Datatype type, int to, MPI_Aint at, int m, MPI_Datatype there, MPI_Win window),
-     PMPI_Put(b, n, type, to, at, m, there, window), "put:%d*%d+%d>%ld*%d", to, n, offset(b), (long)at, m)
+     PMPI_Put(b, n, type, to, at, m, there, window), "put:%c%d*%d+%d=%04x>%ld*%d", CAPITAL(window), to, n, offset(b),
+     digest(b, n), (long)at, m)

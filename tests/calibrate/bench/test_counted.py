@@ -1,14 +1,16 @@
 """The benchmarks under a clock that counts calls (counting_clock.c): every call and every time is known.
 
-The points of messages/ (pairs, pingpong, prtt, rate, receive) and of threads/ (begin, contention, early, memcpy,
-overlap), with what core/ (binding, clock, parameters, payload, record, statistics, team, timing, transfer) and main do
-for each of them. Their times follow by hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml.
+The points of messages/, threads/ and exchange/ and the questions of probes/, with what core/ and main do for each of
+them. Their times follow by hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml. What is
+recorded and called is in counted_calls.toml; PREADY_WRITE_COUNTED=1 writes it anew, to be read before it is kept.
 """
 
+import hashlib
 import json
 import os
 import re
 import subprocess
+import textwrap
 from itertools import accumulate
 from math import ceil, comb, floor
 from pathlib import Path
@@ -19,15 +21,17 @@ import pytest
 from given import Request
 from mpi_home import home_of
 from real_mpi import LIBRARIES, benchmark, compiled_once, kept
-from tables import table_of
+from tables import table_of, write_plans
 
 from pready.calibrate.measure.compile import find_mpicc
 
 TABLE = table_of("calibrate/counted")
 JOBS: list[dict[str, Any]] = TABLE["jobs"]
+WRITES = "PREADY_WRITE_COUNTED" in os.environ
+FOUND: list[dict[str, Any]] = [] if WRITES else table_of("calibrate/counted_calls")["jobs"]
 COSTS: dict[str, int] = TABLE["costs"]
 CLOCK = Path(__file__).parent / "counting_clock.c"
-WARMUP = 3
+WARMUP, LONGEST = 3, 100000
 OF_MACHINE = {"library", "mpi_version", "cpus", "tcp", "cores_online", "compiler", "openmp", "openmp_threads"}
 """What a record of the environment says of this machine and its compilers."""
 
@@ -48,59 +52,93 @@ def late(phase: int, thread: int) -> int:
     return clock(phase) + own * (1 + ceil((300000 - clock(phase)) / own)) - 300000
 
 
-def folded(calls: str) -> str:
-    """With what is repeated written once, and how often: "(a b)3"."""
-    return re.sub(r"((?:\S+ ){1,60}?)\1+", lambda m: f"({m[1][:-1]}){len(m[0]) // len(m[1])} ", calls)
+Found = list[dict[str, str]]
+"""Of the start of a job and of each of its points: the record, and what is called."""
 
 
-def counted(
-    library: str, job: dict[str, Any], request: Request, folder: Path
-) -> tuple[list[str], dict[str, list[str]]]:
-    """The records of a job's points, and what the ranks call for each of these lines."""
+def folded(calls: list[str]) -> str:
+    """A line for each thread; what is repeated is written once, and how often: "(a b)3"."""
+    text = "".join(calls)
+    if len(text) > LONGEST:
+        return f"{len(text)} characters: {hashlib.sha256(text.encode()).hexdigest()}\n"
+    text = ""
+    for of_thread in calls:
+        once = re.sub(r"((?:\S+ ){1,60}?)\1+", lambda m: f"({m[1][:-1]}){len(m[0]) // len(m[1])} ", of_thread)
+        for name, phrase in TABLE["phrases"].items():
+            once = once.replace(phrase, name)
+        text += textwrap.fill(once, 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+    return text
+
+
+def said(record: str) -> str:
+    """A record, but what it says of this machine and its compilers."""
+    if not record.startswith('{"measurement":"environment"'):
+        return record
+    return json.dumps({k: v for k, v in json.loads(record).items() if k not in OF_MACHINE}, separators=(",", ":"))
+
+
+def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -> Found:
     prefix, ranks = home_of(library), len(job["places"].split())
     mpicc = find_mpicc(str(prefix / "bin" / "mpicc"))
-    costs = [f"-DCOST_{call.upper()}={ns}" for call, ns in COSTS.items()]
+    costs = [f"-DCOST_{call.upper()}={ns}" for call, ns in (COSTS | job.get("costs", {})).items()]
     words = [*mpicc, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *costs, str(CLOCK)]
     preloaded = compiled_once(kept(request), words, "counting_clock.so", made_of=[CLOCK.read_text()])
     settings = {"LD_PRELOAD": str(preloaded), "COUNTING_CLOCK": str(folder), "COUNTING_PLACES": job["places"]}
-    settings |= {"COUNTING_SERIALIZED": ""} if job.get("serialized") else {}
+    settings |= {f"COUNTING_{name.upper()}": str(job[name]) for name in ("serialized", "signal") if name in job}
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    write_plans(folder)
     command = [str(prefix / "bin" / "mpiexec"), *LIBRARIES[library][1], "-n", str(ranks)]
-    done = subprocess.run(
-        [*command, str(benchmark(prefix, request).program), "seed=7", "tool=test"],
-        input="\n".join(point["line"] for point in job["points"]) + job.get("ends", "\nend\n"),
-        env=free | settings | {"OMP_WAIT_POLICY": "passive"},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == job.get("status", 0), done.stderr
+    command += [str(benchmark(prefix, request).program), *job.get("words", ["seed=7", "tool=test", f"folder={folder}"])]
+    lines = [point["line"] for point in job.get("points", [])]
+    how: dict[str, Any] = {"env": free | settings | {"OMP_WAIT_POLICY": "passive"}, "text": True, "timeout": 60}
+    given = "\n".join(lines) + job.get("ends", "\nend\n")
+    done = subprocess.run(command, input=given, capture_output=True, check=False, **how)
+    assert "signal" in job or done.returncode == job.get("status", 0), done.stderr  # then a launcher's choice
     calls: dict[str, list[str]] = {}
     for rank in range(ranks):
         for of_point in (folder / str(rank)).read_text().split("# ")[1:]:
             line, *threads = of_point.splitlines()
             calls.setdefault(line, []).extend(f"{rank} {of_thread}" for of_thread in threads)
-    return [line for line in done.stdout.splitlines() if line.startswith("{")], calls
+    out = done.stdout.replace(str(folder), "FOLDER")
+    records = ["\n".join(re.findall("^@pready .*", out, re.MULTILINE)), *re.findall("^{.*", out, re.MULTILINE)]
+    return [
+        {"line": line, "record": said(record), "calls": folded(calls[line])}
+        for line, record in zip(["start", *lines], records, strict=True)
+    ]
+
+
+def libraries_of(job: dict[str, Any]) -> list[str]:
+    return list(job.get("libraries", sorted(LIBRARIES)))
 
 
 @pytest.mark.thorough
+@pytest.mark.skipif(WRITES, reason="written anew")
 @pytest.mark.parametrize(
-    ("library", "job"),
-    [(library, job) for job in JOBS for library in job.get("libraries", sorted(LIBRARIES))],
-    ids=lambda given: given if isinstance(given, str) else given["places"],
+    ("library", "number"), [(library, number) for number, job in enumerate(JOBS) for library in libraries_of(job)]
 )
-def test_every_call_and_every_time_is_known(
-    library: str, job: dict[str, Any], request: Request, tmp_path: Path
-) -> None:
-    records, calls = counted(library, job, request, tmp_path)
-    assert len(records) == len(job["points"])
-    for got, point in zip(records, job["points"], strict=True):
-        record = json.loads(got)
-        if record["measurement"] == "environment":
-            record = {name: value for name, value in record.items() if name not in OF_MACHINE}
-        assert record == json.loads((point | point.get(library, {}))["record"]), point["line"]
-    for point in ({"line": "start"} | job, *job["points"]):
-        expected = (point | point.get(library, {})).get("calls")
-        found = None if expected is None else " ".join(map(folded, calls[point["line"]])).split()
-        assert found == (expected and expected.format_map(TABLE["phrases"]).split()), point["line"]
+def test_every_call_and_every_time_is_known(library: str, number: int, request: Request, tmp_path: Path) -> None:
+    found = counted(library, JOBS[number], request, tmp_path)
+    for of_point, expected in zip(found, FOUND[number]["found"], strict=True):
+        assert of_point == {name: (expected | expected.get(library, {}))[name] for name in of_point}
+
+
+@pytest.mark.skipif(not WRITES, reason="only where that is asked for")
+def test_what_is_found_is_written(request: Request, tmp_path: Path) -> None:
+    text = "# Written by test_counted.py, which says how.\n"
+    for number, job in enumerate(JOBS):
+        text += f"\n[[jobs]] # {number}: {job['places'][:80]}\n"
+        first, *others = [(library, counted(library, job, request, tmp_path)) for library in libraries_of(job)]
+        for i, own in enumerate(first[1]):
+            text += f"[[jobs.found]]\n{as_toml(own)}"
+            for library, found in others:
+                if found[i] != own:
+                    text += f"[jobs.found.{library}]\n{as_toml(found[i])}"
+    Path("tests/data/calibrate/counted_calls.toml").write_text(text)
+
+
+def as_toml(found: dict[str, str]) -> str:
+    line, record, calls = found.values()
+    return f"line = {json.dumps(line)}\nrecord = '''{record}'''\ncalls = '''\n{calls}'''\n"
 
 
 def line(point: dict[str, Any]) -> str:
@@ -111,7 +149,12 @@ HALF = (COSTS["send"] + COSTS["recv"] + min(clock(1 + 2 * n) for n in range(5, 3
 """Of the fastest ping-pong, of those after the warm-up."""
 
 
-POINTS = [p for job in JOBS for p in job["points"] if json.loads(p["record"]).get("quantity") in p]
+POINTS = [
+    {"record": found["record"], **p}
+    for job, of_job in zip(JOBS, FOUND, strict=not WRITES)
+    for p, found in zip(job.get("points", []), of_job["found"][1:], strict=not WRITES)
+    if len(p) > 1
+]
 
 
 @pytest.mark.parametrize("point", POINTS, ids=line)
@@ -124,7 +167,9 @@ def test_known_times_follow_from_the_calls(point: dict[str, Any]) -> None:
     for name, value in record["derived"].items():
         known[name] = eval(point[name], known)
         assert value == pytest.approx(known[name], rel=1e-8), name
-    for name, quantity in ({record["quantity"]: record} | record["also"]).items():
+    quantities = {record["quantity"]: record} | record["also"]
+    assert {*point} - {"line", "record"} <= {*quantities, *record["derived"]}
+    for name, quantity in ((name, quantity) for name, quantity in quantities.items() if name in point):
         repeats, keep = record["repeats"], record["parameters"].get("keep", 64)
         shown = {i: quantity["warmup_ns"][i] for i in range(WARMUP)}
         apart = (repeats - 1) / (min(keep, repeats) - 1) if min(keep, repeats) > 1 else 0
