@@ -22,8 +22,7 @@ Record = Mapping[str, Any]
 def centre(record: Record, scale: float = 1.0) -> Estimate:
     """The median of a record's repeats and its 95 % interval; where that is missing (too few repeats), their range."""
     low, high = record.get("low_s") or record["min_s"], record.get("high_s") or record["max_s"]
-    low, _, high = sorted((float(low) * scale, float(record["median_s"]) * scale, float(high) * scale))
-    return Estimate(float(record["median_s"]) * scale, low, high)
+    return Estimate(*(float(seconds) * scale for seconds in (record["median_s"], low, high))).around()
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def probes(content: Content, key: str) -> Probes:
     """The values that need no fit."""
     early = _select(content, "early", key)
     cores = cores_per_rank(content.environments[key])
-    copies = {c: _select(content, "memcpy", key, cache=c) for c in ("hot", "cold")}
+    copies = {c: _select(content, "memcpy", key, cache=c) for c in ["hot", "cold"]}
     return Probes(
         # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
         early_send=_any(r["derived"]["early_steady"] for r in early),

@@ -109,7 +109,9 @@ def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
     timed = {name: {**exchange, "low_s": None, "min_s": a, "median_s": b, "high_s": c}
              for name, a, b, c in (("total", 7.0, 8.0, 9.0), ("after", 1.0, 2.0, 4.0))}  # fmt: skip
     exchange |= {"also": timed, "lists": {"ready_s": [[0.25, 0.5]]}}
-    found = probes(load(written_to(tmp_path / "r.jsonl", [*pings, (point, exchange)])), "e")
+    parameters = {name: value for name, value in exchange["parameters"].items() if name != "round"}
+    both = (point, exchange), (Point.of("approach", **parameters), exchange | {"parameters": parameters})
+    found = probes(load(written_to(tmp_path / "r.jsonl", [*pings, *both])), "e")
     setup = found.setup
     assert setup is not None
     half = 4.303e-6 / 3**0.5
@@ -119,7 +121,9 @@ def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
     begin = _begin(Probes(begin={"window": Estimate(2.0, 1.0, 3.0), "registration": Estimate(4.0, 3.0, 5.0)}))
     assert (begin.window.value, begin.registration.value) == (2, 4)
     total, after = Estimate(8.0, 7.0, 9.0), Estimate(2.0, 1.0, 4.0)
-    assert found.exchanges == (TimedExchange("single", 64, 2, 1, 0.5, total, after, ((0.25, 0.5),), 1),)
+    assert found.exchanges == tuple(
+        TimedExchange("single", 64, 2, 1, 0.5, total, after, ((0.25, 0.5),), round_) for round_ in (1, 0)
+    )
 
 
 def flat(found: object, at: str = "") -> dict[str, object]:

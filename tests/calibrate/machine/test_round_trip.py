@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from machines import ideal, with_adapter
 
-from pready.calibrate.fit import Curve, Observations
+from pready.calibrate.fit import Curve, Observations, Train
 from pready.calibrate.machine.round_trip import TOLERATED, RoundTrip, between, round_trip
 from pready.calibrate.machine.values.segments import one_way
 from pready.model.machine.machine import load
@@ -23,6 +23,15 @@ def test_its_own_data_are_reproduced() -> None:
     found = round_trip(MACHINE, observed({}))
     assert (found.points, found.misses) == (2 * len(SIZES), ())
     assert found.line == f"reproduces the {2 * len(SIZES)} points that it was made from within 10 %"
+
+
+def test_what_no_machine_says_is_not_asked_for() -> None:
+    """Streams alone; overheads; and gaps of nothing, where two messages take as long as one."""
+    at, times = [8.0, 64.0], [2 * one_way(MACHINE, s) for s in (8, 64)]
+    assert round_trip(MACHINE, Observations(stream=Curve.of(at, times))) == RoundTrip(0, ())
+    none, nine = (Train.of(at, [n * t for t in times], 2) for n in (1, 9))
+    of = Observations(prtt_1=Curve.of(at, times), prtt_n=none, prtt_n_delay=nine)
+    assert round_trip(MACHINE, of) == RoundTrip(2, ())
 
 
 def test_misses_are_named_worst_first() -> None:

@@ -19,6 +19,7 @@ from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsEr
 from pready.calibrate.measure.session import MeasureError, Outcome, Progress, measure
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
+from pready.model.version import VERSION
 from pready.whatif.kept import Kept
 
 ENVIRONMENT = "e" * 20
@@ -31,7 +32,8 @@ for line in sys.stdin:
     if words == ["end"]:
         break
     if words == ["environment"]:
-        print(json.dumps({"measurement": "environment", "library": "fake 1", "cpus": ["a", "a"]}), flush=True)
+        about = {"library": "fake 1", "cpus": ["a", "a"], "words": sys.argv[1:]}
+        print(json.dumps({"measurement": "environment"} | about), flush=True)
         continue
     given = dict(word.split("=", 1) for word in words[1:])
     size = int(given["bytes"])
@@ -45,8 +47,9 @@ for line in sys.stdin:
         print(json.dumps({"measurement": words[0], "id": given["id"], "error": "payload mismatch"}), flush=True)
         continue
     print("noise from a library", flush=True)
-    print("{not json", flush=True)
-    print(json.dumps({"measurement": words[0], "id": given["id"], "median_s": size * 1e-9}), flush=True)
+    print('{not json\\n{"of": "another"}', flush=True)
+    print(json.dumps({"measurement": words[0], "id": given["id"], "median_s": size * 1e-9,
+                      "budget": given["budget_s"]}), flush=True)
 """
 
 
@@ -206,10 +209,14 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
     """By a clock that goes on by a second whenever it is asked: at the begin, before each point and after it."""
     monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=itertools.count().__next__))
     seen: list[Progress] = []
-    out, (one, two, three, four) = tmp_path / "raw.jsonl", pingpongs(1, 2, 3, 4)
-    outcome = measure([one, two, three, two, four], launcher, out, 5.0, seen.append, built=BUILT)
+    out, (one, two, three) = tmp_path / "raw.jsonl", pingpongs(1, 2, 3)
+    four = Point.of("pingpong", bytes=4, budget_s=0.5)
+    outcome = measure(
+        [one, two, three, two, four], launcher, out, 5.0, seen.append, built=BUILT, seed=7, folder=tmp_path
+    )
     ((key, about),) = read(out).environments.items()
     assert (about["launcher"], about["program"]) == ("fake", "source")
+    assert about["words"] == ["fake", "seed=7", f"tool={VERSION}", f"folder={tmp_path}"]
     assert outcome == Outcome(key, measured=2, failed=0, left=2)
     before = out.read_bytes()
     outcome = measure([one, two, three, four], launcher, out, 60.0, seen.append, built=BUILT)
@@ -219,7 +226,8 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
     assert seen == [Progress(point, done, 4, seconds) for point, done, seconds in left]
     assert out.read_bytes().startswith(before)
     found = read(out)
-    assert values(found) == {f"pingpong bytes={i}": i * 1e-9 for i in (1, 2, 3, 4)}
+    assert values(found) == {str(point): i * 1e-9 for i, point in enumerate((one, two, three, four), 1)}
+    assert [line["record"]["budget"] for line in found.points.values()] == ["2.0", "2.0", "2.0", "0.5"]
     asked = (("pingpong",), ("pingpong", key), ("pingpong", "other"), ("early",))
     assert [len(found.select(*of)) for of in asked] == [4, 4, 0, 0]
 
@@ -227,8 +235,8 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
 @pytest.mark.parametrize(
     ("size", "said"),
     [
-        (666, "ended with exit status 3\nnoise from a library\n{not json\ncannot go on"),
-        (777, "no answer for 1 s\nnoise from a library\n{not json"),
+        (666, 'ended with exit status 3\nnoise from a library\n{not json\n{"of": "another"}\ncannot go on'),
+        (777, 'no answer for 1 s\nnoise from a library\n{not json\n{"of": "another"}'),
         (888, "payload mismatch"),
     ],
     ids=["ends the benchmark", "hangs", "wrong payload"],

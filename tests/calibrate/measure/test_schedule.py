@@ -1,5 +1,6 @@
 """What a calibration measures: sizes, passes, and names that the benchmark knows."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, product
 from typing import Any
@@ -8,7 +9,8 @@ import pytest
 from tables import table_of
 
 from pready.calibrate.measure.catalogue import MEASUREMENTS
-from pready.calibrate.measure.raw_file import Point
+from pready.calibrate.measure.missing import TELLS, lacking, most_threads
+from pready.calibrate.measure.raw_file import Content, Point
 from pready.calibrate.measure.schedule import GROUPS, plan
 
 
@@ -25,6 +27,15 @@ def test_what_a_calibration_measures() -> None:
     assert plan(threads=3) == wanted
     assert {point.measurement for point in wanted} == set(MEASUREMENTS)
     assert plan(threads=3, coarse=True) == wanted[: wanted.index(Point.of("pingpong", bytes=2, mode="isend"))]
+
+
+def test_an_empty_file_lacks_the_plan_of_two_threads() -> None:
+    wanted = Counter(point.measurement for point in plan(threads=2))
+    assert lacking(Content(), "e") == tuple(
+        f"{n} of {n} points of {name} were not measured ({TELLS[name]}): it is assumed" for name, n in wanted.items()
+    )
+    one = {"k": {"environment": "e", "record": {"parameters": {}}}}
+    assert [most_threads(Content(points=of), "e") for of in ({}, one)] == [1, 1]
 
 
 def test_plan_can_be_limited() -> None:
