@@ -111,9 +111,7 @@ def _rest(machine: Machine, e: TimedExchange) -> float:
 def _barrier(machine: Machine, found: Found) -> Barrier | None:
     """The threads' barrier before a bulk send, in place: sleeping threads meet otherwise than busy ones."""
     known = machine.threads.barrier
-    free = with_fields(
-        machine.threads, barrier=barrier_curve(dict.fromkeys(known.threads[1:], 0.0), "left out to measure it")
-    )
+    free = with_fields(machine.threads, barrier=barrier_curve({known.threads[-1]: 0.0}, "left out to measure it"))
     without, rests = with_fields(machine, threads=free), dict[int, list[float]]()
     for e in found.teams("single"):
         rests.setdefault(e.threads, []).append(_rest(without, e))

@@ -48,7 +48,7 @@ def test_messages_of_both_ways_bound_those_of_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", table_of("calibrate/segments")["bounded"], ids=lambda case: case["why"][:40])
 def test_a_gap_bounds_overheads_that_were_not_measured(case: dict[str, Any]) -> None:
-    guessed = {"from": 0, "L": 4, "o_s": [0.5, 1, 2, "assumed"], "o_r": [0.25, 0.5, 1, "assumed"]}
+    guessed = {"from": 0, "L": 4, "G_stream": 0.5, "o_s": [0.5, 1, 2, "assumed"], "o_r": [0.25, 0.5, 1, "assumed"]}
     before = made_machine({"sizes": [1], "segments": [guessed | row for row in case["segments"]]})
     made = with_overheads_of_streams(before)
     assert (made == before) == ("expect" not in case)
@@ -56,7 +56,7 @@ def test_a_gap_bounds_overheads_that_were_not_measured(case: dict[str, Any]) -> 
         checked(s, row)
     if "expect" in case:
         bound, rate, (g, *_) = as_bounds(before).inter, before.inter.link_bandwidth.value, case["segments"][0].values()
-        checked(bound.segments[0], {"g": [g / 2, g, g, "assumed"], "G_link": [0.5, 1, 1, "assumed"]})
+        checked(bound.segments[0], {"g": [g / 2, g, g, "assumed"], "G_link": [0.25, 0.5, 0.5, "assumed"]})
         assert (bound.link_bandwidth.value, bound.link_bandwidth.interval) == (rate, (rate, 2 * rate))
 
 

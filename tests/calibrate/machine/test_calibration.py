@@ -1,10 +1,15 @@
 """From raw records to a machine: a machine of known parameters, measured on paper, comes back."""
 
+import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -26,13 +31,13 @@ from present import present
 
 from pready.calibrate.fit import Curve, Observations
 from pready.calibrate.fit.results import Thin
-from pready.calibrate.machine import calibration
+from pready.calibrate.machine import calibration, cross_validation
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
-from pready.calibrate.machine.cross_validation import held_out
+from pready.calibrate.machine.cross_validation import HeldOut, held_out
 from pready.calibrate.machine.values import observations_of
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.raw_file import Point
+from pready.calibrate.measure.raw_file import Content, Point
 from pready.calibrate.measure.schedule import ping, trains
 from pready.calibrate.measure.session import Outcome
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
@@ -41,6 +46,7 @@ from pready.model.engine.evaluate import Evaluation
 from pready.model.machine.machine import load
 from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
+from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 
 
@@ -80,6 +86,7 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert m.threads.contention is None  # of the library's, in units of o_s
     assert m.memory.copy_hot.value == pytest.approx(20e9, rel=0.02)
     assert m.contexts.value == 1  # communicators were as slow as one
+    assert m.one_sided.epoch.value == m.one_sided.epoch_peer.value == 2 * low.o_s.value
 
 
 def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> None:
@@ -113,7 +120,11 @@ def test_all_sizes_but_the_smallest_and_the_largest_are_held_out(count: int) -> 
         with pytest.raises(PreadyError, match=f"^{count} ping-pong sizes; valid: at least 9"):
             held_out(Observations(ping_pong=ping))
     else:
-        found = held_out(Observations(ping_pong=ping))
+        with patch.object(cross_validation, "fit", wraps=cross_validation.fit) as fits:
+            found = held_out(Observations(ping_pong=ping))
+        asked = [np.log2(call.args[0].ping_pong.at).tolist() for call in fits.call_args_list]
+        assert asked == [[k for k in range(9) if k in (0, 8) or k % 3 != out] for out in range(3)]
+        assert HeldOut(np.arange(3.0), np.array([0.1, -0.3, 0.2])).worst == (1, -0.3)
         assert found.size.tolist() == [2.0**k for k in range(1, 8)]
         assert found.error == pytest.approx(np.zeros(7), abs=1e-6)
 
@@ -134,6 +145,26 @@ def test_same_file_same_bytes(raw: Path) -> None:
     assert provenance(raw, first, 4) == provenance(raw, again, 4)
     other = calibrate(raw, name="paper", seed=5)
     assert dumps(other.described.machine) != dumps(first.described.machine)  # intervals are drawn
+
+
+def test_the_head_says_what_was_measured_where_and_when(found: Calibration, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = {"b": ("e", "2026-01-03T05:06:07Z"), "a": ("e", "2026-01-02T23:00:00Z"), "c": ("f", "2026-02-01T00:00:00Z")}
+    points: dict[str, dict[str, Any]] = {key: {"environment": e, "time": time} for key, (e, time) in days.items()}
+    content = Content(points={**points, "d": {"environment": "e"}})
+    assert calibration._last_day(content, "e") == date(2026, 1, 3)
+    today = date.today()
+    assert calibration._last_day(content, "g") in (today, date.today())
+    monkeypatch.setattr(observations_of, "load", lambda _: content)
+    digest = hashlib.sha256(b'["a", "b", "d"]').hexdigest()[:16]
+    assert provenance(Path("x/r.jsonl"), replace(found, warnings=("w",)), 4).splitlines() == [
+        f"Written by pready {VERSION} calibrate from r.jsonl, seed 4,",
+        "environment e.",
+        f"3 measured points, digest {digest}.",
+        *(f"Note: {note}" for note in found.described.notes),
+        f"Round trip: {found.round_trip.line}.",
+        *(f"Lacks: {what}" for what in found.lacking),
+        "Warning: w",
+    ]
 
 
 @pytest.mark.thorough

@@ -21,6 +21,7 @@ from pready.calibrate.machine.values.rma_and_teams import (
     next_within,
     refined,
 )
+from pready.calibrate.machine.values.team_costs import barrier_curve
 from pready.calibrate.measure.schedule import EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT, exchanges
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
@@ -86,6 +87,10 @@ def test_the_costs_come_back(seen: list[TimedExchange]) -> None:
     assert found.threads.barrier.interval < 0.05
     assert found.one_sided.epoch.value == pytest.approx(EPOCH, rel=0.05)
     assert found.one_sided.puts is None  # all moved early
+    m = known()
+    m = with_fields(m, threads=with_fields(m.threads, barrier=barrier_curve({2: PAIR, 4: MEETING}, "no larger team")))
+    barrier = refined(plain(m), measured(m)).threads.barrier
+    assert (barrier.threads, barrier.time) == ((1, 2, 4), pytest.approx([0.0, PAIR, MEETING], rel=0.03))
 
 
 def test_exchanges_are_predicted_with_them_and_not_without(seen: list[TimedExchange]) -> None:
@@ -118,7 +123,8 @@ def test_deferred_puts_are_told(puts: Puts) -> None:
 
 @pytest.mark.parametrize("case", table_of("calibrate/teams")["puts"])
 def test_what_is_left_after_a_pause_tells_deferred_puts(case: dict[str, Any]) -> None:
-    every = [
+    every = [took("rma-single-active", 4 << 20, 4, 0.0), took("rma-single-passive", 4 << 20, 4, 0.0, threads=2)]
+    every = [replace(e, delay_s=0.2) for e in every] + [
         taking(
             replace(took("rma-single-passive", kib << 10, theta, 0.0), delay_s=1e-3 * delay), 1e-3 * after, 1e-3 * total
         )
