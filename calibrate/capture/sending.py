@@ -89,17 +89,11 @@ def chain(timelines: Sequence[Timeline]) -> Chain | None:
     """The pipeline that a run is, if ranks compute what they received before they send the same number on."""
     if not any(_waits(timeline) for timeline in timelines):
         return None
-    counts: list[int] = []
-    total = 0
-    for timeline in timelines:
-        in_turn = _in_a_row(timeline)
-        if len(in_turn) > 1 and sum(in_turn) > sum(counts):
-            counts = in_turn
-        total = max(total, sum(in_turn))
-    common = most_common(counts) if counts else 0
-    if common and counts.count(common) >= MOSTLY * len(counts):
+    of_ranks = [_in_a_row(timeline) for timeline in timelines]
+    counts = max((counts for counts in of_ranks if len(counts) > 1), key=sum, default=[])
+    if counts and counts.count(common := most_common(counts)) >= MOSTLY * len(counts):
         return Chain(common, len(counts))
-    return Chain(total, 0)
+    return Chain(max(map(sum, of_ranks)), 0)
 
 
 def _streams(timeline: Timeline) -> tuple[dict[tuple[int, int], list[Call]], dict[tuple[int, int], list[Call]]]:

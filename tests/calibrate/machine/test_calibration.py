@@ -29,7 +29,7 @@ from on_paper import (
 )
 from present import present
 
-from pready.calibrate.fit import Curve, Observations
+from pready.calibrate.fit import Curve, Observations, fit
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.machine import calibration, cross_validation
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
@@ -120,7 +120,7 @@ def test_all_sizes_but_the_smallest_and_the_largest_are_held_out(count: int) -> 
         with pytest.raises(PreadyError, match=f"^{count} ping-pong sizes; valid: at least 9"):
             held_out(Observations(ping_pong=ping))
     else:
-        with patch.object(cross_validation, "fit", wraps=cross_validation.fit) as fits:
+        with patch.object(cross_validation, "fit", wraps=fit) as fits:
             found = held_out(Observations(ping_pong=ping))
         asked = [np.log2(call.args[0].ping_pong.at).tolist() for call in fits.call_args_list]
         assert asked == [[k for k in range(9) if k in (0, 8) or k % 3 != out] for out in range(3)]

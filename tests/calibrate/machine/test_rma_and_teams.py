@@ -90,7 +90,8 @@ def test_the_costs_come_back(seen: list[TimedExchange]) -> None:
     m = known()
     m = with_fields(m, threads=with_fields(m.threads, barrier=barrier_curve({2: PAIR, 4: MEETING}, "no larger team")))
     barrier = refined(plain(m), measured(m)).threads.barrier
-    assert (barrier.threads, barrier.time) == ((1, 2, 4), pytest.approx([0.0, PAIR, MEETING], rel=0.03))
+    assert barrier.threads == (1, 2, 4)
+    assert barrier.time == pytest.approx([0.0, PAIR, MEETING], rel=0.03)
 
 
 def test_exchanges_are_predicted_with_them_and_not_without(seen: list[TimedExchange]) -> None:
