@@ -22,7 +22,7 @@ def today_of(groups: Sequence[Group]) -> tuple[Today, int]:
     for g in groups:
         kinds.update(g.kinds)
     messages = most_common([n for g in groups for n in g.counts.values()] or [1])
-    most = kinds.most_common(1)[0][0] if kinds else "isend"
+    most = max(kinds, key=kinds.__getitem__, default="isend")
     teams = sum(g.team for g in groups) >= MOSTLY * len(groups)
     if most == "pstart_send":
         return "partitioned", messages
@@ -52,8 +52,6 @@ def thread_shares(of_ranks: Sequence[Sequence[Group]], threads: int) -> tuple[tu
         for group in of_rank:
             total.update(group.by_thread)
         for peer in {peer for peer, _ in total}:
-            if total.keys() & {(peer, -1)}:
-                return None, False
             rows.append([total[peer, thread] for thread in range(threads)])
             if min(rows[-1]) == 0 or sum(rows[-1]) < sum(b for (to, _), b in total.items() if to == peer):
                 return None, False
@@ -140,7 +138,7 @@ def _in_a_row(timeline: Timeline) -> list[int]:
         to[who] += len(calls)
     if not to:
         return []
-    peer = to.most_common(1)[0][0]
+    peer = max(to, key=to.__getitem__)
     starts = not _waits(timeline)
     counts = [0]
     for c in timeline.calls:
