@@ -22,7 +22,8 @@ Record = Mapping[str, Any]
 def centre(record: Record, scale: float = 1.0) -> Estimate:
     """The median of a record's repeats and its 95 % interval; where that is missing (too few repeats), their range."""
     low, high = record.get("low_s") or record["min_s"], record.get("high_s") or record["max_s"]
-    return Estimate(*(float(seconds) * scale for seconds in (record["median_s"], low, high))).around()
+    median, low, high = (float(seconds) * scale for seconds in (record["median_s"], low, high))
+    return Estimate(median, low, high).around()
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,6 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(7)
 
 
-def test_without_rounds_it_is_least_squares() -> None:
-    # Through (0,1), (1,2), (2,6): mean (1,3), slope Σdx·dy/Σdx² = (2+3)/2 = 2.5, intercept 0.5.
-    found = robust_line(np.array([0.0, 1, 2]), np.array([1.0, 2, 6]), np.ones(3), rounds=0)
-    assert [float(v) for v in found[:2]] == pytest.approx([0.5, 2.5])
-
-
 def test_leverage_of_a_line_and_of_a_constant() -> None:
     """Weights 1, 1/4 and 1 of 9/4; squares of ±1/4 around the mean of 3.5 add up to 1/8. No line through one."""
     x, sigma = np.array([3.25, 3.5, 3.75]), np.array([1.0, 2, 1])

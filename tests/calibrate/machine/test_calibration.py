@@ -38,7 +38,7 @@ from pready.calibrate.machine.values import observations_of
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point
-from pready.calibrate.measure.schedule import ping, trains
+from pready.calibrate.measure.schedule import ping, plan, trains
 from pready.calibrate.measure.session import Outcome
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
@@ -222,8 +222,10 @@ def test_a_calibration_closes_in_on_where_the_protocol_changes(
     assert len(asked) == rounds
     assert (done.measured, done.failed) == (sum(map(len, asked)), rounds)
     assert budgets == [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.0, 0.0][:rounds]
+    assert list(asked[0]) == plan(threads=2, only=only, coarse=True)
     if rounds == 2:
         return
+    assert {*plan(threads=2, only=only)} <= {p for each in asked for p in each}
     low, high = 8192, 1 << 20
     for number in range(1, 7):
         middle = round((low * high) ** 0.5)

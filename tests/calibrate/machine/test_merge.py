@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from command_line import refused
 from given import Capsys
-from present import present
 from tables import table_of
 
 from pready.calibrate.importers.to_machine import _parts, from_files
@@ -14,7 +13,6 @@ from pready.calibrate.machine.merge import merged
 from pready.cli import main
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
-from pready.model.machine.path import SizeCurve
 
 DATA = Path(__file__).parents[2] / "data" / "importers"
 PUTS = (str(DATA / "osu_put_latency_v7.txt"), str(DATA / "osu_put_bw_v7.txt"))
@@ -47,36 +45,6 @@ def test_assumptions_give_way(base: Path, capsys: Capsys) -> None:
     assert base.read_text() == before
 
 
-def test_measurements_stay_unless_named(base: Path, capsys: Capsys) -> None:
-    out = merge(base, [str(DATA / "osu_latency_v5.txt")])
-    told = capsys.readouterr().err
-    assert f"kept inter of {base}, which is measured; --replace inter takes the files' " in told
-    assert load(out) == load(base)
-    out = merge(base, [str(DATA / "osu_latency_v5.txt"), str(DATA / "osu_bw_v5.txt")], "--replace", "inter")
-    assert "replaced: inter = " in capsys.readouterr().err
-    base.write_text(from_files([DATA / "osu_latency_v5.txt", DATA / "osu_bw_v5.txt"], name="x").text)
-    assert load(out).inter == load(base).inter
-
-
-def test_a_value_with_a_source_stays_unless_named(base: Path, capsys: Capsys) -> None:
-    """Comments stay, too."""
-    text = base.read_text()
-    old = next(line for line in text.splitlines() if line.startswith("epoch = "))
-    put = 'put = {sizes = ["8 B"], time = ["77 ns"], source = "literature", why = "a paper"}  # mine'
-    text = text.replace(old, f"{put}\n{old}")
-    base.write_text(text)
-    out = merge(base, PUTS)
-    told = capsys.readouterr().err
-    assert f"kept one_sided.put of {base}, which is literature" in told
-    kept = load(out).one_sided.put
-    assert isinstance(kept, SizeCurve)
-    assert kept.time == pytest.approx([77e-9])
-    assert "MPI_Win_flush" in load(out).one_sided.epoch.why  # was assumed
-    assert "# mine" in out.read_text()
-    taken = present(load(merge(base, PUTS, "--replace", "one_sided.put")).one_sided.put)
-    assert taken.source == "measured"
-
-
 def test_what_is_the_same_is_not_told_and_all_else_is() -> None:
     text = '[[inter.segments]]\nfrom = "0 B"\nprotocol = "short"\n\n[threads]\ncores = 4  # mine\n'
     segments = [{"from": "0 B", "protocol": "short"}, {"from": "8 KiB", "protocol": "rendezvous"}]
@@ -90,6 +58,12 @@ def test_what_is_the_same_is_not_told_and_all_else_is() -> None:
             "replaced: inter = 2 segments (short from 0 B, rendezvous from 8 KiB), was 1 segments (short from 0 B)",
         ),
     )
+    for source in ("measured", "literature"):
+        known = f'[one_sided]\nput = {{time = ["77 ns"], source = "{source}"}}  # mine\n'
+        put = {"one_sided.put": {"time": ["1 ns"]}}
+        kept = f"kept one_sided.put of f, which is {source}; --replace one_sided.put takes the files' ['1 ns']"
+        assert merged(known, "f", put) == (known, (kept,))
+        assert merged(known, "f", put, ["one_sided.put"]).told == ("replaced: one_sided.put = ['1 ns'], was ['77 ns']",)
     with pytest.raises(
         PreadyError, match=r"^--replace 'x' is nothing .* say; valid: they say nothing that a machine file"
     ):
