@@ -98,6 +98,8 @@ def test_names_are_as_good_as_objects() -> None:
     by_name = pready.predict(LAGGARD, "meluxina", library="mpipcl", seed=3)
     head, bulk, *_ = cells(by_name._repr_html_())
     after = format_time(by_name.bulk.time_s)
+    (bold,) = (line for line in by_name._repr_html_().split("<tr") if "font-weight:bold" in line)
+    assert f">{by_name.advised.name}<" in bold
     assert dict(zip(head, bulk, strict=True)) == {
         "way": "Pt2Pt single", "messages × VCIs": "1 × 1", "after ready": after, "η (95 %)": "1.00× (1.00 to 1.00)",
         "saves (95 %)": "0 %",
@@ -203,6 +205,7 @@ def test_a_simulation_of_many_ranks() -> None:
     assert flat.run.iterations == 100  # of a thousand
     assert repr(flat) == f"<Simulated halo3d on MeluXina: 2 × 3 ranks, Pt2Pt many {flat.eta:.2f}×>"
     step = pready.simulate("tests/data/pready/step.toml", "meluxina", "many:2", iterations=2)
+    assert [len(of.to_dict().get("exchanges", ())) for of in (step, flat)] == [2, 0]
     assert [(one.workload, one.row.approach) for one in step.exchanges] == [(w, _many(2)) for w in step.workload.parts]
     run = pready.simulate(HALO, "meluxina", "many:8", ranks=(2, 2, 2), iterations=5, cores=1)
     assert run.run.grid == (2, 2, 2)

@@ -95,7 +95,7 @@ def test_pictures_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parts_of_the_page_of_a_captured_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def parts(regions: list[float], sent: float, finishes: Any, no_step: str, commands: list[str]) -> list[Any]:
         summary = Of(run_s=0.0, regions=[Of(reclaimable_s=s) for s in regions])
-        made = {"summarise": summary, "most_reclaimable": finishes, "communication_matrix": np.array([[sent]])}
+        made = {"summarise": summary, "most_reclaimable": finishes, "communication_matrix": np.array([[sent, 0]])}
         for name, of in {**made, "summary_view": Text("summary")}.items():
             monkeypatch.setattr(capture_page, name, lambda *_, of=of, **__: of)
         run: Any = Of(processes=[Of(command=c) for c in commands])

@@ -108,9 +108,14 @@ def test_parts_of_a_page(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr("pready.model.workload.supported_by.beyond", lambda *_: "a need")
     monkeypatch.setattr(prediction_page, "page", seen)
     made = predict(MELUXINA, what, draws=0)
+    monkeypatch.setattr("sys.argv", ["bin/pready", "predict", "a b.toml"])
     prediction_page.write(tmp_path, MELUXINA, what, made, "-")
+    told, asked = (json.dumps(of, indent=1, ensure_ascii=False) for of in (made.to_dict(), made.workload))
+    assert (tmp_path / "prediction.json").read_text(encoding="utf-8") == f"{told}\n"
     heads, parts = zip(*seen.call_args.args[1], strict=True)
     assert heads == ("", "A", "Every way", "B", "", "The workload", "The machine", "Command, data and citation", "")
+    assert unescape(parts[5]) == f"<pre>{asked}</pre>\n"
+    assert parts[7].plain.startswith("pready predict 'a b.toml'\n\nPlease cite")
     assert parts[4].plain == "No picture of one exchange alone: it would leave out a need."
     assert {path.name for path in tmp_path.iterdir()} == {"index.html", "prediction.json", "machine.toml"}
     (tmp_path / "workload.toml").write_text("# another\n")
@@ -123,5 +128,7 @@ def test_parts_of_a_page(tmp_path: Path, monkeypatch: Patch) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
-    assert "cannot be made" in refused(capsys, "predict", "examples/laggard.toml", "-o", tmp_path / "file" / "r")
+    assert "cannot be made: Not a directory; valid: a folder" in refused(
+        capsys, "predict", "examples/laggard.toml", "-o", tmp_path / "file" / "r"
+    )
     assert "valid: -o p/" in refused(capsys, "predict", "examples/laggard.toml", "-o", "p.html")

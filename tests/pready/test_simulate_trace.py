@@ -39,9 +39,11 @@ def slices(text: str) -> list[dict[str, Any]]:
 
 def test_times_are_whole_nanoseconds() -> None:
     about = {"pid": 1, "tid": 2, "cat": "mpi", "args": {"peer": 3}}
-    made = trace_events.in_mpi("MPI_Send", 1, 2, 0.12345, 6.78901, {"peer": 3})
+    made = trace_events.in_mpi("MPI_Send", 1, 2, 0.12345, 6.78912, {"peer": 3})
     assert made == {"ph": "X", "name": "MPI_Send", "ts": 0.123, "dur": 6.789, **about}
     ends = ({"ph": "s", "pid": 1, "tid": 2, "ts": 0.123}, {"ph": "f", "bp": "e", "pid": 3, "tid": 4, "ts": 6.789})
+    named = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "x"}}
+    assert trace_events.process(1, "x") == named
     common = {"name": "message", "cat": "mpi", "id": 7}
     assert trace_events.arrow(7, (1, 2, 0.12345), (3, 4, 6.78901)) == tuple(common | of for of in ends)
 
@@ -89,6 +91,11 @@ def test_one_message_by_hand(tmp_path: Path) -> None:
     assert [(e["id"], e["pid"]) for e in heads] == [(1, 1), (2, 0)]
     assert [e["ts"] for e in begins] == [e["ts"] for e in going]
     assert [e["ts"] for e in heads] == [e["ts"] for e in coming]
+    later = json.loads(trace([plan], 1, 1, 1)[0].replace('"iteration": 1', '"iteration": 0'))["traceEvents"]
+    for one, same in zip(events, later, strict=True):
+        assert one | {"ts": 0, "dur": 0} == same | {"ts": 0, "dur": 0}
+        times = ([of.get(n, 0) for n in ("ts", "dur")] for of in (one, same))
+        assert next(times) == pytest.approx(next(times), abs=ROUNDING)
 
 
 EXAMPLE = ["simulate", "examples/halo3d.toml", "--set", "grid=2x2x2", "--set", "iterations=3", "--approach", "many:4"]

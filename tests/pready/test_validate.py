@@ -42,9 +42,14 @@ def claims(monkeypatch: Patch) -> Callable[..., None]:
     [((CLAIM, OUT), 0), ((CLAIM, replace(OFF, known_off=True)), 0), ((CLAIM, OFF), 1)],
     ids=["nothing off", "known to be off", "off"],
 )
-def test_exit_status(found: tuple[ClaimResult, ...], status: int, claims: Callable[..., None]) -> None:
+def test_exit_status(
+    found: tuple[ClaimResult, ...], status: int, claims: Callable[..., None], monkeypatch: Patch, capsys: Capsys
+) -> None:
     claims(*found)
+    monkeypatch.setattr("pready.commands.validate.LINE_EVERY_S", -1.0)
     assert main(["validate", "papers"]) == status
+    said = [f"papers {claim.source}, {n} of ?" for n, claim in enumerate(found, 1)]
+    assert capsys.readouterr().err.splitlines() == said
 
 
 def test_json_is_one_object(claims: Callable[..., None], capsys: Capsys) -> None:

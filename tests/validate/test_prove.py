@@ -27,8 +27,9 @@ from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, PART_AM, 
 from pready.model.approach.libraries import LIBRARIES as LIBRARY_PROFILES
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
-from pready.model.machine.machine import Machine
+from pready.model.machine.machine import Machine, load
 from pready.model.toml.reading import validated
+from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
 from pready.validate.claims.wrong_machines import bandwidth
 from pready.validate.prove import case as cases
@@ -544,6 +545,47 @@ def test_ways_that_need_more_vcis_are_measured_apart(tmp_path: Path, monkeypatch
         for count, vcis in ((8, {}), (4, {session.VCIS: "4"}))
     ]
     assert told == [Told("measuring", 8, 12, 1.0), Told("measuring", 12, 12, 1.0)]
+
+
+@pytest.mark.parametrize(("contradicted", "metrics"), [(True, False), (False, True)])
+def test_the_command_writes_a_page_and_its_data(
+    contradicted: bool, metrics: bool, tmp_path: Path, monkeypatch: Patch, capsys: Capsys
+) -> None:
+    out, asked = tmp_path / "proof", list[Any]()
+
+    def proved(*given: Any, on_progress: Any, on_note: Any, **named: Any) -> Any:
+        asked.extend((*given, named))
+        on_progress(SimpleNamespace(stage="measuring", done=1, total=2, left_s=3.0))
+        on_note("crowded")
+        judged = SimpleNamespace(contradicted=contradicted)
+        return SimpleNamespace(about={"hosts": "a"}, judged=judged, to_dict=lambda: {"η": 2})
+
+    for name, made in {
+        "find_mpicc": lambda *given: given, "build": lambda mpicc: mpicc, "tried_first": lambda *_: None,
+        "proved": proved, "html": lambda _, about: f"page of {about}", "proof_view": lambda _: "view",
+        "metric_lines": lambda _: ["one", "two"], "_about": lambda: {"system": "s"},
+    }.items():  # fmt: skip
+        monkeypatch.setattr(f"pready.commands.prove.{name}", made)
+    words = ["prove", "tests/data/validate/step.toml", "--machine", "meluxina", "-o", str(out), "--rounds", "4"]
+    words += ["--launcher", "mpiexec -n 4", "--mpicc", "cc", "--budget", "90 s"]
+    assert main([*words, *["--metrics"] * metrics]) == contradicted
+    on, launcher = load("meluxina"), Launcher.parse("mpiexec -n 4")
+    options: dict[str, Any] = {
+        "budget_s": 90.0,
+        "seed": 0,
+        "library": None,
+        "approaches": [],
+        "min_gain": 0.01,
+        "rounds": 4,
+    }
+    assert asked[1:] == [on, Site("here", launcher, cast("Any", ("cc", launcher.prefix))), out / "raw", options]
+    about = {"system": "s", "hosts": "a"}
+    data = {"version": VERSION, "seed": 0, "about": about, "η": 2}
+    assert (out / "report.json").read_text(encoding="utf-8") == json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    assert (out / "index.html").read_text(encoding="utf-8") == f"page of {about}"
+    said = capsys.readouterr()
+    assert said.out == ("one\ntwo\n" if metrics else "view\n")
+    assert said.err.splitlines() == ["note: crowded", f"wrote {out}/index.html and {out}/report.json (seed 0)"]
 
 
 def launched(name: str, request: Request) -> list[str]:
