@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from command_line import refused
+from command_line import out, refused
 from given import Capsys, Patch
 from tables import table_of
 
@@ -131,6 +132,23 @@ def test_no_file_of_the_user_is_replaced(case: str, tmp_path: Path, capsys: Caps
 
 def test_an_option_of_another_program_is_left_to_it(tmp_path: Path, capsys: Capsys) -> None:
     assert "no command '--overwrite' here" in refused(capsys, "capture", "-o", tmp_path / "run", "--overwrite")
+
+
+def test_what_a_capture_is_given(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
+    seen: list[Any] = []
+    for name, made in {
+        "find_mpicc": lambda *given: given,
+        "build_library": lambda mpicc: mpicc,
+        "variables": lambda *given: seen.append(given[:4]),
+        "exports": lambda _: "export X\n",
+    }.items():
+        monkeypatch.setattr(f"pready.commands.capture.{name}", made)
+    limits = {"1 KiB": 1, "3 MiB": 3, "1 MiB": 1}
+    for limit in limits:
+        words = ("capture", "--env", "-o", tmp_path / limit, "--limit", limit, "--mpicc", "cc")
+        assert out(capsys, *words) == "export X\n"
+        assert (tmp_path / limit).is_dir()
+    assert seen == [(("cc", ()), tmp_path / limit, mib, ()) for limit, mib in limits.items()]
 
 
 def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> tuple[int, str]:

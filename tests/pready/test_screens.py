@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from types import MappingProxyType
 from types import SimpleNamespace as Of
 from typing import Any, cast
@@ -26,7 +27,9 @@ from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier
 from pready.model.machine.transports import Transport
+from pready.model.result.prediction import ApproachPrediction
 from pready.model.toml.provenance import Value
+from pready.model.workload.workload import load
 from pready.show.pages.proof_page import html
 from pready.show.tables.capture import summary_view
 from pready.show.tables.doctor import diagnosis_view
@@ -34,6 +37,7 @@ from pready.show.tables.explanation import markdown, view
 from pready.show.tables.library import libraries_view, library_view
 from pready.show.tables.machine import machine_view, machines_view
 from pready.show.tables.ported import ported_view
+from pready.show.tables.prediction import ways_table
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import LINE, metric_lines
 from pready.show.tables.simulation import simulation_view
@@ -140,6 +144,7 @@ def values() -> RenderableType:
         ("exact", Barrier(threads=(1, 8), time=(one, two), source="measured", why="y")),
         ("flush", SizeCurve(sizes=(SI(8),), time=(one,), source="measured", why="z")),
         ("put", SizeCurve(sizes=(SI(8), SI(1024)), time=(one, two), interval=0.75, source="assumed", why="v")),
+        ("share", Of(value=0.5, interval=None, source="assumed", why="t")),
         ("L", Value[Time](value=one, interval=(SI(9e-7), SI(1.1e-6)), source="literature", why="u")),
     ]
     told = {"name": "M", "description": "a machine", "created_by": "me", "created": "2026-11-20"}
@@ -215,6 +220,7 @@ def proof(contradicted: bool, exchanges: bool = False, metrics: bool = False) ->
     lines = metric_lines(of)
     assert all(re.match(LINE, line) for line in lines[:-1])  # what other tools read
     page = re.sub("<[^>]*>", "", html(of, {"how it ran": "pready prove", "on": "a"}))
+    assert "measured and predicted\nPort: it saves." in page
     assert page.partition("How\n")[2].startswith("how it ran  pready prove\non          a")
     return Text("\n".join(lines)) if metrics else proof_view(of)
 
@@ -229,6 +235,24 @@ def explained(notebook: bool = False) -> RenderableType:
     of: Any = Of(equations=filled, departures=more, prediction=no_answer, **head)
     of.bulk, of.way = ways
     return Text(markdown(of)) if notebook else view(of)
+
+
+def ways(rows: Any, every_row: bool, consume: bool = False) -> RenderableType:
+    """Way, messages, VCIs, us after ready, what is saved and more; the first is today's, the second is advised."""
+    made = [
+        replace(
+            ApproachPrediction(Approach(BY_KEY[key], n, vcis), n, us * 1e-6, *14 * (0,)), eta=2.0,
+            iteration_s=1e-3 - saves * 1e-5, speedup_percent=saves, speedup_low_percent=saves - 1,
+            speedup_high_percent=saves + 1, **more,
+        )
+        for key, n, vcis, us, saves, more in rows
+    ]  # fmt: skip
+    works = {"consume": {"time": "1 us"}, "receiver": "consuming"} if consume else {}
+    what = load("examples/laggard.toml").changed(**works)
+    psend = next((r for r in made if r.approach.interface.partitioned and r.available), None)
+    told: Any = Of(workload=what.model_dump(mode="json"), approaches=made, bulk=made[0], advised=made[1])
+    told.advice, told.exchanges, told.ranks, told.iteration_s = Of(partitioned=Of(row=psend)), (), (), (2e-3, 1e-3)
+    return ways_table(told, every_row=every_row)
 
 
 def claims(rows: Any) -> RenderableType:

@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from pready.model.common.parallel import at_once, both
+from pready.model.common.parallel import all_cores, at_once, both
 
 
 @pytest.mark.parametrize("count", range(5))
@@ -27,6 +27,15 @@ def test_calls_are_under_way_together() -> None:
         return 2
 
     assert both(one, other) == ("one", 2)
+
+
+def test_cores_are_those_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0: {1, 2, 3}}[pid])
+    assert all_cores() == 3
+    monkeypatch.delattr("os.sched_getaffinity")
+    for count, said in ((5, 5), (None, 1)):
+        monkeypatch.setattr("os.cpu_count", lambda count=count: count)
+        assert all_cores() == said
 
 
 @pytest.mark.parametrize("wrong", [0, 1])

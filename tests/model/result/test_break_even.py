@@ -6,8 +6,15 @@ from pready.model.advice.paying_sizes import close
 from pready.model.advice.predict import evaluator, predict, with_library
 from pready.model.advice.savings import CHOICE, drawn_row
 from pready.model.machine import machine as machines
+from pready.model.result.break_even import Range, nearest
 from pready.model.result.verdict import LIKELY
 from pready.model.workload import workload as workloads
+
+
+def test_both_ends_are_of_a_range() -> None:
+    some = [Range(2, 3), Range(5, 6)]
+    assert [size in some[0] for size in (1.9, 2, 3, 3.1)] == [False, True, True, False]
+    assert [nearest(some, size) for size in (1, 3, 4, 6, 7)] == [some[0], some[0], some[1], some[1], None]
 
 
 @pytest.mark.thorough
