@@ -209,6 +209,7 @@ def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> No
     assert (second.name, second.kind, second.steps) == ("latency", "machine", ("low end", "high end"))
     assert (second.probability, second.turns, second.wrong) == ((0.5, 0.5), False, 0.5)
     assert (second.source, second.measure) == ("literature", "pingpong")
+    assert second.speedup_percent == pytest.approx((1.7, 0.1))
     variance = np.array([2.0**2 / 4, (1.6 / 7) ** 2 * (8**2 - 1) / 12])  # of two values, and of eight in a row
     assert [first.share, second.share] == pytest.approx(variance / variance.sum(), rel=0.02)
     assert measure_next([second, first], 0.5) == "pready calibrate --measure approach"
