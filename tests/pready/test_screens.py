@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 from types import MappingProxyType
 from types import SimpleNamespace as Of
 from typing import Any, cast
@@ -10,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from made_row import row
 from rich.console import Console, RenderableType
 from rich.text import Text
 from tables import table_of
@@ -27,7 +27,6 @@ from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier
 from pready.model.machine.transports import Transport
-from pready.model.result.prediction import ApproachPrediction
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import load
 from pready.show.pages.proof_page import html
@@ -239,14 +238,10 @@ def explained(notebook: bool = False) -> RenderableType:
 
 def ways(rows: Any, every_row: bool, consume: bool = False) -> RenderableType:
     """Way, messages, VCIs, us after ready, what is saved and more; the first is today's, the second is advised."""
-    made = [
-        replace(
-            ApproachPrediction(Approach(BY_KEY[key], n, vcis), n, us * 1e-6, *14 * (0,)), eta=2.0,
-            iteration_s=1e-3 - saves * 1e-5, speedup_percent=saves, speedup_low_percent=saves - 1,
-            speedup_high_percent=saves + 1, **more,
-        )
-        for key, n, vcis, us, saves, more in rows
-    ]  # fmt: skip
+    made = []
+    for key, n, vcis, us, saves, more in rows:
+        ends = {"speedup_percent": saves, "speedup_low_percent": saves - 1, "speedup_high_percent": saves + 1}
+        made.append(row(key, n, vcis, time_s=us * 1e-6, eta=2.0, iteration_s=1e-3 - saves * 1e-5, **ends, **more))
     works = {"consume": {"time": "1 us"}, "receiver": "consuming"} if consume else {}
     what = load("examples/laggard.toml").changed(**works)
     psend = next((r for r in made if r.approach.interface.partitioned and r.available), None)

@@ -5,13 +5,14 @@ from types import SimpleNamespace as Of
 from typing import Any
 
 import pytest
+from made_row import row
 
 from pready.model.advice import advise as advising
 from pready.model.advice.advise import advise
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.result.break_even import Range
-from pready.model.result.prediction import Advice, ApproachPrediction, Partitioned
+from pready.model.result.prediction import Advice, Partitioned
 from pready.model.timeline.terms import TERMS
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -19,11 +20,6 @@ from pready.model.workload.workload import Workload
 SHAPE = {"threads": 4, "partitions_per_thread": 2, "buffer": "1 MiB", "iterations": 100}
 LIBRARY = LibraryProfile("l", "", "one", early=False, why="")
 GAIN = 0.1
-
-
-def row(key: str, messages: int = 1, **more: Any) -> ApproachPrediction:
-    """Of which nothing else is told."""
-    return replace(ApproachPrediction(BY_KEY[key].into(messages), messages, *15 * (0,)), **more)
 
 
 NOW = row("single", iteration_s=10e-3, time_s=8e-3, eta=1.0)

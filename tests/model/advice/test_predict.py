@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from made_row import row
 
 import pready
 from pready.model.advice import predict as predicting
@@ -22,7 +23,7 @@ from pready.model.advice.predict import (
     ways_said,
 )
 from pready.model.advice.savings import CHOICE
-from pready.model.approach.interfaces import BY_KEY, MANY, TODAY, Approach
+from pready.model.approach.interfaces import MANY, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
@@ -55,11 +56,6 @@ ROW = {
     "eta_high", "speedup_percent", "overhead", "perceived_bandwidth_bytes_per_s", "availability", "early_bird_percent",
 }  # fmt: skip
 ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_bytes", "settings", "because"}
-
-
-def row(key: str, **more: Any) -> ApproachPrediction:
-    """Of which nothing else is told."""
-    return replace(ApproachPrediction(BY_KEY[key].into(1), *16 * (0,)), **more)
 
 
 @pytest.mark.parametrize(("every", "parts"), [(True, 1), (True, 2), (False, 1)])

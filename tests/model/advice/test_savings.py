@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from made_row import row
 
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import explained, levers, measure_next, wrong
@@ -92,11 +93,6 @@ def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
     assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
 
 
-def row(approach: Approach, **more: Any) -> ApproachPrediction:
-    """Of which nothing else is told."""
-    return replace(ApproachPrediction(approach, *16 * (0,)), **more)
-
-
 def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three draws the first two; the transfer of each exchange is off by its class's factor."""
     off = {"one message": [1.0, 1.5, 9.0], "many threads": [2.0, 1.0, 9.0]}
@@ -119,7 +115,7 @@ def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeyp
     ):
         assert np.allclose(savings.times(way), seconds)
     assert np.allclose(savings.percent, [[0.0, 0.0], [200 / 11, 500 / 15], [100 / 11, 600 / 15]])
-    given = [row(BULK), row(MANY.into(4), begin_per_iteration_s=0.5, eta=7.0), row(RMA)]
+    given = [row("single"), row("many", 4, begin_per_iteration_s=0.5, eta=7.0), row("rma-single-active", 32)]
     first, second, third = savings.rows(given, 0.2)
     assert (first.speedup_percent, first.probability, second.probability, third.probability) == (0, 0, 0.5, 0.5)
     assert [r.unmeasured for r in (first, second, third)] == ["", "", "MPI_Put and RMA synchronisation"]
