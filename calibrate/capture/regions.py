@@ -57,7 +57,7 @@ class Stretch:
     @property
     def computing(self) -> Array:
         """Seconds that each thread computes: its share without its time in MPI; shape (instances, threads)."""
-        return np.maximum(self.finish - self.mpi, 0.0)
+        return (self.finish - self.mpi).clip(0.0)
 
     @property
     def reclaimable(self) -> Array:
@@ -75,8 +75,8 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     regions = process.records[process.records["kind"] == numbers("region")[0]]
     _, first = np.unique(regions["who"], return_index=True)
     regions = regions[first]  # by number
-    begin, end = process.within_mpi_s
-    regions = regions[(regions["start"] >= begin * 1e9 - 1) & (regions["start"] <= end * 1e9 + 1)]
+    begin, end = (round(1e9 * at) for at in process.within_mpi_s)
+    regions = regions[(regions["start"] >= begin) & (regions["start"] <= end)]
     in_team = (shares["what"] & 0xFFFF).astype(np.int64)
     order = np.lexsort((shares["start"], in_team, shares["who"]))
     shares, in_team = shares[order], in_team[order]
@@ -96,8 +96,7 @@ def stretches(process: Process) -> tuple[Stretch, ...]:
     # A barrier ends when its last thread arrives.
     begins = regions["start"][row[starts]].copy()
     later = phase[starts] > 0
-    before = np.concatenate([[0], ends[:-1]])
-    begins[later] = before[later]
+    begins[later] = np.roll(ends, 1)[later]
     end_site = shares["site"][starts].astype(np.int64)
     region_site = regions["site"][row[starts]].astype(np.int64)
     end_site[end_site == region_site] = 0

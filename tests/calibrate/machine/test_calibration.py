@@ -60,12 +60,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
     return calibrate(written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl"), name="paper")
 
 
-def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
-    quiet = written_to(tmp_path / "quiet.jsonl", records(noise=0.001))
-    for segment in calibrate(quiet, name="paper").described.machine.inter.segments:
-        assert segment.o_s.value == pytest.approx(O_S, rel=0.05)
-
-
 def test_the_machine_comes_back(found: Calibration) -> None:
     m = found.described.machine
     assert m.description == "paper, Open MPI v5.0.11, package: test"
@@ -86,6 +80,8 @@ def test_the_machine_comes_back(found: Calibration) -> None:
     assert m.threads.contention is None  # of the library's, in units of o_s
     assert m.memory.copy_hot.value == pytest.approx(20e9, rel=0.02)
     assert m.contexts.value == 1  # communicators were as slow as one
+    assert (m.library.name, present(m.library.early_send).value) == ("openmpi-persist", True)
+    assert m.progress.value == "on-call"  # 90 % was left when the receiver computed
     assert m.one_sided.epoch.value == m.one_sided.epoch_peer.value == 2 * low.o_s.value
 
 
@@ -127,15 +123,6 @@ def test_all_sizes_but_the_smallest_and_the_largest_are_held_out(count: int) -> 
         assert HeldOut(np.arange(3.0), np.array([0.1, -0.3, 0.2])).worst == (1, -0.3)
         assert found.size.tolist() == [2.0**k for k in range(1, 8)]
         assert found.error == pytest.approx(np.zeros(7), abs=1e-6)
-
-
-def test_probes_reach_the_machine(found: Calibration) -> None:
-    m = found.described.machine
-    assert m.library.name == "openmpi-persist"
-    early = present(m.library.early_send)
-    assert early.value is True
-    assert "except in the first iteration" in early.why
-    assert m.progress.value == "on-call"  # 90 % was left when the receiver computed
 
 
 @pytest.mark.thorough
