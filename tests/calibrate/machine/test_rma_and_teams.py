@@ -146,12 +146,6 @@ def test_an_epoch_of_a_team_is_known_as_its_rounds_lie_apart(
     assert [made.value, *present(made.interval)] == pytest.approx([US * us for us in (epoch, low, high)], rel=1e-3)
 
 
-def test_a_short_budget_leaves_a_machine_for_large_teams(seen: list[TimedExchange]) -> None:
-    data = plain(known())
-    for few in ([e for e in seen if e.threads < 4], [e for e in seen if e.delay_s > 0 or e.threads == 1]):
-        assert refined(data, few).threads.barrier.threads[-1] == 1024
-
-
 def test_rounds_count_together_and_their_spread_is_the_interval(seen: list[TimedExchange]) -> None:
     m, off = known(), 10 * US
     rounds = [
