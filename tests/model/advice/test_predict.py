@@ -237,6 +237,9 @@ def test_a_step_whose_library_sends_early_gains_what_its_exchanges_gain() -> Non
     assert step.advice.because == f"exchange 2, which saves most: {step.exchanges[1].advice.because}"
     told = [(e.advice.verdict, e.advice.settings) for e in step.exchanges]
     assert told == [("do not port", []), *2 * [("port", ["4 persistent sends per neighbour"])]]
+    assert step.approaches == [step.bulk, step.advised]
+    early = predict(MELUXINA, w, library="mpich-6314", draws=0).advice.partitioned
+    assert [of and of.verdict for of in (step.advice.partitioned, early)] == ["do not port", "port"]
     costly = predict(MELUXINA, w, library="mpich-release", draws=0, min_gain=0.5)
     assert [(e.advice.verdict, e.advice.settings) for e in costly.exchanges] == 3 * [("do not port", [])]
     many = "Pt2Pt many, 4 × 1 VCI"

@@ -8,6 +8,7 @@ from tables import table_of
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import Unit, format_time, fraction, parse
+from pready.model.toml.dotted import exactly
 
 TABLES = table_of("model/units")
 
@@ -77,3 +78,10 @@ def test_times_survive_printing(seconds: float) -> None:
 def test_sizes_and_rates_survive_printing(value: float) -> None:
     assert parse(units.format_size(value), Unit.SIZE) == pytest.approx(value, rel=6e-3)
     assert parse(units.format_bandwidth(value), Unit.BANDWIDTH) == pytest.approx(value, rel=6e-3)
+
+
+def test_no_minus_before_nothing_and_no_expression_of_units() -> None:
+    assert format_time(-0.0) == format_time(0.0) == "0 ns"
+    with pytest.raises(PreadyError):
+        parse("2 (us)", Unit.TIME)
+    assert [exactly(share, Unit.SHARE) for share in (1, 1.5)] == [1, "150.0 %"]
