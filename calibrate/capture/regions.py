@@ -57,7 +57,7 @@ class Stretch:
     @property
     def computing(self) -> Array:
         """Seconds that each thread computes: its share without its time in MPI; shape (instances, threads)."""
-        return (self.finish - self.mpi).clip(0.0)
+        return np.maximum(self.finish - self.mpi, 0.0)
 
     @property
     def reclaimable(self) -> Array:

@@ -22,7 +22,7 @@ def today_of(groups: Sequence[Group]) -> tuple[Today, int]:
     for g in groups:
         kinds.update(g.kinds)
     messages = most_common([n for g in groups for n in g.counts.values()] or [1])
-    most = max(kinds, key=kinds.__getitem__, default="isend")
+    most = kinds.most_common(1)[0][0] if kinds else "isend"
     teams = sum(g.team for g in groups) >= MOSTLY * len(groups)
     if most == "pstart_send":
         return "partitioned", messages
@@ -52,6 +52,8 @@ def thread_shares(of_ranks: Sequence[Sequence[Group]], threads: int) -> tuple[tu
         for group in of_rank:
             total.update(group.by_thread)
         for peer in {peer for peer, _ in total}:
+            if total.keys() & {(peer, -1)}:
+                return None, False
             rows.append([total[peer, thread] for thread in range(threads)])
             if min(rows[-1]) == 0 or sum(rows[-1]) < sum(b for (to, _), b in total.items() if to == peer):
                 return None, False
@@ -88,8 +90,9 @@ def chain(timelines: Sequence[Timeline]) -> Chain | None:
     if not any(_waits(timeline) for timeline in timelines):
         return None
     of_ranks = [_in_a_row(timeline) for timeline in timelines]
-    counts = max((counts for counts in of_ranks if len(counts) > 1), key=sum, default=[])
-    if counts and counts.count(common := most_common(counts)) >= MOSTLY * len(counts):
+    counts: list[int] = max((counts for counts in of_ranks if len(counts) > 1), key=sum, default=[])
+    common = most_common(counts) if counts else 0
+    if common and counts.count(common) >= MOSTLY * len(counts):
         return Chain(common, len(counts))
     return Chain(max(map(sum, of_ranks)), 0)
 
@@ -138,7 +141,7 @@ def _in_a_row(timeline: Timeline) -> list[int]:
         to[who] += len(calls)
     if not to:
         return []
-    peer = max(to, key=to.__getitem__)
+    peer = to.most_common(1)[0][0]
     starts = not _waits(timeline)
     counts = [0]
     for c in timeline.calls:

@@ -73,11 +73,11 @@ def robust_line(
 
 def leverage(x: Array, sigma: Array, *, sloped: bool = True) -> Array:
     """The hat matrix's diagonal of a weighted line (or constant) through points, shape (n,)."""
-    weight = sigma**-2
+    weight = 1 / sigma**2
     hat = weight / weight.sum()
     if sloped:
         dx = x - (weight * x).sum() / weight.sum()
         sxx = (weight * dx * dx).sum()
         if sxx > 0:
             hat = hat + weight * dx * dx / sxx
-    return np.asarray(hat)
+    return np.asarray(np.minimum(hat, 1.0))

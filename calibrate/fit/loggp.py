@@ -121,7 +121,7 @@ def _parameters(lines: Mapping[str, CurveLines], u: Array) -> dict[str, Array]:
     fixed, per_byte = lines["time"].intercept, lines["time"].slope
     made = {name: np.zeros_like(fixed) for name in ("L", "o_s", "o_r", "g", "G", "G_stream")}
     made["G"] = per_byte
-    room = fixed.clip(0.0)
+    room = np.maximum(fixed, 0.0)
     for k in range(fixed.shape[1]):
         if _determined(lines, "gap", k):
             made["g"][:, k] = lines["gap"].intercept[:, k]
@@ -131,7 +131,7 @@ def _parameters(lines: Mapping[str, CurveLines], u: Array) -> dict[str, Array]:
             made["g"][:, k] = u * room[:, k] / 2
             made["G_stream"][:, k] = per_byte[:, k]
             ceiling = room[:, k] / 2
-        for name, (curve, most) in {"o_s": ("send", ceiling), "o_r": ("receive", room[:, k] / 2)}.items():
+        for name, curve, most in (("o_s", "send", ceiling), ("o_r", "receive", room[:, k] / 2)):
             if _determined(lines, curve, k):
                 made[name][:, k] = lines[curve].intercept[:, k]
             else:
@@ -240,7 +240,7 @@ def _thin(starts: list[float], lines: Mapping[str, CurveLines], drawn: CurveLine
                 )
     for threshold in starts[1:]:
         below = float(sizes[np.searchsorted(sizes, threshold) - 1])
-        if threshold > WIDEST_THRESHOLD * below:
+        if below > 0 and threshold > WIDEST_THRESHOLD * below:
             return Thin(
                 f"a threshold lies somewhere between {below:g} and {threshold:g} B",
                 f"sizes at most a factor of {WIDEST_THRESHOLD:g} apart there",

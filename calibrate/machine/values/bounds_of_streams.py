@@ -33,7 +33,7 @@ def with_both_ways(observed: Observations, both_ways: Curve | None, assumed: Fit
     pairs = list(zip(both_ways.repeats, assumed.gap(np.array(both_ways.at)), strict=True))
     if all(times.min() >= gap for times, gap in pairs):
         return None
-    return replace(observed, stream=Curve(both_ways.at, tuple(times.clip(max=gap) for times, gap in pairs)))
+    return replace(observed, stream=Curve(both_ways.at, tuple(np.minimum(times, gap) for times, gap in pairs)))
 
 
 def as_bounds(machine: Machine) -> Machine:

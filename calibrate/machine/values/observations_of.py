@@ -107,7 +107,7 @@ def probes(content: Content, key: str) -> Probes:
     """The values that need no fit."""
     early = _select(content, "early", key)
     cores = cores_per_rank(content.environments[key])
-    copies = {c: _select(content, "memcpy", key, cache=c) for c in ["hot", "cold"]}
+    copies = {c: _select(content, "memcpy", key, cache=c) for c in ("hot", "cold")}
     return Probes(
         # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
         early_send=_any(r["derived"]["early_steady"] for r in early),
