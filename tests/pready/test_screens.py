@@ -26,7 +26,6 @@ from pready.model.approach.library_profile import Fact
 from pready.model.common.units import SI, Time
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier
-from pready.model.machine.transports import Transport
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import load
 from pready.show.pages.proof_page import html
@@ -173,7 +172,7 @@ def library(facts: Any = (), **fields: Any) -> RenderableType:
     def over(name: str, rendezvous: Any, answers: Any, puts: Any = None) -> Any:
         low, value, high = rendezvous
         ends = Of(value=float(value), interval=(float(low), float(high)) if high else None)
-        return Transport(name, ends, Of(value=answers), puts and Of(value=puts))  # type: ignore[arg-type]
+        return Of(name=name, rendezvous=ends, receiver=Of(value=answers), puts=puts and Of(value=puts))
 
     known = {
         ("MPICH", "roce"): over("A", (4096, 8192, 16384), "thread", "deferred"),
@@ -189,12 +188,12 @@ def library(facts: Any = (), **fields: Any) -> RenderableType:
 
 def agreement(rejected: bool, failed: Any = MappingProxyType({})) -> RenderableType:
     times = (1e-3, 1.25e-3, 0.25, "late"), (2e-6, 1e-6, -0.5, "small")
-    rows = [
+    rows: Any = (
         Of(scene=Of(id=f"run {n}"), sst=Of(time=a), model=Of(time=b), off=off, cause=why)
         for n, (a, b, off, why) in enumerate(times)
-    ]
+    )
     checks = Limit("halos", 0.09, 0.12, 7, "in step"), Limit("sweeps", 0.2, 0.1, 3), Limit("none", np.nan, 0.05, 0)
-    return agreement_view(Agreement("M", "SST 1", tuple(rows), checks, rejected, dict(failed)), 5)  # type: ignore[arg-type]
+    return agreement_view(Agreement("M", "SST 1", tuple(rows), checks, rejected, dict(failed)), 5)
 
 
 def proof(contradicted: bool, exchanges: bool = False, metrics: bool = False) -> RenderableType:
