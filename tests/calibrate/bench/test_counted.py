@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import textwrap
+from collections.abc import Iterator
 from itertools import accumulate
 from math import ceil, comb, floor
 from pathlib import Path
@@ -111,29 +112,33 @@ def libraries_of(job: dict[str, Any]) -> list[str]:
     return list(job.get("libraries", sorted(LIBRARIES)))
 
 
+@pytest.fixture(scope="module")
+def of_jobs() -> Iterator[dict[tuple[int, str], Found]]:
+    """What was found of jobs, by number and library; with PREADY_WRITE_COUNTED=1 it is kept, of all jobs."""
+    found: dict[tuple[int, str], Found] = {}
+    yield found
+    if WRITES:
+        text = "# Written by test_counted.py, which says how.\n"
+        for number, job in enumerate(JOBS):
+            text += f"\n[[jobs]] # {number}: {job['places'][:80]}\n"
+            first, *others = libraries_of(job)
+            for i, own in enumerate(found[number, first]):
+                text += f"[[jobs.found]]\n{as_toml(own)}"
+                differ = [library for library in others if found[number, library][i] != own]
+                text += "".join(f"[jobs.found.{library}]\n{as_toml(found[number, library][i])}" for library in differ)
+        Path("tests/data/calibrate/counted_calls.toml").write_text(text)
+
+
 @pytest.mark.thorough
-@pytest.mark.skipif(WRITES, reason="written anew")
 @pytest.mark.parametrize(
     ("library", "number"), [(library, number) for number, job in enumerate(JOBS) for library in libraries_of(job)]
 )
-def test_every_call_and_every_time_is_known(library: str, number: int, request: Request, tmp_path: Path) -> None:
-    found = counted(library, JOBS[number], request, tmp_path)
-    for of_point, expected in zip(found, FOUND[number]["found"], strict=True):
+def test_every_call_and_every_time_is_known(
+    library: str, number: int, of_jobs: dict[tuple[int, str], Found], request: Request, tmp_path: Path
+) -> None:
+    found = of_jobs[number, library] = counted(library, JOBS[number], request, tmp_path)
+    for of_point, expected in zip(found, found if WRITES else FOUND[number]["found"], strict=True):
         assert of_point == {name: (expected | expected.get(library, {}))[name] for name in of_point}
-
-
-@pytest.mark.skipif(not WRITES, reason="only where that is asked for")
-def test_what_is_found_is_written(request: Request, tmp_path: Path) -> None:
-    text = "# Written by test_counted.py, which says how.\n"
-    for number, job in enumerate(JOBS):
-        text += f"\n[[jobs]] # {number}: {job['places'][:80]}\n"
-        first, *others = [(library, counted(library, job, request, tmp_path)) for library in libraries_of(job)]
-        for i, own in enumerate(first[1]):
-            text += f"[[jobs.found]]\n{as_toml(own)}"
-            for library, found in others:
-                if found[i] != own:
-                    text += f"[jobs.found.{library}]\n{as_toml(found[i])}"
-    Path("tests/data/calibrate/counted_calls.toml").write_text(text)
 
 
 def as_toml(found: dict[str, str]) -> str:
