@@ -29,7 +29,7 @@ from on_paper import (
 )
 from present import present
 
-from pready.calibrate.fit import Curve, Observations, fit
+from pready.calibrate.fit import Curve, Observations, ThinDataError, fit
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.machine import calibration, cross_validation
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
@@ -58,6 +58,12 @@ def raw(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
     return calibrate(written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl"), name="paper")
+
+
+def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
+    quiet = written_to(tmp_path / "quiet.jsonl", records(noise=0.001))
+    for segment in calibrate(quiet, name="paper").described.machine.inter.segments:
+        assert segment.o_s.value == pytest.approx(O_S, rel=0.05)
 
 
 def test_the_machine_comes_back(found: Calibration) -> None:
@@ -164,6 +170,20 @@ def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
     shuffled.write_text("\n".join([lines[0], *rest]) + "\n")
     one, other = (calibrate(p, name="paper") for p in (raw, shuffled))
     assert dumps(one.described.machine) == dumps(other.described.machine)
+
+
+def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
+    def measured(*sizes: int) -> Path:
+        pings = [(p, r) for p, r in records() if p.measurement == "pingpong" and p.get("bytes") in sizes]
+        return written_to(tmp_path / f"{len(sizes)}.jsonl", pings)
+
+    thin = calibrate(measured(1, 16, 4096, 1 << 20), name="thin").described
+    assert any("thin data: 4 message sizes were timed" in note and "measure next: " in note for note in thin.notes)
+    segment = thin.machine.inter.segments[0]
+    assert segment.o_s.source == "assumed"
+    assert segment.G.interval is not None
+    with pytest.raises(ThinDataError, match="2 message sizes were timed"):
+        calibrate(measured(1, 1 << 20), name="thin")
 
 
 @settings(max_examples=15, deadline=None)
