@@ -92,8 +92,10 @@ static double perform_all(Exchange *e, long iteration, bool ready_at_once)
 /* ---- checking --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    int rank, from, phase; /* rank -1: all bytes are right */
+    int rank, from, phase;
 } Wrong;
+
+static const Wrong NOTHING = {.rank = -1};
 
 static bool faulty(const Exchange *e)
 {
@@ -117,7 +119,7 @@ static void fill(Exchange *e)
 
 static Wrong look(const Exchange *e)
 {
-    int misread = e->work.threads > 0 ? atomic_load(&e->misread) : -1;
+    int misread = atomic_load(&e->misread);
     if (misread >= 0) {
         return (Wrong){e->bench->rank, e->phase->receive[misread].peer, e->before};
     }
@@ -129,13 +131,13 @@ static Wrong look(const Exchange *e)
             }
         }
     }
-    return (Wrong){-1, -1, -1};
+    return NOTHING;
 }
 
 static Wrong check(const Exchanges *step)
 {
     const Bench *b = step->each->bench;
-    Wrong mine = {-1, -1, -1}, found = mine, *all = memory_of(step->each->run, (size_t)b->ranks * sizeof mine);
+    Wrong mine = NOTHING, found = mine, *all = memory_of(step->each->run, (size_t)b->ranks * sizeof mine);
     for (int k = 0; k < step->count; k++) {
         fill(&step->each[k]);
     }

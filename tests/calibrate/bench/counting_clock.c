@@ -5,8 +5,11 @@
  * reading by PHASE_NS of the number of blocking calls and copies before it (MPI_Send, MPI_Recv, MPI_Barrier), so that
  * samples differ. Rank r starts each point at r + 1 s. A team starts with its master's clock, in phases one more from
  * thread to thread; a barrier and the team's end give the latest. Between two calls only the thread runs whose clock is
- * first, beside those that wait for a message: not those that poll or have a lock. A poll says no once and then waits. Where the ranks are is said: COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank.
- * With COUNTING_SERIALIZED the library is said to provide no more than that, with COUNTING_SIGNAL rank 2 gets it at a barrier.
+ * first, beside those that wait for a message: not those that poll or have a lock. A poll says no once and then waits.
+ *
+ * COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank, says where the ranks are. COUNTING_SERIALIZED: the
+ * library is said to provide no more than that. COUNTING_SIGNAL: rank 2 gets it at a barrier. COUNTING_LIES: a partition
+ * that is said to be there has a wrong byte until all are waited for.
  *
  * Each rank writes what it calls into a file of the folder COUNTING_CLOCK, named by the rank: a line for each thread,
  * after the line of the point. A communicator is a letter, in the order of making, and a window a capital; an offset is one
@@ -46,7 +49,7 @@ typedef struct {
 typedef struct {
     const MPI_Request *at;
     MPI_Request is;
-    const char *buffer;
+    char *buffer;
     int bytes; /* of a partition, or of all */
     char name[32];
 } Named;
@@ -58,6 +61,8 @@ static Named requests[REQUESTS];
 static MPI_Request collective;
 static bool watching; /* for what a window gets, whenever that is: a real nap between readings, which are not written */
 static void *locked;
+static char *wrong[64]; /* bytes that are turned */
+static int turned;
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static FILE *out; /* NULL: before MPI_Init_thread, and in the launcher */
@@ -199,7 +204,7 @@ static Named *place_at(const MPI_Request *at)
 static int name(const MPI_Request *at, const void *buffer, int bytes, int parts, char kind, int peer, int tag, MPI_Comm comm)
 {
     Named *one = place_at(at);
-    *one = (Named){at, *at, buffer, bytes, ""};
+    *one = (Named){at, *at, (char *)buffer, bytes, ""};
     snprintf(one->name, sizeof one->name, "%c%d.%d%c+%d", kind, peer, tag, LETTER(comm),
              bytes * parts > 1 ? offset(buffer) : 0);
     return MPI_SUCCESS;
@@ -467,6 +472,9 @@ int MPI_Waitall(int n, MPI_Request each[], MPI_Status *statuses)
 {
     (void)statuses;
     call(COST_WAITALL, "waitall:%d%s%s", n, n > 0 ? "=" : "", n > 0 ? named(each)->name : "");
+    for (; turned > 0; turned--) {
+        *wrong[turned - 1] ^= 1;
+    }
     for (int i = 0; i < n; i++) {
         wait_for(&each[i], MPI_STATUS_IGNORE, named(&each[i])->name[0] == 's');
     }
@@ -507,6 +515,10 @@ int MPI_Parrived(MPI_Request request, int part, int *there)
     call(COST_PARRIVED, "parrived:%s#%d", started(request)->name, part);
     *there = self()->polls++ % 2 == 1;
     for (int come = !*there; !come && PMPI_Parrived(request, part, &come) == MPI_SUCCESS; rest()) {
+    }
+    if (*there && getenv("COUNTING_LIES") != NULL) {
+        wrong[turned] = started(request)->buffer + (long)part * started(request)->bytes;
+        *wrong[turned++] ^= 1;
     }
     return MPI_SUCCESS;
 }
@@ -568,7 +580,8 @@ CALL(BCAST, Bcast, (void *b, int n, MPI_Datatype type, int root, MPI_Comm comm),
 CALL(REDUCE, Reduce, (const void *b, void *to, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
      PMPI_Reduce(b, to, n, type, op, root, comm), "reduce:%d%c*%d", root, LETTER(comm), n)
 CALL(ALLREDUCE, Allreduce, (const void *b, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-     ALL_HAVE(PMPI_Iallreduce(b, to, n, type, op, comm, &collective)), "allreduce:%c*%d%s", LETTER(comm), n, op == MPI_MIN ? "min" : "")
+     ALL_HAVE(PMPI_Iallreduce(b, to, n, type, op, comm, &collective)), "allreduce:%c*%d%s", LETTER(comm), n,
+     op == MPI_MIN ? "min" : "")
 CALL(ALLGATHER, Allgather, (const void *b, int n, MPI_Datatype type, void *to, int m, MPI_Datatype there, MPI_Comm comm),
      ALL_HAVE(PMPI_Iallgather(b, n, type, to, m, there, comm, &collective)), "allgather:%c*%d", LETTER(comm), n)
 CALL(GATHER, Gather, (const void *b, int n, MPI_Datatype type, void *to, int m, MPI_Datatype there, int root, MPI_Comm comm),
@@ -576,19 +589,19 @@ CALL(GATHER, Gather, (const void *b, int n, MPI_Datatype type, void *to, int m, 
 CALL(COMM_DUP, Comm_dup, (MPI_Comm comm, MPI_Comm *made),
      (PMPI_Comm_dup(comm, made), REPLACE(MPI_COMM_NULL, *made, communicators), MPI_SUCCESS), "comm_dup:%c", LETTER(comm))
 CALL(COMM_SPLIT, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
-     (PMPI_Comm_split(comm, color, key, made), REPLACE(MPI_COMM_NULL, *made, communicators), MPI_SUCCESS), "comm_split:%c,%d,%d",
-     LETTER(comm), color == MPI_UNDEFINED ? -1 : color, key)
+     (PMPI_Comm_split(comm, color, key, made), REPLACE(MPI_COMM_NULL, *made, communicators), MPI_SUCCESS),
+     "comm_split:%c,%d,%d", LETTER(comm), color == MPI_UNDEFINED ? -1 : color, key)
 CALL(COMM_FREE, Comm_free, (MPI_Comm *comm), (REPLACE(*comm, MPI_COMM_NULL, communicators), PMPI_Comm_free(comm)),
      "comm_free:%c", LETTER(*comm))
 CALL(GROUP_INCL, Group_incl, (MPI_Group all, int n, const int ranks[], MPI_Group *made),
      PMPI_Group_incl(all, n, ranks, made), "group_incl:%d", n)
 CALL(GROUP_FREE, Group_free, (MPI_Group *group), PMPI_Group_free(group), "group_free:%s", members(*group))
 CALL(WIN_CREATE, Win_create, (void *b, MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),
-     (PMPI_Win_create(b, n, unit, info, comm, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS), "win_create:%c*%ldx%d+%d",
-     LETTER(comm), (long)n, unit, offset(b))
+     (PMPI_Win_create(b, n, unit, info, comm, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS),
+     "win_create:%c*%ldx%d+%d", LETTER(comm), (long)n, unit, offset(b))
 CALL(WIN_CREATE, Win_allocate, (MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, void *b, MPI_Win *made),
-     (PMPI_Win_allocate(n, unit, info, comm, b, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS), "win_allocate:%c*%ldx%d",
-     LETTER(comm), (long)n, unit)
+     (PMPI_Win_allocate(n, unit, info, comm, b, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS),
+     "win_allocate:%c*%ldx%d", LETTER(comm), (long)n, unit)
 CALL(WIN_FENCE, Win_fence, (int assert, MPI_Win window), PMPI_Win_fence(assert, window), "win_fence:%c%d%d",
      CAPITAL(window), (assert & MPI_MODE_NOPRECEDE) != 0, (assert & MPI_MODE_NOSUCCEED) != 0)
 CALL(WIN_FREE, Win_free, (MPI_Win *window), (REPLACE(*window, MPI_WIN_NULL, windows), PMPI_Win_free(window)), "win_free:%c",

@@ -85,7 +85,7 @@ def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -
     words = [*mpicc, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *costs, str(CLOCK)]
     preloaded = compiled_once(kept(request), words, "counting_clock.so", made_of=[CLOCK.read_text()])
     settings = {"LD_PRELOAD": str(preloaded), "COUNTING_CLOCK": str(folder), "COUNTING_PLACES": job["places"]}
-    settings |= {f"COUNTING_{name.upper()}": str(job[name]) for name in ("serialized", "signal") if name in job}
+    settings |= {f"COUNTING_{name.upper()}": str(job[name]) for name in ("serialized", "signal", "lies") if name in job}
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     write_plans(folder)
     command = [str(prefix / "bin" / "mpiexec"), *LIBRARIES[library][1], "-n", str(ranks)]
