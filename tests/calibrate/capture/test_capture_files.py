@@ -36,6 +36,17 @@ def test_shares_of_a_region_with_a_barrier() -> None:
     assert name_of(process.places[1]) == "program+0x10"
 
 
+def test_the_longest_region_is_first() -> None:
+    """Of two regions, by each one's last thread: 1000 ns with one of 100 ns beside it are more than 600 and 500."""
+    first: list[Row] = [(100, 2500, "region", 1, 7, 2), (3000, 4500, "region", 2, 8, 2)]
+    threads = [
+        [(100, 100 + one, "share", 1, 7, share(number)), (3000, 3000 + two, "share", 2, 8, share(number))]
+        for number, (one, two) in enumerate(((100, 600), (1000, 500)))
+    ]
+    process = parse_process(capture_file([(0, [*threads[0], *first]), (1, threads[1])]), Path("x"))
+    assert [s.finish.max() * 1e9 for s in stretches(process)] == pytest.approx([1000, 600])
+
+
 def test_an_instance_without_all_threads_is_left_out() -> None:
     whole, second = TWO_THREADS
     process = parse_process(capture_file([whole, (second[0], second[1][:1])]), Path("x"))

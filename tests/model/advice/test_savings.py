@@ -36,6 +36,7 @@ def made(**fields: Any) -> Workload:
 
 
 LATE = made(receiver="computing", compute={"time": "1 ms"}, arrivals={"model": "laggard", "delay": "200 us"})
+NOISY = LATE.changed(arrivals={"model": "normal by thread", "spread": 0.04})
 
 
 @pytest.mark.parametrize("approach", [BULK, Approach(MANY, 32), Approach(MANY, 32, 8), RMA], ids=str)
@@ -53,6 +54,11 @@ def test_a_draw_is_what_a_prediction_on_that_machine_says(approach: Approach) ->
         there = there.model_copy(update={"one_sided": puts})
         run = Evaluation(there, LATE).nominal(approach)
         np.testing.assert_allclose(got[rows], float(run.iteration_s.mean()), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("late", "exchanges"), [((LATE, LATE), 1), ((LATE, NOISY), 16), ((NOISY, LATE), 16)])
+def test_one_exchange_stands_for_all_where_none_has_noise(late: tuple[Workload, Workload], exchanges: int) -> None:
+    assert DrawnStep(load("meluxina"), late, [None, None], 0, 1).exchanges == exchanges
 
 
 def test_draws_with_a_progress_thread_have_plans_of_their_own() -> None:
