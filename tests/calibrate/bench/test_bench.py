@@ -101,13 +101,6 @@ def test_every_point_gives_one_record_with_what_was_asked(records: list[dict[str
         assert "keep" not in record["parameters"]  # of what all measurements have, the defaults say nothing
 
 
-def test_the_first_use_is_part_of_the_set_up(records: list[dict[str, Any]]) -> None:
-    """Made, used once, used again: what both uses have in common is no set-up, or it would be below 0."""
-    of = {r["parameters"]["what"]: max(r["samples_ns"]) for r in records[1:] if r["measurement"] == "begin"}
-    assert len(of) == 4
-    assert all(most > 0 for most in of.values()), of
-
-
 def test_environment(library: Library, records: list[dict[str, Any]]) -> None:
     environment = records[0]
     assert environment["measurement"] == "environment"
