@@ -33,10 +33,7 @@ from pready.calibrate.capture.step import find
 from pready.calibrate.importers import import_benchmark
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.measure.raw_file import read
-from pready.calibrate.workload_formats import otf2_reading
-from pready.calibrate.workload_formats.caliper import read_caliper
-from pready.calibrate.workload_formats.from_profiles import text_from_caliper
-from pready.calibrate.workload_formats.mpip import import_mpip
+from pready.calibrate.otf2 import otf2_reading
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
 from pready.model.workload import workload
@@ -62,14 +59,6 @@ WORDS = [
     b"=",
     b"1 us",
 ]
-
-CALIPER = b"""[{"path": "main/halo", "Sends (max)": 300, "Sends (total)": 2400, "Bytes sent (total)": 78643200.0,
-"Dst ranks (max)": 3, "time (inc)": 1.5}, {"path": "main"}]"""
-
-
-SPLIT = b"""{"data": [[1, 300, 2400, 78643200.0, 3]], "columns": ["path", "Sends (max)", "Sends (total)",
-"Bytes sent (total)", "Dst ranks (max)"], "column_metadata": [{"is_value": false}, {}, {}, {}, {}],
-"nodes": [{"label": "main", "column": "path"}, {"label": "halo", "column": "path", "parent": 0}]}"""
 TABLES = [
     b'Size,Avg Latency(us),Bandwidth (Gb/s)\n"1","1,20",0.01\n"1,024","1,29",6.4\n"1,048,576","90,38",92.8\n',
     b"| Size | Latency (us) |\n| ---: | ---: |\n| 1 | 1.20 |\n| 1K | 1.29 |\n| 64 KiB | 8.46 |\n",
@@ -86,13 +75,6 @@ def _import(path: Path) -> None:
     assert all(math.isfinite(value) and value > 0 for run in found.runs for _, value in run.values)
     if crc32(path.read_bytes()) % MACHINES == 0:
         from_files([path], name="m")
-
-
-def _caliper(path: Path) -> None:
-    text = text_from_caliper(
-        read_caliper(path), "w", threads=4, pattern="halo3d", iterations=5, spread="4 %", compute="1 ms", source="c"
-    )
-    workload.loads(text.encode())
 
 
 def _kept(path: Path) -> None:
@@ -174,12 +156,10 @@ def readers(captured: Path | None, anchor: Path | None) -> dict[str, tuple[Calla
     found: dict[str, tuple[Callable[[Path], object], list[bytes]]] = {
         "machine": (machine.load, [p.read_bytes() for p in sorted((HERE / "model/machine/profiles").glob("*.toml"))]),
         "workload": (workload.load, [p.read_bytes() for p in sorted((HERE / "examples").glob("*.toml"))]),
-        "caliper": (_caliper, [CALIPER, SPLIT]),
         "osu": (_import, of("osu")),
         "imb": (_import, of("imb")),
         "netgauge": (_import, of("netgauge", "ng_", "loggp")),
         "tables": (_import, TABLES),
-        "mpip": (import_mpip, of("mpip")),
         "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
         "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
@@ -44,8 +44,6 @@ class Exchange:
         Threads compute between its messages and their completion.
     region
         The stretch of computing before it; "" if there is none.
-    after_s
-        Time from the last thread's finish to the end, mean over ranks, shape (steps,); packing included.
     partitions
         Of a buffer, where sends are partitioned; else 0.
     early
@@ -67,7 +65,6 @@ class Exchange:
     overlapped: bool = False
     collectives: float = 0.0
     region: str = ""
-    after_s: Array = field(default_factory=lambda: np.zeros(0))
     partitions: int = 0
     early: bool = False
     shares: tuple[int, ...] | None = None
@@ -103,8 +100,6 @@ class Step:
         Share of the time from MPI_Init to MPI_Finalize that the steps take.
     waiting
         Share of the run in which finished threads wait for their last one, in all regions.
-    times_s
-        Of each step of a rank, shape (steps,); of several steps without the first one.
     collective_s, other_s
         Of a step: time in collectives, and in other calls of MPI that are in no exchange.
     chain
@@ -124,7 +119,6 @@ class Step:
     share: float
     notes: tuple[str, ...]
     waiting: float = 0.0
-    times_s: Array = field(default_factory=lambda: np.zeros(0))
     collective_s: float = 0.0
     other_s: float = 0.0
     chain: Chain | None = None
@@ -217,8 +211,7 @@ def _step(
     exchanges = _exchanges(used, timelines, sweep, together)
     if pipeline is not None and sweep is None:
         exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
-    took = [end - begin for begin, end in step.ends[skip:]]
-    step_s = float(np.mean(took)) / together if whole else _lasts(used)
+    step_s = float(np.mean([end - begin for begin, end in step.ends[skip:]])) / together if whole else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region]
     collective_s, other_s = (
@@ -238,7 +231,6 @@ def _step(
         share=min(1.0, step.usual * step.steps * step_s / run_s) if run_s else 1.0,
         notes=(),
         waiting=summarise(run).waiting,
-        times_s=np.array(took),
         collective_s=collective_s,
         other_s=other_s,
         chain=pipeline,
@@ -355,7 +347,6 @@ def _exchange(
     shares, unlike_shares = thread_shares(used, threads)
     today, messages = today_of(every)
     per_step = len(used[rank]) / together if together else 1.0
-    after = [np.mean([g.end - g.ready for g in step]) for step in zip(*filter(None, used), strict=False)]
     return Exchange(
         name=name,
         pattern=pattern,
@@ -366,7 +357,6 @@ def _exchange(
         overlapped=sum(g.overlapped for g in every) > len(every) / 2,
         collectives=float(np.mean([g.collectives for g in every])) * per_step,
         region=next((stretch_name(timelines[r].process, of) for r, n, of in regions if n == threads), ""),
-        after_s=np.array(after),
         partitions=_partitions(lead),
         early=sum(g.team for g in every) > len(every) / 2,
         shares=shares,

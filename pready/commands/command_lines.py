@@ -115,10 +115,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready workload run/ -o app.toml",
         "pready workload run/ -o app.toml --set arrivals.model=trace --seed 1",
         "pready workload run/ --report run.html --trace run.json",
-        "pready workload --compare before/ after/ --machine mymachine.toml --library openmpi-persist",
-        "pready workload --compare before/ after/ --machine niagara --approach many:8:8",
         "pready workload scorep/traces.otf2 -o app.toml",
-        "pready workload app.mpiP -o a.toml --set threads=8 --set pattern=halo3d --set iterations=9",
+        "pready workload mpi-only/traces.otf2 -o a.toml --set threads=8 --set iterations=9 --set arrivals.spread=4%",
     ),
 }
 """By command; subcommands follow a blank."""

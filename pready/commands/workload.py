@@ -15,38 +15,24 @@ from pready.calibrate.capture.files import read_run
 from pready.calibrate.capture.step import Step, find, with_threads
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
-from pready.calibrate.workload_formats import format_of
-from pready.calibrate.workload_formats.caliper import read_caliper
-from pready.calibrate.workload_formats.from_otf2 import read_otf2, step_of_trace
-from pready.calibrate.workload_formats.from_profiles import text_from_caliper, text_from_mpip
-from pready.calibrate.workload_formats.mpip import import_mpip
+from pready.calibrate.otf2.run_of_trace import read_otf2, step_of_trace
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import Write, check_writable, texts, write_all, write_text
 from pready.model.common.errors import PreadyError, did_you_mean, shown
-from pready.model.machine import machine as machines
-from pready.model.result.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.workload import load
 from pready.show.pages.capture_page import html
-from pready.show.tables.ported import ported_view
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status
-from pready.validate.ported import compare as compare_runs
-from pready.validate.ported import promised
 from pready.whatif.fields import parse_axis
 
 MODELS = {"trace": "the captured times", "kde": "the density of captured times", "none": "none"}
 """Models of arrivals in words, where their name alone says too little."""
-PATTERNS = ("pt2pt", "halo3d", "halo3d26")
-
-
 GIVEN = {
     "threads": "threads",
-    "pattern": "pattern",
     "iterations": "iterations",
     "arrivals.spread": "spread",
-    "compute.time": "compute",
     "arrivals.model": "arrivals",
 }
 """Fields of ``--set`` that a record may lack, and the arguments that they are."""
@@ -64,15 +50,6 @@ GIVEN = {
 )
 @click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.json", help="A trace of the run, for Perfetto.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html", help="A page with pictures of the run.")
-@click.option(
-    "--compare",
-    type=(click.Path(path_type=Path), click.Path(path_type=Path)),
-    metavar="BEFORE AFTER",
-    help="Captured runs before and after a port, instead of RUN: did it bring what was promised?",
-)
-@click.option("--machine", metavar="NAME|FILE", help="Of --compare: where both ran, to predict the port.")
-@options.library("Of --compare: the second run's.  [default: the machine's]")
-@options.approach("partitioned sends")
 @options.seed("Of the test of distributions.", bits=32)
 def workload(
     run: Path | None,
@@ -80,37 +57,18 @@ def workload(
     fields: Sequence[str],
     trace: Path | None,
     report: Path | None,
-    compare: tuple[Path, Path] | None,
-    machine: str | None,
-    library: str | None,
-    approach: str | None,
     seed: int,
 ) -> None:
     """Find the step of RUN: exchanges, pattern, sizes, threads and when they finish.
 
-    RUN is the folder of a captured run, an OTF2 trace (traces.otf2 of Score-P), a report of mpiP, or Caliper's
-    comm.stats as JSON.
+    RUN is the folder of a captured run, or an OTF2 trace (traces.otf2 of Score-P).
     """
-    if compare is not None:
-        if run is not None or output is not None:
-            raise PreadyError("--compare beside a RUN or -o", valid="the two folders alone")
-        _compare(compare, machine, library, approach, seed)
-        return
-    for option, text in {"--machine": machine, "--library": library, "--approach": approach}.items():
-        if text is not None:
-            raise PreadyError(f"{option} without --compare", valid=f"{option} of 'pready predict', with the file")
     if output is not None:
         check_writable(output, (".toml",))
     if run is None:
-        raise PreadyError("nothing to read", valid="RUN: a captured run, an OTF2 trace, a report of mpiP or Caliper")
+        raise PreadyError("nothing to read", valid="RUN: a captured run, or an OTF2 trace")
     given = _given(fields)
-    kind = None if run.is_dir() else format_of(run)
-    captured_here = kind is None
-    if kind not in (None, "OTF2"):
-        if output is None:
-            raise PreadyError("-o is missing", valid="a workload file to write, such as -o app.toml")
-        _of_profile(kind, run, output, given)
-        return
+    captured_here = not run.is_file() and run.suffix != ".otf2"
     found = ("arrivals", "threads", "spread") if captured_here else ("threads", "iterations", "spread", "arrivals")
     for name in (n for n in GIVEN.values() if n in given and n not in found):
         field = next(f for f, n in GIVEN.items() if n == name)
@@ -163,41 +121,12 @@ def _given(fields: Sequence[str]) -> dict[str, Any]:
         if axis.field not in GIVEN:
             said = f"--set {axis.field}{did_you_mean(axis.field, GIVEN)}"
             raise PreadyError(said, valid=f"{', '.join(GIVEN)}, or any field in the file that is written")
-        valid = {"pattern": PATTERNS, "arrivals.model": ("trace",)}.get(axis.field)
-        if valid is not None and value not in valid:
-            raise PreadyError(f"{axis.field} = {shown(value)}", valid=" or ".join(valid))
+        if axis.field == "arrivals.model" and value != "trace":
+            raise PreadyError(f"{axis.field} = {shown(value)}", valid="trace")
         if axis.field in ("threads", "iterations") and (not isinstance(value, int) or value < 1):
             raise PreadyError(f"{axis.field} = {shown(value)}", valid="an integer of at least 1")
         given[GIVEN[axis.field]] = value if isinstance(value, int) else str(value)
     return given
-
-
-def _of_profile(kind: str | None, run: Path, output: Path, given: dict[str, Any]) -> None:
-    """The workload of another profiler's report, which has no times of threads."""
-    named = {name: given.get(name) for name in ("threads", "pattern", "iterations", "spread", "compute")}
-    if unused := [field for field, name in GIVEN.items() if name in given.keys() - named.keys()]:
-        valid = "fields that a report without times of threads leaves open"
-        raise PreadyError(f"--set {unused[0]} is of captures", valid=valid, source=str(run))
-    if kind == "Caliper":
-        text = text_from_caliper(read_caliper(run), output.stem, source=str(run), **named)
-    else:
-        text = text_from_mpip(import_mpip(run), output.stem, source=str(run), **named)
-    _checked(output, text)
-    click.echo(f"wrote {output}; next: pready predict {shlex.quote(str(output))}", err=True)
-
-
-def _compare(
-    runs: tuple[Path, Path], machine: str | None, library: str | None, approach: str | None, seed: int
-) -> None:
-    """Did a port bring what was promised?"""
-    if machine is None and (library is not None or approach is not None):
-        raise PreadyError("--library or --approach without --machine", valid="--machine, where both ran")
-    before, after = (find(read_run(folder)) for folder in runs)
-    promises = None
-    if machine is not None:
-        with status("predicting"):
-            promises = promised(before, after, machines.load(machine), approach, library, seed)
-    console().print(ported_view(compare_runs(before, after, promises), MIN_GAIN))
 
 
 def _echo_notes(notes: Iterable[str]) -> None:

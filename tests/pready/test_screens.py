@@ -34,7 +34,6 @@ from pready.show.tables.doctor import diagnosis_view
 from pready.show.tables.explanation import markdown, view
 from pready.show.tables.library import libraries_view, library_view
 from pready.show.tables.machine import machine_view, machines_view
-from pready.show.tables.ported import ported_view
 from pready.show.tables.prediction import ways_table
 from pready.show.tables.proof import proof_view
 from pready.show.tables.proof_metrics import LINE, metric_lines
@@ -46,8 +45,6 @@ from pready.show.tables.workload import step_view
 from pready.sst.calibrate import Fit, Residual
 from pready.sst.congestion import Beside
 from pready.validate.claims.result import ClaimResult
-from pready.validate.ported import Compared, ComparedExchange, Promise
-from pready.validate.prove.judgement import Saving
 from pready.validate.sst import Agreement, Limit
 from pready.whatif.table import Table
 
@@ -85,21 +82,6 @@ def simulation(saves: float, begin_s: float = 0.0, key: str = "many", interrupte
     what: Any = Of(name="w", pattern="halo3d")
     on: Any = Of(name="m")
     return simulation_view(what, on, rows, interrupted=interrupted)
-
-
-def ported(saving: Any, promise: Any = None, computing_s: float = 0.0, exchanges: Any = ()) -> RenderableType:
-    def promised(x: Any) -> Promise | None:
-        return None if x is None else Promise(MANY, x, x - 0.02, x + 0.02, 3e-4, 1e-4)
-
-    def saved(value: float, low: float, high: float) -> Saving:
-        return Saving(value, low, high, 9, 0.0)
-
-    each = (
-        ComparedExchange(3e-4, 2.9e-4, saved(*of), promised(p[0] if p else None), name, says)
-        for name, says, of, *p in exchanges
-    )
-    whole, left = promised(promise), ("u (before)",)
-    return ported_view(Compared(2e-3, 1.9e-3, saved(*saving), whole, computing_s, tuple(each), left, ("odd",)), 0.01)
 
 
 def diagnosis(findings: Any) -> RenderableType:

@@ -32,9 +32,14 @@ def _which(text: str, kinds: Mapping[str, re.Pattern[str]]) -> str:
     return next((name for name, mark in kinds.items() if mark.search(text)), "")
 
 
+def record_of_application(text: str) -> str:
+    """Which other tool's record of an application this is, such as "an mpiP report"; "": none that is known."""
+    return _which(text, _RECORDS)
+
+
 def _read(text: str, source: str) -> tuple[list[Measured], list[str]]:
-    if found := _which(text, _RECORDS):
-        valid = f"pready workload {source}"
+    if found := record_of_application(text):
+        valid = "results of osu_latency and osu_bw; for the application, pready capture"
         raise ImportFormatError(f"is {found}, of an application and not of a machine", valid=valid, source=source)
     raise ImportFormatError(
         f"is of {_which(text, _BELOW)}, which measures below MPI: no overheads and protocols of an MPI library",
@@ -44,7 +49,7 @@ def _read(text: str, source: str) -> tuple[list[Measured], list[str]]:
 
 
 def _recognised(text: str) -> bool:
-    return bool(_which(text, _RECORDS) or (not _TITLE.search(text) and _which(text, _BELOW)))
+    return bool(record_of_application(text) or (not _TITLE.search(text) and _which(text, _BELOW)))
 
 
 WHOLE_FILES.append(WholeFile(_recognised, _read))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from capture_identities import changed, check, contradictions
+from ring_of_runs import files
 from test_capture_steps import found
-from test_compare_runs import files
 
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.predict import predict

@@ -1,7 +1,6 @@
 """Importers: the right numbers, or one clear line."""
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,10 @@ from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together, undetermined
-from pready.calibrate.workload_formats.mpip import import_mpip, parse_mpip
 from pready.model.common.errors import PreadyError
 
 DATA = Path(__file__).parents[2] / "data" / "importers"
-PARSERS: dict[str, Callable[[bytes, str], Any]] = {"benchmarks": parse, "mpip": parse_mpip}
 FILES = sorted(DATA.iterdir())
-
-
-def parser_of(path: Path) -> Callable[[bytes, str], Any]:
-    return parse_mpip if path.name.startswith("mpip") else parse
 
 
 def one_line(error: PreadyError) -> str:
@@ -121,51 +114,48 @@ def test_a_build_that_does_not_say_its_version_is_read(version: str) -> None:
     assert present(found.observations.ping_pong).medians == pytest.approx({8: 1.5e-6, 16: 1.6e-6})
 
 
-@pytest.mark.parametrize(("parser", "text", "says"), table_of("calibrate/refused")["files"])
-def test_one_clear_line(parser: str, text: str, says: str) -> None:
+@pytest.mark.parametrize(("text", "says"), table_of("calibrate/refused")["files"])
+def test_one_clear_line(text: str, says: str) -> None:
     with pytest.raises(ImportFormatError) as caught:
-        PARSERS[parser](text.encode(), "f")
+        parse(text.encode(), "f")
     assert one_line(caught.value) == says
 
 
-@pytest.mark.parametrize("importer", [import_benchmark, import_mpip])
-def test_unreadable_files(importer: Callable[[Path], Any], tmp_path: Path) -> None:
+def test_unreadable_files(tmp_path: Path) -> None:
     for path, said in ((tmp_path, "is a directory"), (tmp_path / "no such\nfile", "no such file")):
         with pytest.raises(PreadyError, match=said) as caught:
-            importer(path)
+            import_benchmark(path)
         one_line(caught.value)
 
 
-def survives(parse: Callable[[bytes, str], Any], data: bytes) -> None:
+def survives(data: bytes) -> None:
     try:
         read = parse(data, "f\n2")
     except ImportFormatError as error:
         one_line(error)
         return
-    if isinstance(read, Imported):
-        for curve in (read.observations.ping_pong, read.observations.stream):
-            if curve is not None:
-                assert all((r > 0).all() and np.isfinite(r).all() for r in curve.repeats)
+    for curve in (read.observations.ping_pong, read.observations.stream):
+        if curve is not None:
+            assert all((r > 0).all() and np.isfinite(r).all() for r in curve.repeats)
 
 
 SOME = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
-@pytest.mark.parametrize("parse", PARSERS.values(), ids=PARSERS.keys())
 @SOME
 @given(data=st.binary(max_size=300))
 @example(data=b"\xff\xfe\x00")
 @example(data=b"\xef\xbb\xbf")
 @example(data="# OSU MPI Latency Test v٧\n# Size Latency (us)\n² ٣\n".encode())
-def test_bytes(parse: Callable[[bytes, str], Any], data: bytes) -> None:
-    survives(parse, data)
+def test_bytes(data: bytes) -> None:
+    survives(data)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("path", FILES, ids=[f.name for f in FILES])
 def test_mutated_files(path: Path) -> None:
     for number in range(60):
-        survives(parser_of(path), mutated(path.read_bytes(), random.Random(f"{path.name} {number}")))
+        survives(mutated(path.read_bytes(), random.Random(f"{path.name} {number}")))
 
 
 @pytest.mark.parametrize("name", ["osu_latency_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])

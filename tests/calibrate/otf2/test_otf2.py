@@ -20,8 +20,8 @@ from tables import table_of
 from pready.calibrate.capture.files import Run, kinds, parse_process
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
-from pready.calibrate.workload_formats import otf2_reading
-from pready.calibrate.workload_formats.from_otf2 import read_otf2, step_of_trace
+from pready.calibrate.otf2 import otf2_reading
+from pready.calibrate.otf2.run_of_trace import read_otf2, step_of_trace
 from pready.cli import main
 from pready.model.common.errors import PreadyError
 from pready.model.workload import draws, workload
@@ -106,7 +106,6 @@ def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys
     anchor = traced(tmp_path / "scorep", halo)
     for words, said in (
         (("--set", "threads=4"), "has parallel regions; valid: no threads, iterations or arrivals.spread"),
-        (("--set", "pattern=halo3d"), "valid: no pattern: it is found from what was recorded"),
     ):
         assert said in refused(capsys, "workload", anchor, "-o", out, *words)
         assert not out.exists()

@@ -324,7 +324,7 @@ def _world(otf2: Any, trace: Any) -> dict[Any, int]:
 
 
 def run_here(path: Path) -> tuple[Run, list[str]]:
-    """As `from_otf2.read_otf2`, in this process, which OTF2's library may end."""
+    """As `run_of_trace.read_otf2`, in this process, which OTF2's library may end."""
     otf2, of_c = import_module("otf2"), import_module("_otf2")
     _bound_memory(path)
     try:

@@ -6,15 +6,26 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.without_regions import step_of_totals
-from pready.calibrate.workload_formats import FORMATS, WorkloadFormat, otf2_reading
-from pready.calibrate.workload_formats.from_profiles import lacking
+from pready.calibrate.importers.formats.elsewhere import record_of_application
+from pready.calibrate.otf2 import otf2_reading
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError
+
+NEEDED: Mapping[str, str] = {
+    "threads": "--set threads=N, per rank",
+    "iterations": "--set iterations=N, steps of the run",
+    "spread": "--set arrivals.spread='4 %', the relative standard deviation of a thread's time",
+}
+"""Options for what a trace without regions of threads lacks."""
+ANCHOR = "its anchor file, such as scorep/traces.otf2"
+RECORDS_WITH_THREADS = "pready capture -o run/ -- mpiexec ..., or a trace of scorep --thread=omp"
+HEAD_BYTES = 1 << 16
 
 
 def read_otf2(path: Path) -> tuple[Run, list[str]]:
@@ -30,10 +41,12 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
     PreadyError
         OTF2's Python reader is not installed, or this is no OTF2 trace, or a damaged one.
     """
-    need("otf2", "an OTF2 trace", extra="otf2")
     source = str(path)
-    if not path.is_file() or path.suffix != ".otf2":
-        raise PreadyError("is no OTF2 trace", valid="its anchor file, such as scorep/traces.otf2", source=source)
+    if path.suffix != ".otf2":
+        raise _no_trace(path, source)
+    if not path.is_file():
+        raise PreadyError("is no OTF2 trace", valid=ANCHOR, source=source)
+    need("otf2", "an OTF2 trace", extra="otf2")
     command = [sys.executable, "-P", "-m", otf2_reading.__name__, source]
     environ = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=environ, check=False)
@@ -46,6 +59,18 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
     if isinstance(answer, PreadyError):
         raise answer
     return answer
+
+
+def _no_trace(path: Path, source: str) -> PreadyError:
+    """What a file is instead, where it is known, and what to record in its place."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES).decode(errors="replace")
+    except OSError:
+        head = ""
+    if found := record_of_application(head):
+        return PreadyError(f"is {found}, without times of threads", valid=RECORDS_WITH_THREADS, source=source)
+    return PreadyError("is no captured run and no OTF2 trace", valid=f"the folder of a run; {ANCHOR}", source=source)
 
 
 def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str | None) -> Step:
@@ -67,9 +92,7 @@ def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str 
             )
         return find(run)
     if threads is None or steps is None or spread is None:
-        options = lacking(threads=threads, iterations=steps, spread=spread)
+        given = {"threads": threads, "iterations": steps, "spread": spread}
+        options = "; ".join(NEEDED[name] for name, value in given.items() if value is None)
         raise PreadyError("has no parallel regions of OpenMP threads", valid=options, source=source)
     return step_of_totals(run, threads, steps)
-
-
-FORMATS.append(WorkloadFormat("OTF2", lambda name, _: name.endswith(".otf2")))
