@@ -28,7 +28,7 @@ from pready.model.result.prediction import Lever, LeverKind, Prediction
 from pready.model.workload import workload as workloads
 from pready.show.figures import capture_pictures
 from pready.show.figures import prediction_pictures as of_prediction
-from pready.show.figures.colours import COLOURS, LIGHTER, NEUTRAL, in_the_dark
+from pready.show.figures.colours import COLOURS, NEUTRAL, rules
 from pready.show.figures.files import pictures_of
 from pready.show.figures.svg import svg
 from pready.show.figures.tornado import tornado
@@ -277,16 +277,9 @@ def test_every_colour_is_one_that_is_seen_on_white_and_on_black(kind: str, tmp_p
     assert colours_of(path) <= SEEN
     assert len(colours_of(path)) > 1
     text = path.read_text(encoding="utf-8")
-    assert in_the_dark() in text
+    assert rules() in text
     said = {" ".join("".join(t.itertext()).split()) for t in ET.fromstring(text.partition("\n")[2]).iter(TEXT)}
     assert said >= PICTURES[kind][1]
-
-
-def test_each_colour_has_a_lighter_one_in_dark_mode() -> None:
-    first, *rules, last = in_the_dark("figure ").splitlines()
-    assert (first, last) == ("@media (prefers-color-scheme: dark) {", "}")
-    assert len(rules) == 2 * len(COLOURS)
-    assert rules[1] == f'figure [style*="stroke: {COLOURS[0].lower()}"] {{ stroke: {LIGHTER[0]} !important }}'
 
 
 def test_the_same_figure_is_the_same_bytes() -> None:

@@ -8,13 +8,15 @@ from io import StringIO
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from pready.show.figures.colours import in_the_dark
+from pready.show.figures.colours import PALETTE, rules
 
-GROUND = """:root { color: #1a1a1a; background: white }
-text { font-family: "DejaVu Sans", Verdana, sans-serif; fill: currentColor }
-@media (prefers-color-scheme: dark) { :root { color: #e6e6e6; background: #14161a } }
-"""
-STYLE = f"<style>\n{GROUND}{in_the_dark()}\n</style>"
+STYLE = f"""<style>
+{rules()}
+:root {{ color: var(--ink); background: var(--ground) }}
+text {{ font-family: "DejaVu Sans", Verdana, sans-serif }}
+</style>"""
+NAMES = {light.lower(): name for name, (light, _) in PALETTE.items()}
+PAINT = re.compile(rf"(?:; )?\b(fill|stroke): ({'|'.join(NAMES)})\b")
 
 
 def svg(figure: Figure, *, alone: bool = True) -> str:
@@ -23,7 +25,7 @@ def svg(figure: Figure, *, alone: bool = True) -> str:
     Parameters
     ----------
     alone
-        A file with its own background. False: part of a page, which has one and the rules of `in_the_dark`.
+        A file with its own background. False: part of a page, which has one and the `rules` of both modes.
     """
     stream = StringIO()
     with rc_context({"svg.hashsalt": "pready", "svg.fonttype": "none"}):
@@ -31,8 +33,20 @@ def svg(figure: Figure, *, alone: bool = True) -> str:
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"#(?:000000|262626)\b", "currentColor", text)
+    text = re.sub(r'style="([^"]*)"', _classed, text)
     head, body = text.split(">", 1)
     if "fill: currentColor" not in head:
         head += ' fill="currentColor"'
     start = '<?xml version="1.0" encoding="utf-8" standalone="no"?>\n' if alone else ""
     return f"{start}{head}>{STYLE if alone else ''}{body}"
+
+
+def _classed(style: re.Match[str]) -> str:
+    """A style attribute whose colours of the palette are classes; viewers without CSS have them as attributes."""
+    paints = PAINT.findall(style[1])
+    if not paints:
+        return style[0]
+    left = PAINT.sub("", style[1]).removeprefix("; ")
+    names = " ".join(f"{what}-{NAMES[colour]}" for what, colour in paints)
+    plain = " ".join(f'{what}="{colour}"' for what, colour in paints)
+    return f'class="{names}" {plain}' + (f' style="{left}"' if left else "")

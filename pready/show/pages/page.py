@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 from rich.console import Console, RenderableType
+from rich.segment import Segment
+from rich.style import Style
 
-from pready.show.figures.colours import in_the_dark
+from pready.show.figures.colours import WORDS, rules
 
 if TYPE_CHECKING:  # an extra
     from matplotlib.figure import Figure
 
 COLUMNS = 100
-STYLE = """:root { color-scheme: light dark; --paper: #fff; --ink: #1a1d21; --rule: #e3e5e8 }
-@media (prefers-color-scheme: dark) { :root { --paper: #15181c; --ink: #e4e7ea; --rule: #2c3137 } }
-body { margin: 0 auto; max-width: 66rem; padding: 2rem; background: var(--paper); color: var(--ink);
+STYLE = """:root { color-scheme: light dark; --rule: #e3e5e8 }
+@media (prefers-color-scheme: dark) { :root { --rule: #2c3137 } }
+.bold { font-weight: bold }
+.italic { font-style: italic }
+body { margin: 0 auto; max-width: 66rem; padding: 2rem; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, sans-serif }
 h1, h2 { line-height: 1.2 }
 h2 { margin-top: 2.5rem; padding-top: 0.8rem; border-top: 1px solid var(--rule) }
@@ -48,7 +52,7 @@ def page(title: str, sections: Iterable[tuple[str, Part]]) -> str:
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{HEAD}">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{STYLE}{in_the_dark('figure ')}\n</style>\n</head>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{rules()}\n{STYLE}</style>\n</head>\n"
         f"<body>\n<h1>{escape(title)}</h1>\n{body}</body>\n</html>\n"
     )
 
@@ -61,8 +65,18 @@ def drawn(picture: Figure | str) -> Markup:
 
 
 def _text(shown: RenderableType) -> Markup:
-    console = Console(
-        record=True, file=StringIO(), width=COLUMNS, highlight=False, emoji=False, color_system="truecolor"
-    )
-    console.print(shown)
-    return Markup(console.export_html(inline_styles=True, code_format="<pre>{code}</pre>\n"))
+    console = Console(file=StringIO(), width=COLUMNS, highlight=False, emoji=False, color_system="truecolor")
+    segments = Segment.simplify(Segment.filter_control(console.render(shown)))
+    return Markup("<pre>{}</pre>\n").format(Markup("").join(_classed(s.text, s.style) for s in segments))
+
+
+def _classed(text: str, style: Style | None) -> str | Markup:
+    """Text with its style as classes, whose colours are those of the reader's mode."""
+    if style is None:
+        return text
+    colour = style.color.name if style.color is not None and not style.color.is_default else None
+    if colour is not None and colour not in WORDS:
+        raise ValueError(f"a page has no colour {colour}; valid: {', '.join(WORDS)}")
+    names = [colour, *(n for n, on in (("bold", style.bold), ("dim", style.dim), ("italic", style.italic)) if on)]
+    told = " ".join(filter(None, names))
+    return Markup('<span class="{}">{}</span>').format(told, text) if told else text
