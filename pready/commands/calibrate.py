@@ -20,7 +20,6 @@ from pready.calibrate.machine.merge import merged
 from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import build, find_mpicc
-from pready.calibrate.measure.job_script import Job
 from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
 from pready.commands import options
@@ -55,7 +54,6 @@ MEASUREMENTS_HELP = f"Comma-separated, of {', '.join((*MEASUREMENTS, *GROUPS))}.
     "--threads", type=click.IntRange(2, 256), default=DEFAULT_THREADS, show_default=True, help="Most threads per rank."
 )
 @click.option("--measure", "only", metavar="NAMES", help=MEASUREMENTS_HELP)
-@options.job()
 @click.option("--intra", is_flag=True, help="Two ranks on one node: add the intra-node path to the machine file of -o.")
 @click.option(
     "--ranks-per-node",
@@ -75,7 +73,6 @@ def calibrate(
     budget: str,
     threads: int,
     only: str | None,
-    job: tuple[str, Path] | None,
     intra: bool,
     per_node: int | None,
     seed: int,
@@ -86,7 +83,7 @@ def calibrate(
     if output is None:
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
-    unfit = {"--intra": intra, "--job": job, "--measure": only} if per_node is not None else {}
+    unfit = {"--intra": intra, "--measure": only} if per_node is not None else {}
     for option in (option for option, given in unfit.items() if given):
         raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
     adds = False
@@ -107,10 +104,6 @@ def calibrate(
     chosen = None if only is None else [w.strip() for w in only.split(",")]
     if intra:
         chosen = chosen or list(within_node.MEASUREMENTS)
-    if job is not None:
-        nodes, each = (1, 2) if intra else (2, 1)
-        options.write_job(job, Job("pready-calibrate", nodes, each, threads, budget_s + 600), launcher)
-        return
     if launcher is not None or not raw.exists():
         _measure(launcher, mpicc, raw, budget_s, threads, chosen, seed)
     _write_machine(raw, output, seed, intra=intra, adds=adds)

@@ -8,7 +8,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate": (
         'pready calibrate --launcher "srun -N 2 -n 2 -c 8" -o mymachine.toml',
         'pready calibrate --launcher "mpiexec -n 2 --hosts a,b" --mpicc /opt/mpi/bin/mpicc --budget "10 min" -o m.toml',
-        "pready calibrate --launcher 'srun -n 2 -c 8' --job slurm job.sh -o mymachine.toml",
         "pready calibrate --launcher 'srun -N 2 -n 2 -c 8' --threads 8 -o mymachine.toml",
         "pready calibrate --launcher 'srun -n 2' --threads 16 --measure pingpong,rate --raw points.jsonl -o m.toml",
         "pready calibrate --raw points.jsonl --seed 1 -o cluster.toml",
@@ -70,7 +69,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --approach many:8 --rounds 8 -o proof/',
         "pready prove halo.toml --launcher 'mpiexec -n 8' --library mpich-release --seed 1 -o p/",
         "pready prove halo.toml --approach many:8 --source fortran ported/",
-        "pready prove halo.toml --job pbs job.sh --machine mymachine.toml -o proof/",
         'pready prove halo.toml --launcher "srun -N 8 -n 8 -c 8" --machine mymachine.toml --metrics -o proof/',
     ),
     "simulate": (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,10 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from pready.calibrate.measure.job_script import SCHEDULERS, Job, script, without_option
 from pready.calibrate.measure.launcher import Launcher
 from pready.files.shipped_examples import found
-from pready.files.writing import check_writable, write_text
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit, format_exact, fraction
 from pready.model.machine import DEFAULT
@@ -217,27 +213,3 @@ def keeping(said: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(said) from None
-
-
-def job() -> Option:
-    """``--job``."""
-    return click.option(
-        "--job",
-        type=(click.Choice([*SCHEDULERS]), click.Path(path_type=Path)),
-        metavar="SCHEDULER FILE",
-        help=f"Write a job script that runs this, and stop: {', '.join(SCHEDULERS)}.",
-    )
-
-
-def write_job(given: tuple[str, Path], needed: Job, launcher: str | None) -> None:
-    """Write the job script of this command line, with the scheduler's own launcher if none is named."""
-    scheduler, path = given
-    words = without_option([w for w in sys.argv[1:] if w], "--job", 2)
-    if launcher is None:
-        words += ["--launcher", SCHEDULERS[scheduler].launcher(needed)]
-    check_writable(path)
-    write_text(path, script(scheduler, needed, [shutil.which("pready") or "pready", *words]))
-    submit = SCHEDULERS[scheduler].submit
-    click.echo(
-        f"wrote {path}: submit it with '{submit} {shlex.quote(str(path))}'; submitted again, it resumes", err=True
-    )

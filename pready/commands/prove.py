@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from pready.calibrate.measure.compile import build, find_mpicc
-from pready.calibrate.measure.job_script import Job
 from pready.commands import options
 from pready.commands.doctor import tried_first
 from pready.exit_status import Status
@@ -65,7 +64,6 @@ PAGE, DATA, RAW = "index.html", "report.json", "raw"
 @click.option("--rounds", type=int, default=ROUNDS, show_default=True, help="How often each way is measured.")
 @options.seed("Of arrivals, the order of measuring, payloads and intervals.", bits=32)
 @click.option("--metrics", is_flag=True, help="Print one line per figure, 'pready NAME = VALUE UNIT', for other tools.")
-@options.job()
 @click.option(
     "--source",
     type=(click.Choice([*LANGUAGES]), click.Path(path_type=Path)),
@@ -93,7 +91,6 @@ def prove(
     rounds: int,
     seed: int,
     metrics: bool,
-    job: tuple[str, Path] | None,
     source: tuple[str, Path] | None,
     output: Path | None,
 ) -> None:
@@ -113,12 +110,6 @@ def prove(
     budget_s = parse(budget, Unit.TIME, "--budget")
     if rounds < FEWEST_ROUNDS:
         raise PreadyError(f"--rounds {rounds}", valid=f"at least {FEWEST_ROUNDS}")
-    if job is not None:
-        each = what.ranks_of_a_node or 1
-        options.write_job(
-            job, Job("pready-prove", ranks_of(what) // each, each, what.threads, budget_s + 600), launcher
-        )
-        return
     started = options.launcher_of(launcher, f"mpiexec -n {ranks_of(what)}")
     make_folder(output, (PAGE, DATA), check_new)
     built = build(find_mpicc(mpicc, started.prefix))

@@ -111,7 +111,7 @@ def test_what_predict_imports_is_what_the_page_says() -> None:
     rooms = {".".join(m.split(".")[1:3]) for m in loaded if m.startswith("pready.")}
     outside = {room for room in rooms if not room.startswith("model")}
     assert outside <= {
-        *("calibrate", "calibrate.measure"),  # of job scripts, the names of schedulers
+        *("calibrate", "calibrate.measure"),  # how a launcher is parsed
         *("commands", "commands.options", "commands.predict"),
         *("files", "files.extra", "files.shipped_examples", "files.writing", "whatif", "whatif.table"),
         *("show", "show.figures", "show.tables", "show.terminal"),

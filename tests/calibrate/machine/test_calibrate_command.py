@@ -127,17 +127,6 @@ def test_the_path_within_a_node_is_added(raw: Path, tmp_path: Path, capsys: pyte
     assert "is there already" in refused(capsys, *fit, "--intra", "--launcher", "true")
 
 
-def test_a_job_script_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = tmp_path / "job.sh"
-    arguments = ["calibrate", "-o", "m.toml", "--budget", "10 min", "--job", "slurm", str(job)]
-    monkeypatch.setattr("sys.argv", ["pready", *arguments])
-    assert main(arguments) == 0
-    text = job.read_text()
-    assert text.startswith("#!/bin/bash\n")
-    assert "calibrate -o m.toml --budget '10 min' --launcher 'srun -N 2 -n 2 -c 8'" in text
-    assert "--job slurm" not in text
-
-
 def test_a_short_budget_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of the plan's first fifth, whole exchanges and queues are missing; of all of it, nothing is."""
     out, first = tmp_path / "short.toml", plan(threads=8)[:114]
