@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Literal
 
 from pready.model.common.errors import PreadyError
-from pready.model.engine.pattern import OCTANTS
+from pready.model.workload.edges import Sweep3D
 from pready.model.workload.sizes import FACES, STENCIL_27, Step
 
 Sent = dict[int, tuple[int, int]]
@@ -231,7 +231,7 @@ def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
             continue
         runs = (len(list(run)) for exchanges in steps for _, run in groupby(map(frozenset, exchanges)))
         blocks = math.gcd(*runs)
-        times, rest = divmod(counts, OCTANTS // 2 * blocks)
+        times, rest = divmod(counts, Sweep3D.octants // 2 * blocks)
         if rest == 0:
             return Recognised("sweep3d", grid, "open", faces=(max(sizes),) * 3, blocks=blocks, times=times)
     return None

@@ -1,6 +1,6 @@
 """A workload's exchanges as `pready-bench exchange` performs them: edges between ranks, and ready times of partitions.
 
-Ranks, neighbours and their order are the engine's (`pready.model.engine.pattern`), the ready times its draws
+Edges and their order are the pattern's (`pready.model.workload.edges`), the ready times the engine's draws
 (`pready.model.workload.draws`): the same seed gives both the same iterations. The benchmark's side is
 `bench/exchange/plan.c`.
 """
@@ -8,7 +8,6 @@ Ranks, neighbours and their order are the engine's (`pready.model.engine.pattern
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from pready.model.engine.layout import Layout, of_a_step
 from pready.model.engine.messages import owners
 from pready.model.engine.pattern import Pattern
 from pready.model.workload import draws, supported_by
+from pready.model.workload.edges import Edge, edges
 from pready.model.workload.workload import Workload
 
 ALIGNMENT = 4096
@@ -27,26 +27,6 @@ MOST_PHASES = 1000
 """Of an iteration: the benchmark reserves as many tags for RMA."""
 LARGEST_MESSAGE = 2**31 - 1
 """Bytes to one neighbour: the benchmark's calls count in int."""
-CORNERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-"""Directions of a sweep, each for two octants: the engine's order."""
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One buffer from a rank to another; its tag is unique between the two ranks in a phase."""
-
-    sender: int
-    receiver: int
-    bytes: int
-    tag: int
-
-
-@dataclass(frozen=True)
-class Phase:
-    """The edges after one computation; in a sweep, `receives_first`, the computation waits for what it receives."""
-
-    edges: tuple[Edge, ...]
-    receives_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,8 +35,12 @@ class ExchangePlan:
 
     Attributes
     ----------
+    edges
+        Of each phase, which begins with a computation; their tags are unique between two ranks in a phase.
     ready
         Shape (ranks, iterations, phases, user partitions): seconds after the start of the phase.
+    receives_first
+        Does a computation wait for what its phase receives? In a sweep.
     shares
         By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it.
         None: every thread owns a part of every buffer.
@@ -71,8 +55,9 @@ class ExchangePlan:
     ranks: int
     threads: int
     partitions_per_thread: int
-    phases: tuple[Phase, ...]
+    edges: tuple[Edge, ...]
     ready: Array
+    receives_first: bool = False
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
     consume: tuple[float, float, int] | None = None
     weights: tuple[int, ...] | None = None
@@ -82,9 +67,13 @@ class ExchangePlan:
     def iterations(self) -> int:
         return int(self.ready.shape[1])
 
+    @property
+    def phases(self) -> int:
+        return int(self.ready.shape[2])
+
     def text(self) -> str:
         out_free, in_free = [0] * self.ranks, [0] * self.ranks
-        counts = (self.ranks, self.threads, self.partitions_per_thread, len(self.phases), self.iterations)
+        counts = (self.ranks, self.threads, self.partitions_per_thread, self.phases, self.iterations)
         lines = [" ".join(map(str, ("exchange", *counts)))]
         lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
         if self.receive_partitions is not None:
@@ -93,15 +82,13 @@ class ExchangePlan:
         if self.consume is not None:
             time, per_byte, threads = self.consume
             lines.append(f"consume {time!r} {per_byte!r} {threads}")
-        lines += [f"first {i}" for i, phase in enumerate(self.phases) if phase.receives_first]
-        for i, phase in enumerate(self.phases):
-            for e in phase.edges:
-                places = out_free[e.sender], in_free[e.receiver]
-                words = ("edge", i, e.sender, e.receiver, e.bytes, e.tag, *places)
-                lines.append(" ".join(map(str, words)))
-                taken = -(-e.bytes // ALIGNMENT) * ALIGNMENT
-                out_free[e.sender] += taken
-                in_free[e.receiver] += taken
+        lines += [f"first {phase}" for phase in range(self.phases if self.receives_first else 0)]
+        for e in self.edges:
+            words = (e.phase, e.sender, e.receiver, e.bytes, e.tag, out_free[e.sender], in_free[e.receiver])
+            lines.append(" ".join(map(str, ("edge", *words))))
+            taken = -(-e.bytes // ALIGNMENT) * ALIGNMENT
+            out_free[e.sender] += taken
+            in_free[e.receiver] += taken
         lines += [f"arena {r} {o} {i}" for r, (o, i) in enumerate(zip(out_free, in_free, strict=True))]
         return "\n".join([*lines, "end", ""])
 
@@ -173,9 +160,8 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
     steps = pattern.exchanges(of.blocks)
     if steps > MOST_PHASES:
         raise PreadyError(f"blocks = {of.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
-    sweep = pattern.name == "sweep3d"
-    phases = tuple(_sweep(pattern, workload.buffer, steps)) if sweep else (_together(workload, pattern),)
-    for edge in (e for phase in phases for e in phase.edges):
+    sent = tuple(edges(pattern.tables, steps, workload.buffer, workload.sizes, workload.neighbour_sizes))
+    for edge in sent:
         if edge.bytes > LARGEST_MESSAGE or edge.bytes % workload.divisor:
             raise PreadyError(
                 f"{edge.bytes} B for a neighbour",
@@ -190,8 +176,9 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
         pattern.ranks,
         threads,
         workload.partitions_per_thread,
-        phases,
+        sent,
         ready,
+        steps > 1,
         shares,
         work,
         workload.weights,
@@ -208,36 +195,3 @@ def _shares(pattern: Pattern, thread_grid: tuple[int, int, int] | None) -> tuple
         tuple(zip(owners(thread_grid, here), owners(thread_grid, there), strict=True))
         for here, there in zip(pattern.steps, across, strict=True)
     )
-
-
-def _together(workload: Workload, pattern: Pattern) -> Phase:
-    """All ranks with all their neighbours at once; the direction is the tag."""
-    by_direction, listed = workload.sizes, workload.neighbour_sizes
-
-    def size(rank: int, direction: int) -> int:
-        if listed is not None:
-            return int(listed[rank][direction])
-        return int(workload.buffer if by_direction is None else by_direction.towards(pattern.steps[direction]))
-
-    return Phase(
-        tuple(
-            Edge(rank, there, size(rank, direction), direction)
-            for rank, row in enumerate(pattern.neighbours)
-            for direction, there in enumerate(row)
-            if there is not None
-        )
-    )
-
-
-def _sweep(pattern: Pattern, size: float, steps: int) -> Iterator[Phase]:
-    """Each block of each octant: downstream along x, then along y."""
-    x, y, _ = pattern.grid
-    for step in range(steps):
-        sx, sy = CORNERS[step * len(CORNERS) // steps]
-        edges = []
-        for j in range(y):
-            for i in range(x):
-                for tag, (a, b) in enumerate(((i + sx, j), (i, j + sy))):
-                    if 0 <= a < x and 0 <= b < y:
-                        edges.append(Edge(i + x * j, a + x * b, int(size), tag))
-        yield Phase(tuple(edges), receives_first=True)

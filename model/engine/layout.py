@@ -11,14 +11,9 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.memory import refuse_beyond
 from pready.model.engine.messages import owners
 from pready.model.engine.pattern import Pattern, as_grid, pattern
+from pready.model.workload.edges import PATTERNS
 from pready.model.workload.sizes import Sizes
-from pready.model.workload.tree import RANKS
 from pready.model.workload.workload import Workload
-
-DEFAULT_GRID = {"halo3d": (8, 8, 8), "halo3d26": (8, 8, 8), "sweep3d": (8, 8), "pt2pt": (2,), "bcast": (RANKS,)}
-"""Ranks where a workload does not say."""
-PART = {"halo3d": 3, "halo3d26": 3, "sweep3d": 8}
-"""At most so many ranks along an axis stand for the others; with pairs in the same step, one more of an odd number."""
 
 HELD = 40
 """Bytes that a plan holds for each user partition; of 20 to 190 plans of 8192 and 65536 partitions, 28 to 34."""
@@ -72,7 +67,7 @@ def layout(workload: Workload) -> Layout:
     lists = workload.neighbour_lists
     if workload.pattern == "neighbours" and lists is None:
         raise PreadyError("pattern = 'neighbours' without a neighbour list", valid="a neighbour_list")
-    grid = workload.grid or (DEFAULT_GRID[workload.pattern] if lists is None else (len(lists),))
+    grid = workload.grid or (PATTERNS[workload.pattern].grid if lists is None else (len(lists),))
     return Layout(
         grid=grid,
         periodic=workload.boundaries == "periodic",
@@ -88,11 +83,13 @@ def layout(workload: Workload) -> Layout:
 
 
 def part(workload: Workload, *, even: bool = False) -> Layout:
-    """As `layout`, axes cut to `PART`; one that is cut wraps around, as it does far from its ends.
+    """As `layout`, axes cut to what is `enough`; one that is cut wraps around, as it does far from its ends.
+
+    With pairs in the same step (`even`), one rank more of an odd number.
 
     Nodes stay whole, and there are at least two along an axis that is cut.
     """
-    whole, along = layout(workload), PART.get(workload.pattern)
+    whole, along = layout(workload), PATTERNS[workload.pattern].enough
     if along is None:
         return whole
     along += even and along % 2
@@ -134,7 +131,7 @@ def of_a_step(workload: Workload, *, some: bool = False) -> list[Layout]:
     wholes = [replace(w, grid=grid) for w in wholes]
     if not some or any(p.pattern == "neighbours" for p in parts):
         return wholes  # a list has no part that stands for it
-    first = next((p for p in parts if p.pattern in PART), None)
+    first = next((p for p in parts if PATTERNS[p.pattern].enough is not None), None)
     if first is None:
         return wholes
     less = part(first.model_copy(update={"grid": grid}), even=any(p.pattern == "pt2pt" for p in parts))

@@ -27,7 +27,7 @@ from pready.model.approach.vcis import (
 )
 from pready.model.common.errors import PreadyError
 from pready.model.engine.pattern import Pattern
-from pready.model.workload.sizes import FACES, STENCIL_27
+from pready.model.workload.edges import HALOS, PATTERNS
 from pready.model.workload.workload import Workload
 
 
@@ -158,8 +158,8 @@ def partitions_per_direction(workload: Workload) -> int:
     grid = workload.thread_grid
     if grid is None:
         return workload.n_partitions
-    steps = FACES if workload.pattern == "halo3d" else STENCIL_27
-    return math.gcd(*(len(owners(grid, step)) for step in steps)) * workload.partitions_per_thread
+    each = (len(owners(grid, step)) for step in PATTERNS[workload.pattern].stencil)
+    return math.gcd(*each) * workload.partitions_per_thread
 
 
 def owners(thread_grid: tuple[int, int, int], step: tuple[int, int, int]) -> list[int]:
@@ -184,8 +184,8 @@ def mapped(
         A thread grid that does not have the workload's threads, a pattern without directions in
         space, or transport partitions that do not divide a face's user partitions.
     """
-    if pattern.name not in ("halo3d", "halo3d26"):
-        raise PreadyError(f"thread_grid with pattern = {pattern.name!r}", valid="'halo3d' or 'halo3d26'")
+    if pattern.name not in HALOS:
+        raise PreadyError(f"thread_grid with pattern = {pattern.name!r}", valid=" or ".join(map(repr, HALOS)))
     if math.prod(thread_grid) != workload.threads or min(thread_grid) < 1:
         raise PreadyError(
             f"thread_grid = {list(thread_grid)} has {math.prod(thread_grid)} threads",

@@ -223,7 +223,7 @@ class Compiler:
 
     def _kernel(self, of: Messages, by_class: Sequence[Costs], received: int, blocks: int) -> _kernel.Plan:
         """The rules that hold, whatever things cost."""
-        interface, setting, sweeps = of.sent.interface, self.setting, of.pattern.name == "sweep3d"
+        interface, setting, sweeps = of.sent.interface, self.setting, of.pattern.exchanges(1) > 1
         computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool]]()
         for c, kind in zip(by_class, of.pattern.kinds, strict=True):
             answers = rules.asks(c, interface, setting), rules.answers_inside(c, interface, setting)

@@ -19,7 +19,7 @@ from pready.model.engine.plan import Compiler, Plan
 from pready.model.machine.machine import Machine
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload import draws
-from pready.model.workload.exchange import HALOS
+from pready.model.workload.edges import HALOS
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
 
@@ -594,7 +594,7 @@ def _recorded(
     ranks, sent = kept
     of, fields = plan.pattern, _kernel.RANK_FIELDS
     start, join, end = (ranks[:, fields.index(name)] for name in ("start", "join", "end"))
-    to = of.receivers if plan.steps == 1 else of.downstream(step * 4 // plan.steps)
+    to = of.tables[step * len(of.tables) // plan.steps].receivers
     sender, direction, transport = np.nonzero(np.broadcast_to((to >= 0)[:, :, None], sent.shape))
     kind, left = of.classes[of.profile[sender], direction], sent["left"][sender, direction, transport]
     costs = dict(zip(_kernel.KIND_FIELDS, plan.kinds[0].T, strict=True))

@@ -14,15 +14,8 @@ from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
+from pready.model.workload.edges import Name as PatternName
 from pready.model.workload.thread_shares import ThreadShares
-
-Pattern = Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours", "bcast"]
-PEERS: dict[Pattern, int] = {"pt2pt": 1, "halo3d": 6, "halo3d26": 26, "sweep3d": 2}
-"""Messages' destinations per rank and exchange: 7- and 27-point stencils, downstream of a sweep."""
-
-HALOS = ("halo3d", "halo3d26")
-WITH_ENDS = (*HALOS, "sweep3d")
-"""Patterns on a grid, which may be open at its ends."""
 
 Receiver = Literal["waiting", "computing", "consuming"]
 Name = Annotated[str, Field(max_length=255)]
@@ -140,7 +133,7 @@ class Exchange(Strict):
 
     name: Name = ""
     """For tables and JSON; absent: its number."""
-    pattern: Pattern | None = None
+    pattern: PatternName | None = None
     partitions_per_thread: Count | None = None
     transport_partitions: tuple[Count, ...] | None = None
     boundaries: Literal["periodic", "open"] | None = None

@@ -16,9 +16,9 @@ from pready.model.machine.path import PathName
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
 from pready.model.workload.captured import Captured
+from pready.model.workload.edges import PATTERNS, RADIX, children
+from pready.model.workload.edges import Name as PatternName
 from pready.model.workload.exchange import (
-    HALOS,
-    PEERS,
     Compute,
     ComputeTime,
     Consume,
@@ -27,14 +27,12 @@ from pready.model.workload.exchange import (
     Extent,
     Name,
     NeighbourList,
-    Pattern,
     Receiver,
     Three,
 )
 from pready.model.workload.neighbour_list import Neighbours, read_neighbours
-from pready.model.workload.sizes import FACES, STENCIL_27, Sizes, directions
+from pready.model.workload.sizes import Sizes, directions
 from pready.model.workload.thread_shares import ThreadShares, weights
-from pready.model.workload.tree import RADIX, RANKS, children
 
 FORMAT: Literal[2] = 2
 """Format of workload files."""
@@ -59,7 +57,7 @@ class Fields(Strict):
     """Absent if sizes differ between neighbours: then the largest face, or listed size."""
     faces: Three | None = None
     """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
-    pattern: Pattern = "pt2pt"
+    pattern: PatternName = "pt2pt"
     """A pair, faces of a block, all its 26 neighbours, a wavefront, listed neighbours, or a broadcast from rank 0."""
     both_ways: bool = False
     """Of pattern "pt2pt": do both ranks of a pair send at the same time?"""
@@ -155,9 +153,9 @@ class Fields(Strict):
         if self.neighbours is not None:
             return self.neighbours
         if self.pattern == "bcast":
-            return len(children(0, math.prod(self.grid or (RANKS,)), self.radix or RADIX))
+            return len(children(0, math.prod(self.grid or PATTERNS["bcast"].grid), self.radix or RADIX))
         lists = self.neighbour_lists
-        return PEERS[self.pattern] if lists is None else max(map(len, lists))
+        return PATTERNS[self.pattern].peers if lists is None else max(map(len, lists))
 
     @property
     def ranks_of_a_node(self) -> int | None:
@@ -177,7 +175,7 @@ class Fields(Strict):
         if lists is not None:
             receives = {to for row in lists for to in row}
             return any(row and rank in receives for rank, row in enumerate(lists))
-        return self.pattern in (*HALOS, "neighbours") or self.both_ways
+        return PATTERNS[self.pattern].two_way or self.both_ways
 
     @property
     def receiver_computes(self) -> bool:
@@ -225,9 +223,8 @@ class Fields(Strict):
 
         Of a list, what the first rank that sends to most others sends: what all send, if they are `in_step`.
         """
-        if self.pattern in HALOS:
+        if stencil := PATTERNS[self.pattern].stencil:
             x, y, z = (*(self.grid or ()), 1, 1, 1)[:3]
-            stencil = FACES if self.pattern == "halo3d" else STENCIL_27
             sizes = self.sizes or Sizes.alike(self.buffer)
             return tuple(map(sizes.towards, directions(stencil, (x, y, z)) or stencil))
         sized = self.neighbour_sizes

@@ -38,7 +38,8 @@ from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.toml import dotted
 from pready.model.toml.reading import field_names, one_line, parsed_toml, read_toml, validated
 from pready.model.workload.arrivals import WIDTHS, Drawn, Laggard, NoArrivals
-from pready.model.workload.exchange import EACH_ITS_OWN, HALOS, WITH_ENDS, SizedNeighbour
+from pready.model.workload.edges import PATTERNS, WITH_ENDS
+from pready.model.workload.exchange import EACH_ITS_OWN, SizedNeighbour
 from pready.model.workload.fields import Fields
 from pready.model.workload.thread_shares import weights
 
@@ -130,24 +131,11 @@ class Workload(Fields):
         lists = self.neighbour_lists
         if lists is not None and not any(lists):
             raise PreadyError("neighbour_list is empty", valid="at least one neighbour")
-        only: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
-            ("boundaries", self.boundaries == "open", WITH_ENDS),
-            ("blocks", self.blocks > 1, ("sweep3d",)),
-            ("radix", self.radix is not None, ("bcast",)),
-            ("receiver", self.receiver != "waiting", (*HALOS, "pt2pt", "sweep3d", "neighbours")),
-            ("faces", self.faces is not None, HALOS),
-            ("edge", self.edge is not None, ("halo3d26",)),
-            ("edges", self.edges is not None, ("halo3d26",)),
-            ("corner", self.corner is not None, ("halo3d26",)),
-            ("both_ways", self.both_ways, ("pt2pt",)),
-            ("thread_grid", self.thread_grid is not None, HALOS),
-        )
-        for name, given_, patterns in only:
-            if given_ and self.pattern not in patterns:
-                raise PreadyError(
-                    f"{name} = {shown(getattr(self, name))} {pattern}",
-                    valid=f"pattern {' or '.join(map(repr, patterns))}",
-                )
+        for name in dict.fromkeys(name for of in PATTERNS.values() for name in of.fields):
+            given_ = getattr(self, name) != type(self).model_fields[name].default
+            if given_ and name not in PATTERNS[self.pattern].fields:
+                able = " or ".join(repr(known) for known, of in PATTERNS.items() if name in of.fields)
+                raise PreadyError(f"{name} = {shown(getattr(self, name))} {pattern}", valid=f"pattern {able}")
         self._nodes_consistent()
         self._receiver_consistent()
         if self.thread_grid is not None and math.prod(self.thread_grid) != self.threads:
@@ -270,10 +258,8 @@ class Workload(Fields):
         exchange = self.exchanges[number]
         fields = {n: getattr(self, n) for n in self.model_fields_set if n not in EACH_ITS_OWN}
         pattern = exchange.pattern or self.pattern
-        if pattern not in WITH_ENDS:
-            fields.pop("boundaries", None)
-        if pattern not in HALOS:
-            fields.pop("thread_grid", None)
+        for name in {"boundaries", "thread_grid"} - {*PATTERNS[pattern].fields}:
+            fields.pop(name, None)
         if exchange.receiver not in (None, "consuming"):
             fields.pop("consume", None)
         fields |= {n: _in_si(v) for n, v in exchange if v is not None}

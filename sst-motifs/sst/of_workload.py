@@ -9,7 +9,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.messages import refuse_unlike
 from pready.model.machine.machine import Machine
 from pready.model.timeline.rules import received_in, setting_of
-from pready.model.workload.exchange import HALOS
+from pready.model.workload.edges import HALOS
 from pready.model.workload.workload import Workload
 
 MOST_SHARES = 2**31

@@ -40,7 +40,7 @@ from pready.model.timeline.setup_cost import begin
 from pready.model.version import VERSION
 from pready.model.workload import draws as model_arrivals
 from pready.model.workload import supported_by
-from pready.model.workload.exchange import HALOS
+from pready.model.workload.edges import HALOS
 from pready.model.workload.workload import Workload
 from pready.sst import config, library, results
 from pready.sst.calibrate import Fit, fit

@@ -18,7 +18,7 @@ from tables import table_of
 from pready.model.approach.interfaces import MANY, Approach
 from pready.model.engine.messages import messages
 from pready.model.engine.pattern import pattern as ranks_of
-from pready.model.workload.exchange import Pattern
+from pready.model.workload.edges import Name
 from pready.model.workload.workload import Workload
 from pready.sst.of_workload import largest_message, of_workload
 from pready.sst.topology import near_cube
@@ -152,7 +152,7 @@ def test_ready_times_are_the_models(
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d", "halo3d26"])
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: Pattern, data: st.DataObject) -> None:
+def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: Name, data: st.DataObject) -> None:
     shares = data.draw(
         st.lists(st.sampled_from([1, 2, 3, 50, 1000]), min_size=2, max_size=5).filter(lambda w: len(set(w)) > 1)
     )

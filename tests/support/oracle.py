@@ -115,10 +115,11 @@ class Ranks:
         self.plan, self.interface, self.setting = plan, plan.messages.sent.interface, plan.setting
         of, messages = plan.pattern, plan.messages
         self.wavefront, self.computing = of.name == "sweep3d", plan.workload.receiver_computes
+        senders, tags = of.tables[0].from_
         self.to = [[None] * of.directions] * of.ranks if self.wavefront else of.neighbours
         self.from_ = [
-            [(q, j if of.slots is None else int(of.slots[r, j])) for j, q in enumerate(row) if q >= 0]
-            for r, row in enumerate(of.senders.tolist())
+            [(q, j if tags is None else int(tags[r, j])) for j, q in enumerate(row) if q >= 0]
+            for r, row in enumerate(senders.tolist())
         ]
         self.node = None if of.node is None else adapters_of(of.node, rails).tolist()
         self.kinds = [self._kind(k) for k in range(len(plan.costs))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, chain
@@ -144,12 +145,10 @@ def program(
     consumed = any(w.consume is not None for w in parts)
     received = interface.partitioned and any(w.receive_partitions is not None for w in parts)
     first = plans[0]
-    phases = [p for plan in plans for p in plan.phases]
-    sends = [[e.sender for e in p.edges].count(r) for p in phases for r in range(first.ranks)]
-    receives = [[e.receiver for e in p.edges].count(r) for p in phases for r in range(first.ranks)]
+    sends, receives = (Counter((i, e.phase, e[end]) for i, p in enumerate(plans) for e in p.edges) for end in (1, 2))
     counts = "/".join(map(str, dict.fromkeys(messages)))
     several = len(parts) > 1
-    words = _words(several, stepped=several or len(phases) > 1, received=received)
+    words = _words(several, stepped=several or first.phases > 1, received=received)
     axes = [] if several or language != "c" else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
     many, splits = interface.mechanism == "communicators", interface.splits or interface.partitioned
     ported = f"{interface.name}, {counts} of each buffer"
@@ -175,8 +174,8 @@ def program(
         **words,
         "per": f" * {words['M']}" if many else "",
         "counted": splits and any(k["partitions"] != k["messages"] for k in kinds),
-        "most": max(*sends, *receives, 1),
-        "steps": len(phases),
+        "most": max(*sends.values(), *receives.values()),
+        "steps": sum(p.phases for p in plans),
         "part": interface.partitioned,
         "many": many,
         "weighted": any(w.weights is not None for w in parts),
@@ -188,7 +187,7 @@ def program(
         "rma": interface.one_sided,
         "active": interface.sync == "active",
         "windows": interface.windows_per_thread,
-        "sweep": first.phases[0].receives_first,
+        "sweep": first.receives_first,
         "blocks": workload.blocks,
         "edges": [(e.sender, e.receiver, e.tag, e.bytes) for e in kinds[0]["edges"]],
         "listed": [
@@ -290,9 +289,9 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
         "ready": _list(times := [f"{t:.9g}" for t in plan.ready[0, 0, 0]]),
         "times": [t if "." in t or "e" in t else f"{t}.0" for t in times],
         "grid": pattern.grid,
-        "periodic": [int(p and pattern.name != "sweep3d") for p in pattern.periodic],
+        "periodic": [int(workload.boundaries == "periodic" and not plan.receives_first)] * 3,
         "directions": _directions(workload, pattern) if on_grid else [],
-        "edges": () if on_grid else plan.phases[0].edges,
+        "edges": () if on_grid else plan.edges,
     }
 
 
@@ -305,10 +304,10 @@ def _axes(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
     return [
         {
             "ranks": n,
-            "periodic": int(wraps and not sweep),
+            "periodic": int(workload.boundaries == "periodic" and not sweep),
             "bytes": int(workload.buffer if sizes is None else sizes.towards((x, y, z))),
         }
-        for axis, (n, wraps, (x, y, z)) in reversed([*enumerate(zip(pattern.grid, pattern.periodic, ups, strict=True))])
+        for axis, (n, (x, y, z)) in reversed([*enumerate(zip(pattern.grid, ups, strict=True))])
         if (axis < 2 if sweep else n > 1)
     ]
 

@@ -16,7 +16,7 @@ from tables import table_of
 
 from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
 from pready.calibrate.measure.compile import Built
-from pready.calibrate.measure.exchange_plan import Edge, ExchangePlan, Phase, StepPlan, step_plan
+from pready.calibrate.measure.exchange_plan import ExchangePlan, StepPlan, step_plan
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Point, read
 from pready.calibrate.measure.session import Outcome, measure
@@ -29,6 +29,7 @@ from pready.model.engine.messages import mapped
 from pready.model.engine.simulation import run_step
 from pready.model.toml.reading import validated
 from pready.model.workload import draws
+from pready.model.workload.edges import Edge
 from pready.model.workload.workload import Workload, load
 
 
@@ -52,11 +53,13 @@ def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
     """Ranks 0 1 2 / 3 4 5: away from 0, then from 2, 5 and 3, each for two octants of three blocks."""
     plan = exchange_plan(workload(pattern="sweep3d", grid=[3, 2], blocks=3), 2, seed=0)
     assert plan.ready.shape == (6, 2, 24, 4)
-    rank, wanted = {(x, y): x + 3 * y for x in range(3) for y in range(2)}, []
+    rank, phases = {(x, y): x + 3 * y for x in range(3) for y in range(2)}, list[set[Edge]]()
     for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1)):
         ways = [(x, y, tag, to) for x, y in rank for tag, to in enumerate(((x + a, y), (x, y + b))) if to in rank]
-        wanted += [({Edge(rank[x, y], rank[to], 65536, tag) for x, y, tag, to in ways}, True)] * 6
-    assert [({*phase.edges}, phase.receives_first) for phase in plan.phases] == wanted
+        for phase in range(len(phases), len(phases) + 6):
+            phases.append({Edge(phase, rank[x, y], rank[to], 65536, tag) for x, y, tag, to in ways})
+    assert [{e for e in plan.edges if e.phase == phase} for phase in range(24)] == phases
+    assert (plan.phases, plan.receives_first) == (24, True)
 
 
 @pytest.mark.parametrize(("fields", "lines"), table_of("calibrate/plans")["lines"])
@@ -67,10 +70,10 @@ def test_the_plan_says_only_what_differs(fields: dict[str, Any], lines: list[str
 
 def test_the_text_of_a_plan() -> None:
     """Of all that it can hold; each buffer begins at a multiple of 4096 B, at its sender and at its receiver."""
-    first = Phase((Edge(0, 1, 4096, 0), Edge(0, 2, 4097, 1), Edge(1, 0, 100, 0)))
-    second = Phase((Edge(2, 0, 5000, 2), Edge(0, 1, 1, 0)), receives_first=True)
+    first = Edge(0, 0, 1, 4096, 0), Edge(0, 0, 2, 4097, 1), Edge(0, 1, 0, 100, 0)
+    second = Edge(1, 2, 0, 5000, 2), Edge(1, 0, 1, 1, 0)
     ready, shares = np.zeros((3, 5, 2, 8)), (((0, 1),), ((1, 0), (0, 0)))
-    plan = ExchangePlan(3, 2, 4, (first, second), ready, shares, (1.5, 0.25, 2), (3, 1), 6)
+    plan = ExchangePlan(3, 2, 4, (*first, *second), ready, True, shares, (1.5, 0.25, 2), (3, 1), 6)
     assert plan.text() == "\n".join([*table_of("calibrate/plans")["text"], ""])
 
 
@@ -127,13 +130,13 @@ def test_a_step_is_its_exchanges_in_order() -> None:
     faces, ring, again = step_plan(step(), 3, seed=5).exchanges
     assert [p.partitions_per_thread for p in (faces, ring, again)] == [2, 1, 1]
     # two ranks along x and y, both wrapping around: four neighbours each, by direction
-    assert sorted((e.tag, e.bytes) for e in faces.phases[0].edges if e.sender == 3) == [
+    assert sorted((e.tag, e.bytes) for e in faces.edges if e.sender == 3) == [
         (0, 65536), (1, 65536), (2, 4096), (3, 4096)
     ]  # fmt: skip
-    assert ring.phases[0].edges == (
-        Edge(0, 1, 32768, 0), Edge(1, 2, 1024, 0), Edge(2, 3, 32768, 0), Edge(3, 0, 32768, 0)
+    assert ring.edges == (
+        Edge(0, 0, 1, 32768, 0), Edge(0, 1, 2, 1024, 0), Edge(0, 2, 3, 32768, 0), Edge(0, 3, 0, 32768, 0)
     )  # fmt: skip
-    assert {e.bytes for e in again.phases[0].edges} == {8192}
+    assert {e.bytes for e in again.edges} == {8192}
     assert [p.ready.shape for p in (faces, ring, again)] == [(4, 3, 1, 4), (4, 3, 1, 2), (4, 3, 1, 2)]
     lines = step_plan(step(), 3, seed=5).text.splitlines()
     assert [line for line in lines if line.startswith("exchange")] == [

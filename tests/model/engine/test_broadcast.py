@@ -22,7 +22,7 @@ from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.simulation import CAUSES, simulate
 from pready.model.machine import machine as machines
-from pready.model.workload.tree import by_level, children
+from pready.model.workload.edges import PATTERNS, Ranks, children
 from pready.model.workload.workload import Workload
 
 RELAYED = [i for i in BY_KEY.values() if not (i.one_sided or i.one_by_one)]
@@ -73,7 +73,8 @@ def test_trees(ranks: int, radix: int, below: dict[str, list[int]]) -> None:
 
 @given(st.integers(2, 300), st.integers(2, 300))
 def test_every_rank_has_one_parent_that_comes_before_it(ranks: int, radix: int) -> None:
-    tree = by_level(ranks, radix)
+    (table,) = PATTERNS["bcast"].edges(Ranks((ranks, 1, 1), radix=radix))
+    tree = [[to for to in row if to >= 0] for row in table.receivers.tolist()]
     assert sorted(r for row in tree for r in row) == list(range(1, ranks))
     assert all(r < below for r, row in enumerate(tree) for below in row)
     depth = [0] * ranks

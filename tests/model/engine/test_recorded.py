@@ -32,7 +32,7 @@ def test_messages_leave_when_they_should(case: dict[str, Any], iterations: int, 
         (k, s) for k in range(iterations - first) for s in range(plan.steps)
     ]
     for n, r in enumerate(out):
-        to = of.receivers if plan.steps == 1 else of.downstream(r.step * 4 // plan.steps)
+        to = of.tables[r.step * len(of.tables) // plan.steps].receivers
         for rank in range(of.ranks):
             sent = plain.heard[first * plan.steps + n][rank]
             mine = r.sender == rank
