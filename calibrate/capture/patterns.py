@@ -13,15 +13,13 @@ from itertools import groupby
 from typing import Literal
 
 from pready.model.common.errors import PreadyError
-from pready.model.workload.edges import Sweep3D
-from pready.model.workload.sizes import FACES, STENCIL_27, Step
+from pready.model.workload.edges import PATTERNS, Grid, Name, Ranks, Sweep3D, towards
+from pready.model.workload.sizes import FACES
 
 Sent = dict[int, tuple[int, int]]
 """Bytes and messages by peer."""
-Grid = tuple[int, int, int]
 Boundaries = Literal["periodic", "open"]
 BOUNDARIES: tuple[Boundaries, ...] = ("periodic", "open")
-HALOS: tuple[tuple[Literal["halo3d", "halo3d26"], Sequence[Step]], ...] = (("halo3d", FACES), ("halo3d26", STENCIL_27))
 
 
 def per_step(sent: Sent, steps: int) -> Sent:
@@ -46,13 +44,13 @@ class Recognised:
     times
         Iterations of eight octants in a sweep.
     lists
-        Of "neighbours" and "pt2pt": for each rank the ranks that it sends to with bytes.
+        Where ranks have no place on a grid: for each the ranks that it sends to with bytes.
     phase, phases, axis, whole
         Of a halo that is exchanged axis after axis: which one this is, from 0, of how many, its axis, and the grid of
         that halo; None where this is no phase.
     """
 
-    name: Literal["pt2pt", "halo3d", "halo3d26", "sweep3d", "neighbours"]
+    name: Name
     grid: Grid | None = None
     boundaries: Boundaries = "periodic"
     messages: int = 1
@@ -79,15 +77,12 @@ class Recognised:
         """The pattern in words."""
         if self.whole is not None:
             return f"{self.said_whole}, phase {self.phase + 1} ({self.axis})"
-        shape = " × ".join(map(str, self.grid)) if self.grid else ""
-        match self.name:
-            case "halo3d" | "halo3d26":
-                stencil = "27-point" if self.name == "halo3d26" else "7-point"
-                return f"{stencil} halo on {shape} ranks, {self.boundaries}"
-            case "sweep3d":
-                return f"sweep on {shape} ranks, {self.blocks} blocks per octant"
-            case "pt2pt" | "neighbours":
-                return _lists_said([[to for to, _ in mine] for mine in self.lists])
+        if self.grid is None:
+            return _lists_said([[to for to, _ in mine] for mine in self.lists])
+        shape = " × ".join(map(str, self.grid))
+        if stencil := PATTERNS[self.name].stencil:
+            return f"{len(stencil) + 1}-point halo on {shape} ranks, {self.boundaries}"
+        return f"sweep on {shape} ranks, {self.blocks} blocks per octant"
 
 
 def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
@@ -109,17 +104,13 @@ def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Reco
     """The pattern of one exchange, from the bytes that each rank sends to each peer; `among`: grids of halos."""
     ranks = len(sent)
     lists = tuple(tuple((to, b) for to, (b, _) in s.items()) for s in sent)
-    if ranks % 2 == 0 and all(set(s) == {rank ^ 1} for rank, s in enumerate(sent)):
-        each = {message for s in sent for message in s.values()}
-        if len(each) == 1:
-            size, count = each.pop()
-            return Recognised("pt2pt", messages=count, faces=(size,) * 3, lists=lists)
-    for name, steps in HALOS:
-        for grid in grids(ranks) if among is None else among:
-            for boundaries in BOUNDARIES:
-                found = _halo(sent, name, steps, grid, boundaries)
+    at_once = {name: of for name, of in PATTERNS.items() if of.octants == 1}
+    for name, of in at_once.items():
+        for grid in [(ranks, 1, 1)] if "boundaries" not in of.fields else grids(ranks) if among is None else among:
+            for boundaries in BOUNDARIES if of.stencil else BOUNDARIES[:1]:
+                found = _explained(sent, name, grid, boundaries)
                 if found is not None:
-                    return found
+                    return found if of.stencil else replace(found, grid=None, lists=lists)
     most = max((count for s in sent for _, count in s.values()), default=1)
     return Recognised("neighbours", messages=most, lists=lists)
 
@@ -158,7 +149,7 @@ def _in_phases(exchanges: Sequence[Sequence[Sent]], axes: int) -> tuple[Grid, li
 def _axis(sent: Sequence[Sent], grid: Grid, boundaries: Boundaries) -> str | None:
     """The axis along which every rank sends to its neighbours and to nobody else."""
     for name, steps in (("x", FACES[:2]), ("y", FACES[2:4]), ("z", FACES[4:])):
-        beyond = [{beside(rank, step, grid, boundaries) for step in steps} - {None, rank} for rank in range(len(sent))]
+        beyond = [{*row} - {-1} for row in towards(grid, (boundaries == "periodic",) * 3, steps).tolist()]
         if any(beyond) and all(set(mine) == there for mine, there in zip(sent, beyond, strict=True)):
             return name
     return None
@@ -171,45 +162,32 @@ def grids(ranks: int) -> Iterator[Grid]:
     yield from sorted(found, key=lambda g: (sum(n > 1 for n in g), [n == 1 for n in g], -g[0], -g[1]))
 
 
-def beside(rank: int, step: Step, grid: Grid, boundaries: Boundaries) -> int | None:
-    """The neighbour of a rank; None beyond an open boundary, or along an axis of one rank."""
-    there, stride, rest = 0, 1, rank
-    for by, n in zip(step, grid, strict=True):
-        rest, at = divmod(rest, n)
-        to = at + by
-        if by and (n == 1 or (boundaries == "open" and not 0 <= to < n)):
+def _explained(sent: Sequence[Sent], name: Name, grid: Grid, boundaries: Boundaries) -> Recognised | None:
+    """The pattern if its edges explain all messages, those along the same axes being of one size."""
+    try:
+        (table,) = PATTERNS[name].edges(Ranks(grid, (boundaries == "periodic",) * 3))
+    except PreadyError:  # not so many ranks
+        return None
+    sizes, messages = dict[tuple[bool, ...], int](), set[float]()
+    for mine, row in zip(sent, table.receivers, strict=True):
+        tags: dict[int, list[int]] = {}
+        for tag, to in enumerate(row.tolist()):
+            if to >= 0:
+                tags.setdefault(to, []).append(tag)
+        if tags.keys() != mine.keys():
             return None
-        there += stride * (to % n)
-        stride *= n
-    return there
-
-
-def _halo(
-    sent: Sequence[Sent], name: Literal["halo3d", "halo3d26"], steps: Sequence[Step], grid: Grid, boundaries: Boundaries
-) -> Recognised | None:
-    """The halo that explains all messages, if any."""
-    sizes: dict[tuple[bool, ...], int] = {}
-    messages: set[float] = set()
-    for rank, mine in enumerate(sent):
-        expected: dict[int, list[Step]] = {}
-        for step in steps:
-            to = beside(rank, step, grid, boundaries)
-            if to is not None and to != rank:
-                expected.setdefault(to, []).append(step)
-        if expected.keys() != mine.keys():
-            return None
-        for peer, towards in expected.items():
+        for peer, those in tags.items():
             size, count = mine[peer]
-            messages.add(count / len(towards))
-            axes = tuple(map(bool, towards[0]))  # a step to the other side, of two ranks, is along the same ones
-            if sizes.setdefault(axes, size // len(towards)) * len(towards) != size:
+            messages.add(count / len(those))
+            # A step to the other side, of two ranks, is along the same ones.
+            axes = tuple(map(bool, table.steps[those[0]])) if table.steps else ()
+            if sizes.setdefault(axes, size // len(those)) * len(those) != size:
                 return None
     if not sizes or len(messages) != 1 or min(messages) < 1 or min(messages) != int(min(messages)):
         return None
-    (x, yz), (y, xz), (z, xy) = (
-        (sizes.get(tuple(i == axis for i in range(3)), 0), sizes.get(tuple(i != axis for i in range(3)), 0))
-        for axis in range(3)
-    )
+    alone = [tuple(i == axis for i in range(3)) for axis in range(3)]
+    x, y, z = (sizes.get(axes if table.steps else (), 0) for axes in alone)
+    yz, xz, xy = (sizes.get(tuple(not i for i in axes), 0) for axes in alone)
     corner = sizes.get((True, True, True), 0)
     return Recognised(
         name, grid, boundaries, messages=int(min(messages)), faces=(x, y, z), edges=(yz, xz, xy), corner=corner
@@ -240,16 +218,17 @@ def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
 def _sides(steps: Sequence[Sequence[Sent]], grid: Grid) -> int | None:
     """Messages of a rank to each of its sides, if equal for all ranks and possible in a sweep."""
     counts: set[int] = set()
-    for rank, exchanges in enumerate(steps):
-        west, east, south, north = (beside(rank, step, grid, "open") for step in FACES[:4])
-        there = {s for s in (west, east, south, north) if s is not None}
+    for exchanges, (west, east, south, north) in zip(
+        steps, towards(grid, (False,) * 3, FACES[:4]).tolist(), strict=True
+    ):
+        there = {west, east, south, north} - {-1}
         for sent in exchanges:
             if not set(sent) <= there or {west, east} <= set(sent) or {south, north} <= set(sent):
                 return None
             if any(count != 1 for _, count in sent.values()):
                 return None
-        for x in {west, east} - {None}:
-            for y in {south, north} - {None}:
+        for x in {west, east} - {-1}:
+            for y in {south, north} - {-1}:
                 if not any({x, y} <= set(sent) for sent in exchanges):
                     return None
         counts |= {sum(side in sent for sent in exchanges) for side in there}

@@ -16,6 +16,7 @@ from pready.calibrate.capture.patterns import Recognised
 from pready.calibrate.capture.step import Exchange, Step
 from pready.model.common.arrays import Array
 from pready.model.common.units import Unit, format_exact
+from pready.model.workload.edges import PATTERNS
 from pready.model.workload.fields import FORMAT, MOST_EXCHANGES
 
 MOST_ROWS = 20_000
@@ -60,9 +61,8 @@ class Writer:
         grids = {e.pattern.grid for e in step.exchanges} - {None}
         (grid,) = grids if len(grids) == 1 else (None,)
         if grid is not None:
-            sweep = step.exchanges[0].pattern.name == "sweep3d"
-            document.add("grid", list(grid[:2] if sweep else grid))
-        elif step.ranks > 2 and any(e.pattern.name == "pt2pt" for e in step.exchanges):
+            document.add("grid", list(grid[:2] if step.sweeps else grid))
+        elif step.ranks > 2 and any(e.pattern.name != "neighbours" for e in step.exchanges):
             document.add("grid", [step.ranks])
         document.add("share", round(step.share, 4))
         if step.held_against:
@@ -126,10 +126,12 @@ class Writer:
 
     def _pattern(self, into: Any, pattern: Recognised, step: Step, number: int) -> None:
         size, partitions = pattern.faces[0], step.threads * _parts(step)
-        if pattern.name == "pt2pt" and size % partitions == 0:
-            for key, value in (("pattern", "pt2pt"), ("both_ways", True), ("buffer", f"{size} B")):
-                into.add(key, value)
-        elif pattern.name in ("pt2pt", "neighbours"):
+        if pattern.grid is None and pattern.name != "neighbours" and size % partitions == 0:
+            into.add("pattern", pattern.name)
+            if "both_ways" in PATTERNS[pattern.name].fields:
+                into.add("both_ways", True)
+            into.add("buffer", f"{size} B")
+        elif pattern.grid is None:
             into.add("pattern", "neighbours")
             lists = pattern.lists
             if len(lists) > MOST_LISTED:

@@ -17,7 +17,6 @@ from pready.calibrate.capture.arrivals_fit import Named, named
 from pready.calibrate.capture.patterns import (
     Recognised,
     Sent,
-    beside,
     per_step,
     recognise,
     recognise_step,
@@ -187,7 +186,6 @@ def test_every_field_of_a_pattern() -> None:
     }  # fmt: skip
     assert [vars(present(f)) for f, _ in found] == [nothing | of for _, of in found]
     assert per_step({1: (640, 10), 2: (1, 1)}, 5) == {1: (128, 2), 2: (1, 1)}
-    assert [beside(0, (1, 1, 0), (3, 3, 1), to) for to in ("open", "periodic")] == [4, 4]
 
 
 @given(
