@@ -239,7 +239,8 @@ static const char *unable(const Exchanges *step, char reason[MAX_REASON])
         if (e->way->partitioned && !PREADY_HAS_PARTITIONED) {
             return NO_PARTITIONED;
         }
-        if (e->threads > 1 && e->way->ready != NULL && e->bench->thread_level < MPI_THREAD_MULTIPLE) {
+        bool asks = consumes_early(e) && e->work.threads > 1;
+        if (((e->threads > 1 && e->way->ready != NULL) || asks) && e->bench->thread_level < MPI_THREAD_MULTIPLE) {
             return NO_THREADS;
         }
         windows += windows_per_bin(e);

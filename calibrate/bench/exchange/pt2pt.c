@@ -1,4 +1,4 @@
-/* Exchanges by messages: bulk (nonblocking, blocking or persistent), a message per bin on a communicator per thread
+/* Exchanges by messages: bulk (nonblocking, blocking, persistent or in several messages), a message per bin on a communicator per thread
  * (persistent or not), and MPI 4.0 partitioned operations. Requests are started one by one: MPI_Startall on partitioned
  * requests hangs in Open MPI 5.0 with several neighbours (issue 12969). */
 #include "exchange/waiting.h"
@@ -110,6 +110,13 @@ static void release(Exchange *e)
     }
 }
 
+static bool part_arrived(Exchange *e, int edge, int bin)
+{
+    int there = 0;
+    MPI_Test(receive_at(e, edge, bin), &there, MPI_STATUS_IGNORE);
+    return there != 0;
+}
+
 /* ---- bulk ------------------------------------------------------------------------------------------------------- */
 
 static void start(int count, MPI_Request *requests)
@@ -167,6 +174,18 @@ const ExchangeWay exchange_single = {
     .free = release,
 };
 
+/* Bulk in several messages, one after the other. */
+const ExchangeWay exchange_several = {
+    .splits = true,
+    .init = make_requests,
+    .begin_receives = nonblocking_receives,
+    .wait_receives = wait_receives,
+    .join = nonblocking_sends,
+    .wait_sends = wait_sends,
+    .arrived = part_arrived,
+    .free = release,
+};
+
 static void blocking_sends(Exchange *e)
 {
     for (int i = 0; i < e->now->sends; i++) {
@@ -184,13 +203,6 @@ const ExchangeWay exchange_blocking = {
 };
 
 /* ---- a message per bin ------------------------------------------------------------------------------------------ */
-
-static bool part_arrived(Exchange *e, int edge, int bin)
-{
-    int there = 0;
-    MPI_Test(receive_at(e, edge, bin), &there, MPI_STATUS_IGNORE);
-    return there != 0;
-}
 
 static void many_ready(Exchange *e, const Job *job)
 {
