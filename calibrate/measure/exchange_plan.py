@@ -8,6 +8,7 @@ Edges and their order are the pattern's (`pready.model.workload.edges`), the rea
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,8 @@ MOST_PHASES = 1000
 """Of an iteration: the benchmark reserves as many tags for RMA."""
 LARGEST_MESSAGE = 2**31 - 1
 """Bytes to one neighbour: the benchmark's calls count in int."""
+LARGEST_ARENA = 2**32
+"""Bytes that a rank sends in all phases of an exchange, or receives (MAX_ARENA of `bench/exchange/plan.c`)."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,14 @@ class ExchangePlan:
         for e in self.edges:
             words = (e.phase, e.sender, e.receiver, e.bytes, e.tag, out_free[e.sender], in_free[e.receiver])
             lines.append(" ".join(map(str, ("edge", *words))))
-            taken = -(-e.bytes // ALIGNMENT) * ALIGNMENT
-            out_free[e.sender] += taken
-            in_free[e.receiver] += taken
+            out_free[e.sender] += _aligned(e.bytes)
+            in_free[e.receiver] += _aligned(e.bytes)
         lines += [f"arena {r} {o} {i}" for r, (o, i) in enumerate(zip(out_free, in_free, strict=True))]
         return "\n".join([*lines, "end", ""])
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -167,6 +173,12 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
                 f"{edge.bytes} B for a neighbour",
                 valid=f"a multiple of the {workload.divisor} partitions, at most {LARGEST_MESSAGE} B, to measure",
             )
+    arenas = Counter[tuple[str, int]]()
+    for edge in sent:
+        arenas["sends", edge.sender] += _aligned(edge.bytes)
+        arenas["receives", edge.receiver] += _aligned(edge.bytes)
+    if (most := max(arenas.values(), default=0)) > LARGEST_ARENA:
+        raise PreadyError(f"{most} B that one rank sends or receives", valid=f"at most {LARGEST_ARENA} B, to measure")
     drawn = [draws.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
     shares = _shares(pattern, of.thread_grid)

@@ -26,7 +26,6 @@ from pready.commands import options
 from pready.commands.doctor import tried_first
 from pready.files.writing import check_new, check_writable, replacing, write_text
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import Unit, parse
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Fabric
 from pready.model.machine.writing import document, dumps
@@ -70,7 +69,7 @@ def calibrate(
     mpicc: str | None,
     output: Path | None,
     raw: Path | None,
-    budget: str,
+    budget_s: float,
     threads: int,
     only: str | None,
     intra: bool,
@@ -92,7 +91,6 @@ def calibrate(
         adds = ("intra" if intra else "adapter") not in tomllib.loads(text)
     if not adds and launcher is not None:
         check_new(output)
-    budget_s = parse(budget, Unit.TIME, "--budget")
     if per_node is not None:
         key = None
         raw = raw or output.with_suffix(".ranks.jsonl")

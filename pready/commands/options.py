@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from pready.calibrate.measure.launcher import Launcher
 from pready.files.shipped_examples import found
 from pready.model.common.errors import PreadyError, shown
-from pready.model.common.units import Unit, format_exact, fraction
+from pready.model.common.units import Unit, format_exact, fraction, parse
 from pready.model.machine import DEFAULT
 from pready.model.toml.reading import LARGEST_TOML
 from pready.show.terminal.terminal import progress
@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # the list of machines needs neither
     from pready.model.workload.workload import Workload
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+SHORTEST_BUDGET_S = 1.0
+"""In less nothing is started."""
 
 
 def parse_approach(text: str, workload: Workload) -> Approach:
@@ -145,9 +147,22 @@ def launcher_of(words: str | None, example: str) -> Launcher:
 
 
 def budget(default: str) -> Option:
-    """``--budget`` as text."""
+    """``--budget``, in seconds."""
+
+    def parsed(_context: click.Context, _option: click.Parameter, text: str) -> float:
+        seconds = parse(text, Unit.TIME, "--budget")
+        if seconds < SHORTEST_BUDGET_S:
+            raise PreadyError(f"--budget {shown(text)}", valid=f"a time of at least {SHORTEST_BUDGET_S:g} s")
+        return seconds
+
     return click.option(
-        "--budget", default=default, show_default=True, metavar="TIME", help="Wall-clock time to measure."
+        "--budget",
+        "budget_s",
+        default=default,
+        show_default=True,
+        metavar="TIME",
+        callback=parsed,
+        help="Wall-clock time to measure.",
     )
 
 

@@ -20,10 +20,8 @@ from pready.model.advice.predict import chosen_ways, effective_library, predict
 from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.common.errors import PreadyError
-from pready.model.common.units import Unit, parse
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
-from pready.model.result.verdict import MIN_GAIN
 from pready.model.version import VERSION
 from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
@@ -33,8 +31,8 @@ from pready.show.tables.proof_metrics import metric_lines
 from pready.show.terminal.terminal import console
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
+from pready.validate.prove.session import Asked, performable, ranks_of
 from pready.validate.prove.session import prove as proved
-from pready.validate.prove.session import ranks_of
 from pready.validate.prove.site import Site
 from pready.validate.prove.source import LANGUAGES, has_program, program
 
@@ -87,7 +85,7 @@ def prove(
     launcher: str | None,
     mpicc: str | None,
     named: tuple[str, ...],
-    budget: str,
+    budget_s: float,
     rounds: int,
     seed: int,
     metrics: bool,
@@ -107,9 +105,9 @@ def prove(
         return
     if output is None:
         raise PreadyError("-o is missing", valid="a folder for the report and its raw records, such as -o proof/")
-    budget_s = parse(budget, Unit.TIME, "--budget")
     if rounds < FEWEST_ROUNDS:
         raise PreadyError(f"--rounds {rounds}", valid=f"at least {FEWEST_ROUNDS}")
+    performable(what, on, approaches, seed)
     started = options.launcher_of(launcher, f"mpiexec -n {ranks_of(what)}")
     make_folder(output, (PAGE, DATA), check_new)
     built = build(find_mpicc(mpicc, started.prefix))
@@ -119,16 +117,17 @@ def prove(
         done = proved(
             what,
             on,
-            Site("here", started, built),
-            output / RAW,
-            budget_s=budget_s,
-            seed=seed,
-            library=library,
-            approaches=approaches,
-            min_gain=MIN_GAIN,
-            rounds=rounds,
-            on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
-            on_note=lambda note: click.echo(f"note: {note}", err=True),
+            Asked(
+                site=Site("here", started, built),
+                folder=output / RAW,
+                budget_s=budget_s,
+                seed=seed,
+                library=library,
+                approaches=approaches,
+                rounds=rounds,
+                on_progress=lambda now: told(now.stage, now.done, now.total, now.left_s),
+            ),
+            lambda note: click.echo(f"note: {note}", err=True),
         )
     about = {**_about(), **done.about}
     data = {"version": VERSION, "seed": seed, "about": about, **done.to_dict()}

@@ -16,14 +16,22 @@ from pready.model.machine.machine import Machine
 from pready.model.workload.workload import Workload
 from pready.validate.prove.expected import Expected
 
+ABOUT = {
+    "library": "the model",
+    "hosts": [*"aabb"],
+    "allowed": ["0-3", "4-7"] * 2,
+    "cpus": ["x", "x"],
+    "cores_online": 8,
+}
+"""Two ranks on each of two nodes, with four cores each."""
+
 
 def cluster(rows_of: Callable[[Point, dict[str, Any]], Array]) -> Callable[..., Outcome]:
     """Records of each point the rows that `rows_of` makes of it and of what `measure` was told."""
 
     def measured(points: Iterable[Point], launcher: Launcher, out: Path, *_: Any, **told: Any) -> Outcome:
         with Records(out) as records:
-            about = {"library": "the model", "settings": {}, "hosts": ["a", "a", "b", "b"], "cpus": ["x", "x"]}
-            records.add_environment("here", {**about, "cores_online": 8})
+            records.add_environment("here", {"settings": {}, **ABOUT})
             listed = list(points)
             for point in records.missing(listed, "here"):
                 lists = {"ranks_s": rows_of(point, told).tolist()}

@@ -3,21 +3,30 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from pready.model.approach.interfaces import BULK
 from pready.model.workload.workload import Workload
 from pready.validate.prove.design import MOST, way_of
 from pready.validate.prove.performed import of_records, performed_in
-from pready.validate.prove.placement import shared_before, shared_cores
+from pready.validate.prove.placement import shared_cores
 
 
-def test_records_tell_who_shares_cores() -> None:
-    def record(**derived: float) -> dict[str, Any]:
-        return {"lists": {"ranks_s": [[0.0, 1e-3, 2e-3] * 4] * 5}, "derived": derived}
-
-    own, shared = (of_records([record(cores=cores, ranks_here=4)] * 3, 0, 2) for cores in (4, 2))
-    said = shared_cores([own, shared])
-    assert said == "4 ranks share 2 cores, and wait for one, which the model leaves out"
-    assert shared_cores([own]) is None
+@pytest.mark.parametrize(
+    ("hosts", "allowed", "threads", "said"),
+    [
+        ("aa", ["0", "1"], 1, None),
+        ("aab", ["0-1", "2,5", "0-1"], 2, None),
+        ("aab", ["0-1", "0-1", "0-1"], 1, None),  # not bound
+        ("", [], 8, None),  # not known
+        ("abaa", ["0", "0", "0", "0"], 1, "3 ranks share 1 core"),
+        ("aab", ["0-1", "0-1", "0-1"], 2, "2 ranks of 2 threads share 2 cores"),
+        ("ab", ["0", "0"], 2, "1 rank of 2 threads share 1 core"),
+        ("aa", ["0-2", "3"], 2, "2 threads of a rank share 1 core"),  # four in all
+    ],
+)
+def test_who_shares_cores(hosts: str, allowed: list[str], threads: int, said: str | None) -> None:
+    assert shared_cores({"hosts": [*hosts], "allowed": allowed}, threads) == said
 
 
 def test_a_way_counts_with_all_its_rounds() -> None:
@@ -34,15 +43,6 @@ def test_a_way_counts_with_all_its_rounds() -> None:
     assert performed_in(content, way, "here", "p", 0, 1, 4) is None
 
 
-def test_shared_cores_are_known_before_measuring() -> None:
-    assert shared_before({"hosts": ["a", "b", "a"], "cores_online": 2}) is None
-    assert shared_before({"hosts": ["a", "b"]}) is None  # not known
-    assert shared_before({"hosts": ["a", "a"]}) is None
-    for cores, shared in ((1, "1 core"), (2, "2 cores")):
-        said = f"3 ranks share {shared}: the result will be undecided; give each rank a core (fewer ranks, more nodes)"
-        assert shared_before({"hosts": ["a", "b", "a", "a"], "cores_online": cores}) == said
-
-
 def test_times_of_each_exchange_of_a_step() -> None:
     """Two ranks, two exchanges: an iteration's begin, computing and end; then computing and end of each exchange."""
     row = [0.0, 3.0, 9.0, 0.0, 5.0, 9.0, 1.0, 4.0, 2.0, 9.0, 2.0, 6.0, 3.0, 9.0]
@@ -55,4 +55,3 @@ def test_times_of_each_exchange_of_a_step() -> None:
     assert second.times[:, 0].tolist() == [[[4, 2, 9], [6, 3, 9]], [[5, 2, 9], [7, 3, 9]]]
     # 3 and 4 s, then 4 and 5: 3.5 and 4.5, half a second around 4
     assert (first.steps, first.communication_s.tolist(), first.spread) == (1, [3.5, 4.5], 0.125)
-    assert [(of.ranks_here, of.cores, of.first) for of in (found, first)] == [(1, 1, 0)] * 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tables import table_of
 
-from pready.validate.prove.decision import decision, why
+from pready.validate.prove.decision import decision, off_by, why
 from pready.validate.prove.judgement import Finding, Judgement, Saving, judge, rounds_to_tell, saving_of
 
 ROUNDS = table_of("validate/decisions")
@@ -50,9 +50,31 @@ def test_findings_at_the_edges(least: float, expected: Ends, probability: float,
     assert judge(expected, probability, Saving(*saved, 4, 0.0), least).finding == finding
 
 
-def test_shared_cores_are_not_judged() -> None:
-    steady = saving_of(np.array([1.1, 1.1, 1.1]), np.ones(3))
-    assert judge(PROMISED, 1.0, steady, LEAST, shared=True).finding == "undecided"
+def test_shared_cores_are_not_judged_and_a_baseline_that_is_off_confirms_nothing() -> None:
+    def found(iteration: float, **options: bool) -> Finding:
+        return judge(PROMISED, 1.0, saving_of(np.full(3, iteration), np.ones(3)), LEAST, **options).finding
+
+    assert found(1.1, shared=True) == found(0.9, shared=True, off=True) == "undecided"
+    assert [found(saved, off=True) for saved in (0.9, 0.97, 1.1)] == ["baseline off", "baseline off", "not kept"]
+
+
+def test_a_saving_is_at_most_the_whole_iteration() -> None:
+    """Savings of 90 and -60 %: 15 % on average, ±75 % · 12.71 without the cut, of which the lower end stays."""
+    saving = saving_of(np.array([0.1, 1.6]), np.ones(2))
+    assert saving.low == pytest.approx(0.15 - 0.75 * 12.706, rel=1e-4)
+    assert saving.high == 1
+    assert saving.half == pytest.approx(0.75 * 12.706, rel=1e-4)
+
+
+@pytest.mark.parametrize(("measured", "low", "high", "off"), ROUNDS["off"])
+def test_a_baseline_that_is_off_comes_first(measured: float, low: float, high: float, off: str) -> None:
+    said = off_by(measured, (1.0, low, high), LEAST)
+    assert said == off
+    judged = judge(PROMISED, 1.0, saving_of(np.full(3, 0.9), np.ones(3)), LEAST, off=bool(said))
+    plain = "Port: many saved 10.0 % of an iteration (10.0 to 10.0 % over 3 rounds); 10.0 % predicted (8.0 to 12.0 %); "
+    plain += f"1 % is asked for. The prediction is {'not ' if off else ''}confirmed."
+    assert decision("many", judged, None, "", said) == (f"Not confirmed: {off}. {plain}" if off else plain)
+    assert decision("many", judged, "4 ranks share 2 cores", "", said).startswith("Undecided: 4 ranks share 2 cores. ")
 
 
 @pytest.mark.parametrize(("measured", "deviation", "distance", "tell"), [*ROUNDS["to_tell"], (3, 0.02, 0.02, 7)])

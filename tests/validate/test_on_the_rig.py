@@ -3,6 +3,7 @@
 The limits say that nothing is grossly wrong; no constant of the model is tuned to what is measured here.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pready.model.workload.workload import Workload
 from pready.validate.prove import session
 from pready.validate.prove.case import Case
 from pready.validate.prove.design import FEWEST_ROUNDS
-from pready.validate.prove.session import prove
+from pready.validate.prove.session import Asked, prove
 from pready.validate.prove.site import Site
 
 ETA_OFF, RIGHT = 0.08, 0.9
@@ -47,10 +48,11 @@ def test_pairs_keep_the_limits(tmp_path: Path, request: pytest.FixtureRequest) -
     found: list[Case] = []
     with Rig(100) as rig:
         site = Site("mpich", rig.mpich(prefix), benchmark(prefix, request))
-        on = session._calibrated(told(**WORKLOADS[0]), site, tmp_path, 10.0, 1, lambda _: None)
+        asked = Asked(site=site, folder=tmp_path, budget_s=10.0, rounds=FEWEST_ROUNDS, seed=1)
+        on = session._calibrated(told(**WORKLOADS[0]), asked)
         for number, fields in enumerate(WORKLOADS):
-            folder, options = tmp_path / str(number), {"budget_s": 10.0, "rounds": FEWEST_ROUNDS, "seed": 1}
-            found += prove(told(**fields), on, site, folder, **options).cases[1:]  # type: ignore[arg-type]
+            here = replace(asked, folder=tmp_path / str(number))
+            found += prove(told(**fields), on, here, lambda _: None).cases[1:]
     steady = [c for c in found if c.performed.spread < STEADY]
     if len(steady) < len(found) / 2:
         pytest.skip(f"{len(steady)} of {len(found)} ways repeat themselves: this machine is too busy to judge by")

@@ -71,6 +71,13 @@ class Case:
         vcis = f" on {self.way.vcis} VCIs" if self.way.vcis > 1 else ""
         return f"{self.way.interface.name}{f' in {self.way.transports}' if self.way.most > 1 else ''}{vcis}"
 
+    @property
+    def iteration(self) -> tuple[float, float, float]:
+        """The predicted iteration and its 95 % interval, seconds: computing is known."""
+        e, steps = self.expected, self.performed.steps
+        low, high = (e.iteration_s + steps * (end - e.time_s) for end in (e.time_low_s, e.time_high_s))
+        return e.iteration_s, low, high
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "approach": self.way.interface.key,

@@ -28,7 +28,7 @@ def _more(rounds: int) -> str:
     return f"{rounds} more round{'s' * (rounds != 1)}"
 
 
-def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
+def decision(way: str, judged: Judgement, shared: str | None, more: str, off: str = "") -> str:
     """The first line: what to do, what was measured and what was predicted.
 
     Parameters
@@ -36,10 +36,14 @@ def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
     way
         The advised way in words.
     shared
-        Why nothing is judged: ranks share cores; None: each has its own.
+        Why nothing is judged: ranks or threads share cores; None: each has its own.
     more
         Options that measure the rounds that would tell.
+    off
+        How the baseline differs from its prediction, which comes first; empty: it does not.
     """
+    if off and shared is None:
+        return f"Not confirmed: {off}. {decision(way, judged, None, more)}"
     value, low, high = judged.expected
     asked = f"{100 * judged.least:g} % is asked for"
     predicted = f"{percent(value)} predicted ({between(low, high)})"
@@ -59,11 +63,31 @@ def decision(way: str, judged: Judgement, shared: str | None, more: str) -> str:
     head = "Port" if judged.measured == "port" else "Do not port"
     confirmed = {
         "kept": "The prediction is confirmed.",
+        "baseline off": "The prediction is not confirmed.",
         "saves less": "It pays, but with less than half of what was predicted: the prediction is not confirmed.",
         "decided by measuring": f"The prediction alone did not tell ({judged.predicted}).",
         "not kept": f"The prediction said {judged.predicted}: it is wrong here.",
     }
     return f"{head}: {measured}; {asked}. {confirmed[judged.finding]}"
+
+
+def off_by(measured_s: float, predicted: tuple[float, float, float], least: float) -> str:
+    """How the baseline's iteration differs from its prediction; empty: by no more than its interval.
+
+    Parameters
+    ----------
+    measured_s
+        The median of the rounds.
+    predicted
+        Seconds, and the ends of the 95 % interval.
+    least
+        Share of an iteration that a port has to save: a smaller difference turns no verdict.
+    """
+    value, low, high = predicted
+    if max(low - measured_s, measured_s - high) <= least * value:
+        return ""
+    said = f"{format_time(value)} predicted ({format_time(low)} to {format_time(high)})"
+    return f"an iteration as today takes {format_time(measured_s)}, {said}"
 
 
 def why(predicted_s: float, measured_s: float, computing_s: float, communication_s: float) -> str:

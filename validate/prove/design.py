@@ -14,6 +14,7 @@ from pready.model.advice.predict import chosen_ways
 from pready.model.approach.interfaces import EACH, PART, PART_AM, PART_WHOLE, Approach, Interface, whole
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
+from pready.model.engine.layout import of_a_step
 from pready.model.engine.messages import partitions_per_direction
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.result.verdict import candidates
@@ -29,6 +30,8 @@ WARM_UP = 3
 """Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 FEWEST, MOST = 8, 100
 """Iterations that count, of a round."""
+MOST_WINDOWS = 256
+"""Of a rank: MAX_WINDOWS of `bench/exchange/state.h`."""
 START_S = 3.0
 """About the time to start a run and to check its bytes."""
 
@@ -112,18 +115,34 @@ def way_of(approaches: Sequence[Approach], workload: Workload) -> Way:
     PreadyError
         It cannot.
     """
-    return Way(tuple(_sent(a, partitions_per_direction(w)) for a, w in zip(approaches, workload.parts, strict=True)))
+    return Way(tuple(_sent(a, w) for a, w in zip(approaches, workload.parts, strict=True)))
 
 
-def _sent(approach: Approach, n_partitions: int) -> Sent:
+def _sent(approach: Approach, workload: Workload) -> Sent:
     interface = approach.interface
+    if interface.partitioned and workload.weights is not None:
+        raise PreadyError(f"approach = '{interface.key}' with thread_shares", valid="messages or puts, such as 'many'")
     if interface is PART_AM:
-        return Sent(approach, "part", n_partitions)
+        return Sent(approach, "part", partitions_per_direction(workload))
     if interface is PART_WHOLE:
         return Sent(approach, "part", approach.transport_partitions)
     if interface.key not in EXCHANGE_WAYS:
         raise PreadyError(f"approach = '{interface.key}' cannot be measured", valid=", ".join(EXCHANGE_WAYS))
     return Sent(approach, interface.key, approach.transport_partitions)
+
+
+def check_windows(approaches: Sequence[Approach], workload: Workload) -> None:
+    """Refuse more windows, one for each transport partition in each exchange of an iteration, than there can be."""
+    windows = 0
+    for part, of, a in zip(workload.parts, of_a_step(workload), approaches, strict=True):
+        if a.interface.windows_per_thread:
+            pattern = of.pattern(part)
+            sides = 1 if of.thread_grid is None else pattern.directions
+            windows += a.transport_partitions * pattern.exchanges(of.blocks) * sides
+    if windows > MOST_WINDOWS:
+        raise PreadyError(
+            f"approaches that take {windows} windows cannot be measured", valid=f"at most {MOST_WINDOWS} windows"
+        )
 
 
 def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, ...]]:

@@ -119,7 +119,7 @@ class Expected:
             iteration_s=iteration,
             saving=saving,
             saving_low=row.speedup_low_percent / 100 + shift,
-            saving_high=row.speedup_high_percent / 100 + shift,
+            saving_high=min(row.speedup_high_percent / 100 + shift, 1.0),
             probability=row.probability or 0.0,
             exchanges_s=tuple(map(exchange_s, self._counted(approaches))),
         )

@@ -12,7 +12,9 @@ from pready.model.common.normal import student95
 from pready.model.result.prediction import Verdict
 from pready.model.result.verdict import verdict, verdict_of
 
-Finding = Literal["kept", "saves less", "decided by measuring", "not kept", "too noisy to judge", "undecided"]
+Finding = Literal[
+    "kept", "saves less", "baseline off", "decided by measuring", "not kept", "too noisy to judge", "undecided"
+]
 MOST_ROUNDS = 100
 """More are not asked for."""
 PROMISED = 0.5
@@ -23,7 +25,7 @@ SHARP = 0.5
 
 @dataclass(frozen=True)
 class Saving:
-    """Share of today's iteration that a way saves: the mean over rounds, and its 95 % interval."""
+    """Share of today's iteration that a way saves, at most 1: the mean over rounds, and its 95 % interval."""
 
     value: float
     low: float
@@ -34,8 +36,8 @@ class Saving:
 
     @property
     def half(self) -> float:
-        """Half the interval's width."""
-        return (self.high - self.low) / 2
+        """Half the interval's width, from its lower end: the upper one cannot lie beyond the whole iteration."""
+        return self.value - self.low
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -54,12 +56,12 @@ def saving_of(iterations: Array, today: Array) -> Saving:
 
     Returns
     -------
-    The interval is that of Student's t over the rounds.
+    The interval is that of Student's t over the rounds, cut at the whole iteration.
     """
     each = np.asarray(1 - iterations / today)
     n, value, deviation = len(each), float(each.mean()), float(each.std(ddof=1))
     half = _factor(n) * deviation
-    return Saving(value, value - half, value + half, n, deviation)
+    return Saving(value, value - half, min(value + half, 1.0), n, deviation)
 
 
 def _factor(rounds: int) -> float:
@@ -94,7 +96,13 @@ class Judgement:
 
 
 def judge(
-    expected: tuple[float, float, float], probability: float, saving: Saving, least: float, *, shared: bool = False
+    expected: tuple[float, float, float],
+    probability: float,
+    saving: Saving,
+    least: float,
+    *,
+    shared: bool = False,
+    off: bool = False,
 ) -> Judgement:
     """Compare the predicted saving of the advised way with the measured one.
 
@@ -105,7 +113,9 @@ def judge(
     probability
         That enough is saved, as predicted.
     shared
-        Ranks shared cores: nothing is judged.
+        Ranks or threads shared cores: nothing is judged.
+    off
+        The baseline took another time than predicted: nothing is confirmed.
     """
     value, low, high = expected
     predicted, measured = verdict_of(probability), verdict(saving.low, saving.high, least)
@@ -122,4 +132,6 @@ def judge(
     if predicted != measured:  # a likely verdict may turn out wrong within its interval
         apart = saving.high < low or high < saving.low
         return found("not kept" if apart and predicted != "undecided" else "decided by measuring")
+    if off:
+        return found("baseline off")
     return found("saves less" if measured == "port" and saving.value < PROMISED * value else "kept")

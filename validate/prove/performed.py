@@ -27,16 +27,12 @@ class Performed:
         Times that the pattern is exchanged in an iteration: of a sweep, octants × blocks.
     exchanges
         Of a step with several, each by itself.
-    ranks_here, cores
-        Of the first rank's host.
     """
 
     times: Array
     first: int
     steps: int
     exchanges: tuple[Performed, ...] = ()
-    ranks_here: int = 1
-    cores: int = 1
 
     @cached_property
     def _counted(self) -> Array:
@@ -71,16 +67,14 @@ def of_records(records: list[dict[str, Any]], first: int, steps: int, exchanges:
     rows = np.stack([np.array(r["lists"]["ranks_s"]) for r in records])
     ranks = rows.shape[2] // (3 + 2 * exchanges * (exchanges > 1))
     times = rows[:, :, : 3 * ranks].reshape(*rows.shape[:2], ranks, 3)
-    derived = records[0].get("derived", {})
-    ranks_here, cores = (int(derived.get(name, 1)) for name in ("ranks_here", "cores"))
     if exchanges == 1:
-        return Performed(times, first, steps, (), ranks_here, cores)
+        return Performed(times, first, steps)
     each = rows[:, :, 3 * ranks :].reshape(*rows.shape[:2], ranks, exchanges, 2)
     ends = each[..., 1]
     begins = np.concatenate([times[..., :1], ends[..., :-1]], axis=-1)
     parts = np.stack([begins, each[..., 0], ends], axis=-1)
     each_by_itself = tuple(Performed(parts[..., e, :], first, 1) for e in range(exchanges))
-    return Performed(times, first, steps, each_by_itself, ranks_here, cores)
+    return Performed(times, first, steps, each_by_itself)
 
 
 def performed_in(

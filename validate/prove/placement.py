@@ -1,15 +1,14 @@
-"""Do the launcher's hosts hold the ranks that the workload puts on a node, and has every rank a core of its own?"""
+"""Do the launcher's hosts hold the ranks that the workload puts on a node, and has every thread a core of its own?"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pready.calibrate.doctor.findings import cores_of
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import of_a_step
 from pready.model.workload.workload import Workload
-from pready.validate.prove.performed import Performed
 
 
 def nodes_of(workload: Workload) -> list[int] | None:
@@ -29,8 +28,8 @@ def check(workload: Workload, hosts: Sequence[str]) -> None:
         Ranks of one node on two hosts, or of two nodes on one: with the ranks of each host that was found.
     """
     nodes = nodes_of(workload)
-    if nodes is None or len(hosts) != len(nodes):
-        return  # a launcher of other ranks is refused elsewhere
+    if nodes is None:
+        return
     host_of: dict[int, str] = {}
     node_on: dict[str, int] = {}
     for rank, (node, host) in enumerate(zip(nodes, hosts, strict=True)):
@@ -53,22 +52,37 @@ def _found(hosts: Sequence[str], most: int = 4) -> str:
     return "; ".join(said[:most] + ["…"] * (len(said) > most))
 
 
-def shared_cores(performed: Iterable[Performed]) -> str | None:
-    """Why ranks that share cores are not judged; None if each has its own."""
-    shared = [p for p in performed if p.ranks_here > p.cores]
-    if not shared:
-        return None
-    return f"{_sharing(shared[0].ranks_here, shared[0].cores)}, and wait for one, which the model leaves out"
+def check_ranks(hosts: Sequence[str], ranks: int, launcher: str) -> None:
+    """Refuse a launcher that starts another number of ranks than the workload has."""
+    if len(hosts) != ranks:
+        raise PreadyError(
+            f"launcher '{launcher}' starts {len(hosts)} ranks, the workload has {ranks}",
+            valid=f"a launcher of {ranks} ranks, or a workload of {len(hosts)} (--set grid=…)",
+        )
 
 
-def shared_before(about: Mapping[str, Any]) -> str | None:
-    """What to say of ranks that share cores before they are measured; None: each has its own, or it is not known."""
-    hosts, cores = about.get("hosts", ()), int(about.get("cores_online") or 0)
-    ranks = max(Counter(hosts).values(), default=0)
-    if not cores or ranks <= cores:
-        return None
-    return f"{_sharing(ranks, cores)}: the result will be undecided; give each rank a core (fewer ranks, more nodes)"
+def shared_cores(about: Mapping[str, Any], threads: int) -> str | None:
+    """Who shares cores, in words; None: each thread of each rank has its own, or it is not known.
+
+    Parameters
+    ----------
+    about
+        The benchmark's environment: `hosts`, and `allowed`, the cores of each rank.
+    threads
+        That compute or work on what a rank receives at a time.
+    """
+    cores_on: dict[str, list[set[int]]] = {}
+    for host, text in zip(about.get("hosts", ()), about.get("allowed", ()), strict=False):
+        cores_on.setdefault(host, []).append(cores_of(text))
+    for each in cores_on.values():
+        together, fewest = len(set().union(*each)), min(map(len, each))
+        ranks = f"{len(each)} rank{'s' * (len(each) > 1)}"
+        if len(each) * threads > together:
+            return _sharing(f"{ranks} of {threads} threads" if threads > 1 else ranks, together)
+        if threads > fewest:
+            return _sharing(f"{threads} threads of a rank", fewest)
+    return None
 
 
-def _sharing(ranks: int, cores: int) -> str:
-    return f"{ranks} ranks share {cores} core{'s' * (cores > 1)}"
+def _sharing(who: str, cores: int) -> str:
+    return f"{who} share {cores} core{'s' * (cores > 1)}"

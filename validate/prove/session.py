@@ -10,7 +10,7 @@ from typing import Any
 
 from pready.calibrate.machine.calibration import calibrate, provenance, run_measurements
 from pready.calibrate.measure.exchange_plan import step_plan
-from pready.calibrate.measure.raw_file import Content, read
+from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import as_sent_by, predict, with_library
 from pready.model.approach.interfaces import Approach
@@ -24,13 +24,13 @@ from pready.model.workload.workload import Workload
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
 from pready.validate.prove.case import Case, cases_of
-from pready.validate.prove.decision import between, decision, percent
+from pready.validate.prove.decision import between, decision, off_by, percent
 from pready.validate.prove.design import Way
 from pready.validate.prove.expected import Expected
 from pready.validate.prove.judgement import Judgement, judge
 from pready.validate.prove.performed import performed_in
-from pready.validate.prove.placement import shared_before, shared_cores
-from pready.validate.prove.site import Site, Told, about
+from pready.validate.prove.placement import shared_cores
+from pready.validate.prove.site import Site, Told, about_run, library_notes
 
 PLANS, RAW, RAW_MACHINE = "plans", "exchange.jsonl", "machine.jsonl"
 CALIBRATING = 0.5
@@ -41,6 +41,34 @@ SLOWER = 3.0
 """A round counts as hanging after ten times its predicted duration, times this factor."""
 VCIS = "MPIR_CVAR_CH4_NUM_VCIS"
 """Gives MPICH so many VCIs; others do not know the variable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What to measure, where and how long."""
+
+    site: Site
+    folder: Path
+    """Of raw records, plans and the machine."""
+    budget_s: float
+    seed: int = 0
+    library: str | None = None
+    """To predict for; None: the machine's."""
+    approaches: Sequence[Sequence[Approach]] = ()
+    """Beside bulk, one for each exchange of the workload; empty: the advised ones and the best of the next
+    interfaces."""
+    min_gain: float = MIN_GAIN
+    rounds: int = design.ROUNDS
+    """How often each way is measured."""
+    on_progress: Callable[[Told], object] = lambda _: None
+
+    @property
+    def raw(self) -> Path:
+        return self.folder / RAW
+
+    @property
+    def plans(self) -> Path:
+        return self.folder / PLANS
 
 
 @dataclass(frozen=True)
@@ -76,89 +104,87 @@ class Proof:
         }
 
 
-def prove(
-    workload: Workload,
-    given: Machine | None,
-    site: Site,
-    folder: Path,
-    *,
-    budget_s: float,
-    seed: int = 0,
-    library: str | None = None,
-    approaches: Sequence[Sequence[Approach]] = (),
-    min_gain: float = MIN_GAIN,
-    rounds: int = design.ROUNDS,
-    on_progress: Callable[[Told], object] = lambda _: None,
-    on_note: Callable[[str], object] = lambda _: None,
-) -> Proof:
+def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Callable[[str], object]) -> Proof:
     """Measure a workload's exchange and compare the prediction with it.
 
-    Resumes: results in `folder` for the same workload, machine, seed and launcher are not measured again.
+    Resumes: results in the folder for the same workload, machine, seed and launcher are not measured again.
 
     Parameters
     ----------
     given
-        None: calibrated first, with half of the budget, into `folder`; an earlier calibration there is taken.
-    folder
-        Of raw records, plans and the machine.
-    approaches
-        Beside bulk, one for each exchange of the workload; empty: the advised ones and the best of the next interfaces.
-    rounds
-        How often each way is measured.
+        None: calibrated first, with half of the budget; an earlier calibration in the folder is taken.
     on_note
-        Receives what to know before measuring: ranks that share cores.
+        Receives what to know before measuring: threads that share cores, another library.
 
     Raises
     ------
     PreadyError
         A workload that cannot be performed, a benchmark that does not run, or nothing to compare.
     """
-    workload, notes = as_performed(workload)
-    step_plan(workload, 1, seed)  # refuses what cannot be performed before anything is measured
-    ranks = ranks_of(workload)
-    if site.launcher.ranks not in (None, ranks):
-        raise PreadyError(
-            f"the launcher starts {site.launcher.ranks} ranks, the workload has {ranks}", valid="as many of both"
-        )
-    _check_nodes(workload, given, site)
-    if (crowded := shared_before(environment_of(site.launcher, site.built))) is not None:
-        on_note(crowded)
-    on = given if given is not None else _calibrated(workload, site, folder, budget_s, seed, on_progress)
-    on, profile = with_library(on, library)
+    workload, notes = performable(workload, given, asked.approaches, asked.seed)
+    about = environment_of(asked.site.launcher, asked.site.built)
+    placement.check_ranks(about["hosts"], ranks_of(workload), asked.site.launcher.name)
+    placement.check(workload, about["hosts"])
+    notes += library_notes(about, given, asked.library)
+    if (shared := shared_cores(about, busy_threads(workload))) is not None:
+        on_note(f"{shared}: the result will be undecided; give each thread a core (fewer ranks or threads, more nodes)")
+    on = given if given is not None else _calibrated(workload, asked)
+    on, profile = with_library(on, asked.library)
     workload = as_sent_by(workload, profile)
-    left_s = budget_s if given is not None else budget_s * (1 - CALIBRATING)
-    prediction = predict(on, workload, library=library, seed=seed, min_gain=min_gain)
+    left_s = asked.budget_s if given is not None else asked.budget_s * (1 - CALIBRATING)
+    prediction = predict(on, workload, library=asked.library, seed=asked.seed, min_gain=asked.min_gain)
     baseline = design.way_of([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
-    named = [tuple(design.as_done_by(profile, a) for a in each) for each in approaches]
+    named = [tuple(design.as_done_by(profile, a) for a in each) for each in asked.approaches]
     wanted = [baseline.approaches, *named] if named else advised
     ways = [design.way_of(each, workload) for each in dict.fromkeys(wanted)]
     (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
     first, count = design.iterations(
-        prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)), rounds
+        prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)), asked.rounds
     )
-    plan = step_plan(workload, first + count, seed)
-    name = plan.write(folder / PLANS)
-    environments, failures = _measure(
-        ways, name, site, folder, left_s, seed, (first + count) * prediction.bulk.iteration_s, rounds, on_progress
-    )
-    content = read(folder / RAW)
+    name = step_plan(workload, first + count, asked.seed).write(asked.plans)
+    environments, failures = _measure(ways, name, asked, left_s, (first + count) * prediction.bulk.iteration_s)
+    content = read(asked.raw)
     unsupported = content.unsupported()
     failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0, design.MOST))) in unsupported}
     seen = {
         way: found
         for way in ways
-        if (found := performed_in(content, way, environments[way.vcis], name, first, steps, rounds)) is not None
+        if (found := performed_in(content, way, environments[way.vcis], name, first, steps, asked.rounds)) is not None
     }
     if baseline not in seen or len(seen) < 2:
         why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
         raise PreadyError(
-            f"bulk and another way were not measured in every round: {why}", valid="a larger budget", source=str(folder)
+            f"bulk and another way were not measured in every round: {why}",
+            valid="approaches that can be performed here" if failures else "a larger budget",
+            source=str(asked.folder),
         )
-    cases = cases_of(workload, Expected(on, workload, seed, first, count, min_gain), seen)
-    return _concluded(
-        workload, on, advised[:2][-1], cases, failures, site, content, notes, min_gain, seed, folder, budget_s
-    )
+    cases = cases_of(workload, Expected(on, workload, asked.seed, first, count, asked.min_gain), seen)
+    environment = list(content.environments.values())[-1]
+    return _concluded(asked, Found(workload, on, cases, failures, environment, tuple(notes)), advised[:2][-1])
+
+
+def performable(
+    workload: Workload, given: Machine | None, approaches: Sequence[Sequence[Approach]], seed: int
+) -> tuple[Workload, list[str]]:
+    """The workload as it is measured, and what to say of it; what cannot be performed is refused, nothing started.
+
+    Raises
+    ------
+    PreadyError
+        The workload, or one of the approaches that are named.
+    """
+    workload, notes = as_performed(workload)
+    step_plan(workload, 1, seed)
+    for each in ([w.baseline for w in workload.parts], *approaches):
+        design.way_of(each, workload)
+        design.check_windows(each, workload)
+    if given is None and len(set(placement.nodes_of(workload) or ())) > 1:
+        raise PreadyError(
+            "ranks_per_node without --machine: only the path between nodes is calibrated here",
+            valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
+        )
+    return workload, notes
 
 
 def ranks_of(workload: Workload) -> int:
@@ -166,59 +192,41 @@ def ranks_of(workload: Workload) -> int:
     return math.prod(of_a_step(workload)[0].grid)
 
 
-def _check_nodes(workload: Workload, given: Machine | None, site: Site) -> None:
-    """Refuse ranks of nodes of which nothing says how they do within, or that the launcher places otherwise."""
-    nodes = placement.nodes_of(workload)
-    if nodes is None:
-        return
-    if given is None and len(set(nodes)) > 1:
-        raise PreadyError(
-            "ranks_per_node without --machine: only the path between nodes is calibrated here",
-            valid="--machine FILE with an [intra] table, measured by 'pready calibrate --intra' on one node",
-        )
-    placement.check(workload, environment_of(site.launcher, site.built)["hosts"])
+def busy_threads(workload: Workload) -> int:
+    """Threads of a rank that are at work at a time: those that compute, or work on what it receives."""
+    return max(workload.threads, *(w.consume.threads or 0 for w in workload.parts if w.consume is not None), 0)
 
 
-def _calibrated(
-    workload: Workload, site: Site, folder: Path, budget_s: float, seed: int, on_progress: Callable[[Told], object]
-) -> Machine:
-    raw = folder / RAW_MACHINE
+def _calibrated(workload: Workload, asked: Asked) -> Machine:
+    raw = asked.folder / RAW_MACHINE
     file = raw.with_suffix(".toml")
     if file.exists():
         return machine.load(str(file))
-    folder.mkdir(parents=True, exist_ok=True)
+    asked.folder.mkdir(parents=True, exist_ok=True)
 
     def told(p: Progress) -> None:
-        on_progress(Told("calibrating", p.done, p.total, p.left_s))
+        asked.on_progress(Told("calibrating", p.done, p.total, p.left_s))
 
     run_measurements(
-        site.launcher,
-        site.built,
+        asked.site.launcher,
+        asked.site.built,
         raw,
         threads=max(workload.threads, 2),
-        budget_s=budget_s * CALIBRATING,
-        seed=seed,
+        budget_s=asked.budget_s * CALIBRATING,
+        seed=asked.seed,
         on_point=told,
         point_budget_s=POINT_BUDGET_S,
     )
-    done = calibrate(raw, name=site.library, seed=seed)
+    done = calibrate(raw, name=asked.site.library, seed=asked.seed)
     on = done.described.machine
     if len(set(placement.nodes_of(workload) or range(ranks_of(workload)))) == 1:
         on = on.model_copy(update={"intra": on.inter})  # all ranks share a node: two of them measured there
-    file.write_text(dumps(on, provenance(raw, done, seed)), encoding="utf-8")
+    file.write_text(dumps(on, provenance(raw, done, asked.seed)), encoding="utf-8")
     return on
 
 
 def _measure(
-    ways: Sequence[Way],
-    plan: str,
-    site: Site,
-    folder: Path,
-    budget_s: float,
-    seed: int,
-    round_s: float,
-    rounds: int,
-    on_progress: Callable[[Told], object],
+    ways: Sequence[Way], plan: str, asked: Asked, budget_s: float, round_s: float
 ) -> tuple[dict[int, str], dict[str, str]]:
     """All rounds of all ways.
 
@@ -226,27 +234,28 @@ def _measure(
     -------
     The environment's key by VCIs, and why a way could not be measured.
     """
-    listed = design.order(ways, seed, rounds)
+    listed = design.order(ways, asked.seed, asked.rounds)
     total, done = len(listed), 0
     environments: dict[int, str] = {}
     failures: dict[str, str] = {}
+    launcher = asked.site.launcher
     for vcis in sorted({way.vcis for way in ways}):
         some = {w.point(plan, r, design.MOST): w for w, r in listed if w.vcis == vcis}
         settings = {VCIS: str(vcis)} if vcis > 1 else {}
 
         def told(p: Progress, before: int = done) -> None:
-            on_progress(Told("measuring", before + p.done, total, p.left_s))
+            asked.on_progress(Told("measuring", before + p.done, total, p.left_s))
 
         outcome = measure(
             some,
-            replace(site.launcher, environment={**site.launcher.environment, **settings}),
-            folder / RAW,
+            replace(launcher, environment={**launcher.environment, **settings}),
+            asked.raw,
             budget_s,
             told,
-            built=site.built,
+            built=asked.site.built,
             point_budget_s=max(SLOWER * round_s / 10, 0.5),
-            seed=seed % 2**32,
-            folder=folder / PLANS,
+            seed=asked.seed % 2**32,
+            folder=asked.plans,
         )
         done += len(some)
         environments[vcis] = outcome.environment
@@ -256,54 +265,68 @@ def _measure(
     return environments, failures
 
 
-def _concluded(
-    workload: Workload,
-    on: Machine,
-    advised: tuple[Approach, ...],
-    cases: tuple[Case, ...],
-    failures: Mapping[str, str],
-    site: Site,
-    content: Content,
-    notes: Sequence[str],
-    min_gain: float,
-    seed: int,
-    folder: Path,
-    budget_s: float,
-) -> Proof:
-    """The decision, from the advised way's saving; undecided where ranks share cores."""
+@dataclass(frozen=True)
+class Found:
+    """What was measured, beside what was predicted."""
+
+    workload: Workload
+    machine: Machine
+    cases: tuple[Case, ...]
+    """The baseline first."""
+    failures: Mapping[str, str]
+    """Why a way could not be measured, by its name."""
+    environment: Mapping[str, Any]
+    """Of the benchmark."""
+    notes: tuple[str, ...]
+
+
+def _concluded(asked: Asked, found: Found, advised: tuple[Approach, ...]) -> Proof:
+    """The decision, from the advised way's saving; undecided where threads share cores."""
+    workload, cases, environment = found.workload, found.cases, found.environment
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
-    e, shared = chosen.expected, shared_cores(c.performed for c in cases)
-    expected, measured = (e.saving, e.saving_low, e.saving_high), chosen.measured.saving
-    judged = judge(expected, e.probability, measured, min_gain, shared=shared is not None)
+    e, shared = chosen.expected, shared_cores(environment, busy_threads(workload))
+    (today,) = (c for c in cases if c.way.approach == workload.baseline)
+    off = off_by(today.measured.iteration_s, today.iteration, asked.min_gain)
+    judged = judge(
+        (e.saving, e.saving_low, e.saving_high),
+        e.probability,
+        chosen.measured.saving,
+        asked.min_gain,
+        shared=shared is not None,
+        off=bool(off),
+    )
     rounds = judged.saving.rounds
     more = judged.rounds or rounds
-    options = f"--rounds {more} --budget '{math.ceil(budget_s * more / rounds)} s'"
-    environment = list(content.environments.values())[-1]
+    options = f"--rounds {more} --budget '{math.ceil(asked.budget_s * more / rounds)} s'"
     hosts = set(environment.get("hosts", ()))
     noted = [
-        *notes,
+        *found.notes,
         f"{cases[0].performed.times.shape[1] - cases[0].performed.first} iterations of {len(cases)} ways, {rounds} "
         f"rounds side by side; communication repeats within {100 * max(c.performed.spread for c in cases):.1f} %",
-        *(f"{way} could not be measured: {why}" for way, why in failures.items()),
+        *(f"{way} could not be measured: {why}" for way, why in found.failures.items()),
     ]
     if placement.nodes_of(workload) is None and 0 < len(hosts) < ranks_of(workload):
         noted.append(
             f"{ranks_of(workload)} ranks ran on {len(hosts)} host{'s' * (len(hosts) > 1)}, and the workload gives each "
             "an adapter of its own (ranks_per_node says otherwise)"
         )
+    site = asked.site
     return Proof(
         workload,
-        on,
+        found.machine,
         chosen.way,
         cases,
         judged,
-        decision(chosen.words, judged, shared, options),
+        decision(chosen.words, judged, shared, options, off),
         (*_better(chosen, fine), *([f"{chosen.words}: {chosen.why}"] if chosen.why else [])),
-        failures,
+        found.failures,
         f"{workload.name}: {site.launcher.name}",
         tuple(noted),
-        {"machine": on.name, **about(environment, site.launcher, site.built, seed, folder / RAW)},
+        {
+            "machine": found.machine.name,
+            **about_run(environment, site.launcher, site.built, asked.seed, asked.raw),
+        },
     )
 
 

@@ -14,7 +14,14 @@ from pready.model.workload.workload import Workload
 from pready.validate.prove.case import Case
 from pready.validate.prove.session import Proof
 
-STYLE = {"Port": "bold green", "Do not port": "bold", "Undecided": "bold yellow", "Too noisy to judge": "bold yellow"}
+DOUBT = "bold yellow"
+STYLE = {
+    "Port": "bold green",
+    "Do not port": "bold",
+    "Undecided": DOUBT,
+    "Too noisy to judge": DOUBT,
+    "Not confirmed": DOUBT,
+}
 
 
 def proof_view(proof: Proof) -> RenderableType:
