@@ -215,8 +215,8 @@ def test_a_program_has_one_interface() -> None:
 def test_names_that_end_comments_and_grids_of_other_axes() -> None:
     for kind, fields, said in (
         ("halo", {"name": "a */\nb"}, "The exchange of a * / b, as today"),
-        ("halo", {"grid": [2, 1, 2]}, "const int bytes[2] = {1024, 8192};"),  # along z and x
-        ("sweep", {"grid": [1, 4]}, "MPI_COMM_WORLD, 2, (int[]){4, 1}, (int[]){0, 0}, 0, &grid)"),
+        ("halo", {"grid": [2, 1, 2]}, "{1, {1, 0, 0}, 8192}, {2, {0, 0, -1}, 1024},"),
+        ("sweep", {"grid": [1, 4]}, "{0, 1, {0, 1, 0}, 4096}, {1, 1, {0, 1, 0}, 4096}, {2, 1, {0, -1, 0}, 4096},"),
     ):
         files = program(workload(kind).changed(**fields), [BY_KEY["many"].into(4)], LIBRARY_PROFILES["emulated"], 1)
         assert said in " ".join(files["exchange.c"].split())

@@ -16,8 +16,8 @@ from pready.model.approach.interfaces import INTERFACES, PART_AM, Approach, Inte
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Layout, of_a_step
-from pready.model.engine.pattern import Pattern
 from pready.model.version import VERSION
+from pready.model.workload.edges import Table
 from pready.model.workload.workload import Workload
 
 EXPLAINED = {
@@ -149,7 +149,7 @@ def program(
     counts = "/".join(map(str, dict.fromkeys(messages)))
     several = len(parts) > 1
     words = _words(several, stepped=several or first.phases > 1, received=received)
-    axes = [] if several or language != "c" else _axes(parts[0], of_a_step(workload)[0].pattern(parts[0]))
+    corners = 1 + max((d["part"] for d in kinds[0]["directions"]), default=0)
     many, splits = interface.mechanism == "communicators", interface.splits or interface.partitioned
     ported = f"{interface.name}, {counts} of each buffer"
     settings = (
@@ -188,6 +188,7 @@ def program(
         "active": interface.sync == "active",
         "windows": interface.windows_per_thread,
         "sweep": first.receives_first,
+        "corners": corners,
         "blocks": workload.blocks,
         "edges": [(e.sender, e.receiver, e.tag, e.bytes) for e in kinds[0]["edges"]],
         "listed": [
@@ -195,12 +196,11 @@ def program(
             for i, k in enumerate(kinds)
             for e in k["edges"]
         ],
-        "axes": axes,
         "steps_of_grid": kinds[0]["directions"],
         "directions": [
-            _braces([*([i] if several else []), d["tag"], _braces(d["by"]), d["bytes"]])
+            _braces([*([i or d["part"]] if several or corners > 1 else []), d["tag"], _braces(d["by"]), d["bytes"]])
             for i, k in enumerate(kinds)
-            for d in ([] if axes else k["directions"])
+            for d in k["directions"]
         ],
         "grid": kinds[0]["grid"],
         "wraps": kinds[0]["periodic"],
@@ -272,7 +272,7 @@ def _list(values: Sequence[str]) -> str:
 def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> dict[str, Any]:
     """One exchange: its neighbours by direction of the grid, or edge by edge."""
     pattern = of.pattern(workload)
-    on_grid = pattern.name not in ("pt2pt", "neighbours")
+    on_grid = bool(pattern.steps)
     units, theta = workload.weights or (1,) * workload.threads, workload.partitions_per_thread
     work_s, work_s_per_byte, consumers = plan.consume or (0.0, 0.0, 0)
     return {
@@ -290,33 +290,16 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
         "times": [t if "." in t or "e" in t else f"{t}.0" for t in times],
         "grid": pattern.grid,
         "periodic": [int(workload.boundaries == "periodic" and not plan.receives_first)] * 3,
-        "directions": _directions(workload, pattern) if on_grid else [],
+        "directions": _directions(workload, pattern.tables) if on_grid else [],
         "edges": () if on_grid else plan.edges,
     }
 
 
-def _axes(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
-    """Extents of the grid for `MPI_Cart_create`, the outermost first, where ranks have neighbours along axes alone."""
-    if pattern.name not in ("halo3d", "sweep3d"):
-        return []
-    sweep, sizes = pattern.name == "sweep3d", workload.sizes
-    ups = [tuple(int(i == axis) for i in range(3)) for axis in range(3)]
+def _directions(workload: Workload, tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Directions in which any rank has a neighbour, of one part of a step after the other."""
     return [
-        {
-            "ranks": n,
-            "periodic": int(workload.boundaries == "periodic" and not sweep),
-            "bytes": int(workload.buffer if sizes is None else sizes.towards((x, y, z))),
-        }
-        for axis, (n, (x, y, z)) in reversed([*enumerate(zip(pattern.grid, ups, strict=True))])
-        if (axis < 2 if sweep else n > 1)
-    ]
-
-
-def _directions(workload: Workload, pattern: Pattern) -> list[dict[str, Any]]:
-    """Directions in which any rank has a neighbour."""
-    sizes = workload.sizes
-    return [
-        {"tag": tag, "by": step, "bytes": int(workload.buffer if sizes is None else sizes.towards(step))}
-        for tag, step in enumerate(pattern.steps)
-        if all(n > 1 for n, by in zip(pattern.grid, step, strict=True) if by)
+        {"part": part, "tag": tag, "by": step, "bytes": int(table.bytes(0, tag, workload.buffer, workload.sizes, None))}
+        for part, table in enumerate(tables)
+        for tag, step in enumerate(table.steps)
+        if (table.receivers[:, tag] >= 0).any()
     ]
