@@ -51,8 +51,8 @@ if __name__ == "__main__":
     as_in_a_terminal = os.environ | {"COLUMNS": "80"}
     drawing = [sys.executable, "-m", "pready", *WAVES, "--plot", "docs/waves.png", "--overwrite"]
     subprocess.run(drawing, check=True, capture_output=True)
-    subprocess.run([*PREDICT, "--plot", "size", "paper/gain.png", "--overwrite"], check=True, capture_output=True)
-    command = [*PREDICT, *KNOWN, "--plot", "size", "docs/halo3d.svg", "--overwrite"]
+    subprocess.run([*PREDICT, "--plot", "paper/gain.png", "--overwrite"], check=True, capture_output=True)
+    command = [*PREDICT, *KNOWN, "--plot", "docs/halo3d.svg", "--overwrite"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env=as_in_a_terminal).stdout.strip(
         "\n"
     )

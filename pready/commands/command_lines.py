@@ -58,7 +58,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready predict examples/halo3d.toml --set buffer=256KiB --set machine.contexts=8 --all --min-gain "5 %"',
         "pready predict examples/halo3d.toml --machine alps --set ranks_per_node=4 --json",
         "pready predict examples/stencil-unequal.toml --exchange pressure",
-        "pready predict examples/halo3d.toml --plot size gain.svg",
+        "pready predict examples/halo3d.toml --plot gain.svg",
         "pready predict examples/halo3d.toml -o report/ --overwrite",
         "pready predict - < examples/halo3d.toml",
     ),

@@ -32,14 +32,7 @@ from pready.show.terminal.terminal import console, print_json, status
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write an HTML page and its data."
 )
-@click.option(
-    "--plot",
-    "drawn",
-    type=(click.Choice(picture_files.KINDS), click.Path(path_type=Path)),
-    metavar="KIND FILE.svg|.png",
-    help="size: η over sizes; messages: over their number, too; map: the verdict over threads and size; "
-    "exchange: one alone, bulk above; sensitivity: to each input.",
-)
+@options.picture("Draw η over buffer sizes.")
 @click.pass_context
 def predict(
     context: click.Context,
@@ -53,18 +46,17 @@ def predict(
     exchange: str | None,
     as_json: bool,
     output: Path | None,
-    drawn: tuple[str, Path] | None,
+    picture: Path | None,
 ) -> None:
     """Predict what partitioned communication saves in WORKLOAD, the best way today, and the time of every way.
 
     WORKLOAD is a TOML file, or - for standard input.
     """
-    kind, picture = drawn or ("", None)
     if picture is not None:
         picture_files.check(picture)
     on, what = options.read(workload, machine, fields)
     if what.on_gpu:
-        given = {"--library": library, "-o": output, "--plot": drawn, "--exchange": exchange}
+        given = {"--library": library, "-o": output, "--plot": picture, "--exchange": exchange}
         if refused := [option for option, value in given.items() if value]:
             valid = "--machine, --set, --min-gain and --json"
             raise PreadyError(f"{refused[0]} with compute.device = 'gpu'", valid=valid)
@@ -74,10 +66,8 @@ def predict(
         else:
             console().print(gpu_line(found))
         return
-    if what.exchanges is not None and picture is not None and kind != "sensitivity":
-        raise PreadyError(
-            f"--plot {kind} of several exchanges per step", valid="--plot sensitivity, or a file with one of them"
-        )
+    if what.exchanges is not None and picture is not None:
+        raise PreadyError("--plot of several exchanges per step", valid="a file with one of them")
     names = [] if what.exchanges is None else [part.name for part in what.parts]
     if exchange is not None and exchange not in names:
         wrong = f"--exchange {exchange}{did_you_mean(exchange, names)}"
@@ -92,7 +82,7 @@ def predict(
         prediction = replace(prediction, example="--machine" not in options.given(context))
         if picture is not None:
             said.update("drawing")
-            picture_files.draw_prediction(kind, picture, on, what, prediction)
+            picture_files.draw_prediction(picture, on, what, prediction)
         if output is not None:
             said.update("writing the page")
             page.write(output, on, what, prediction, workload)

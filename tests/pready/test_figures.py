@@ -13,16 +13,12 @@ from whatif_row import point
 
 from pready.calibrate.capture.run_summary import Finishes, RegionSummary
 from pready.model.common.errors import PreadyError
-from pready.model.result.prediction import Lever
-from pready.show.figures import capture_pictures, decision_map, exchanges, idle_waves, whatif_pictures
+from pready.show.figures import capture_pictures, exchanges, idle_waves, whatif_pictures
 from pready.show.figures.calibration import calibration
 from pready.show.figures.eta_over_size import Sure, eta_over_size
-from pready.show.figures.gain_map import gain_map
-from pready.show.figures.step_savings import step_savings
-from pready.show.figures.tornado import tornado
 from pready.whatif.table import Table
 
-LIMITED = (capture_pictures, decision_map, exchanges, idle_waves, whatif_pictures)
+LIMITED = (capture_pictures, exchanges, idle_waves, whatif_pictures)
 
 
 def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
@@ -31,13 +27,6 @@ def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
         row | {"probability": None if row["probability"] == "" else row["probability"]} for row in made
     ]  # not drawn
     return whatif_pictures.figure(Table(tuple(varied), made), 0.01)
-
-
-def verdicts(rows: Any) -> Figure:
-    """Buffer, threads, verdict and saving; the cell of 16 MiB and 2 threads has a frame."""
-    names = ("buffer", "threads", "verdict", "speedup_percent")
-    made = [{"best": True, "key": "many-active"} | dict(zip(names, of, strict=False)) | of[4] for of in rows]
-    return decision_map.decision_map("title", Table(("threads", "buffer"), made), 0.01, ("16384KiB", "2"))
 
 
 def waves(ends: Any, grid: Any, late: Any = ()) -> Figure:
@@ -56,22 +45,12 @@ def sweep_without_times() -> Figure:
     return idle_waves.idle_waves("title", run)
 
 
-def levers(inputs: Any) -> Figure:
-    """Inputs with their kind, steps and what is saved at each; as it is, 10.7 %."""
-    made = [Lever(n, kind, "assumed", steps, 10.7, saved, (), 0.1, False, 0.0, "") for n, kind, steps, saved in inputs]
-    return tornado("title", made, 1.0)
-
-
 def fitted(curves: Any, thresholds: Any) -> Figure:
     """Curves by name: sizes, measured and fitted times."""
     arrays = {name: [np.array(values) for values in of] for name, of in curves.items()}
     made = {n: Of(series=Of(size=s, value=v), fitted=f, residuals=v / f - 1) for n, (s, v, f) in arrays.items()}
     fit: Any = Of(curves=made, thresholds=[Of(low=low, high=high) for low, high in thresholds])
     return calibration("title", fit)
-
-
-def border(eta: Any) -> Figure:
-    return gain_map("title", [1024, 2048, 4096], [1, 2, 4], np.array(eta), 2048)
 
 
 def strip(pays: Any, likely: Any, etas: Any, low: Any, high: Any) -> Figure:
@@ -94,11 +73,6 @@ def lanes(messages: Any, threads: int = 2, above: Any = ()) -> Figure:
     of, owners = np.linspace(-2e-6, 0.0, threads), np.array([0, threads - 1])
     drawn = [exchanges.Exchange("bulk", of - 1e-6, sent(above), owners, None, 4e-6)] if above else []
     return exchanges.exchanges("title", [*drawn, exchanges.Exchange("label", of, sent(messages), owners, 0.5e-6, 3e-6)])
-
-
-def savings(rows: Any) -> Figure:
-    of: Any = [(name, Of(**point("", "", "many", saves, 0.9))) for name, saves in rows]
-    return step_savings("title", of, 1.0)
 
 
 def captured(kind: str, **more: Any) -> Figure:

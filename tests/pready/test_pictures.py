@@ -13,10 +13,8 @@ import pytest
 from command_line import out as printed
 from command_line import refused
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from readable import check_readable
 from rich.text import Text
-from whatif_row import point
 
 import pready
 from pready.cli import main
@@ -24,17 +22,16 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
 from pready.model.machine import machine as machines
-from pready.model.result.prediction import Lever, LeverKind, Prediction
+from pready.model.result.prediction import Prediction
 from pready.model.workload import workload as workloads
 from pready.show.figures import capture_pictures
 from pready.show.figures import prediction_pictures as of_prediction
 from pready.show.figures.colours import COLOURS, NEUTRAL, rules
+from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.files import pictures_of
 from pready.show.figures.svg import svg
-from pready.show.figures.tornado import tornado
 from pready.show.pages import capture_page
 from pready.show.tables.answer import decision, of_exchange
-from pready.whatif.table import Table
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -48,7 +45,7 @@ def predicted(example: str) -> tuple[workloads.Workload, Prediction]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["size", "messages", "exchange"])
+@pytest.mark.parametrize("kind", ["size", "exchange"])
 @pytest.mark.parametrize("example", ["halo3d", "laggard", "slow-link"])
 def test_every_examples_pictures_can_be_read(kind: str, example: str) -> None:
     check_readable(of_prediction.figure(kind, MELUXINA, *predicted(example)))
@@ -74,22 +71,15 @@ def test_unreadable_labels_are_found(what: str) -> None:
         check_readable(figure)
 
 
-def lever(name: str, kind: LeverKind, steps: tuple[str, ...], here: float, saved: tuple[float, ...]) -> Lever:
-    chances = tuple(1.0 for _ in saved)
-    return Lever(name, kind, "assumed", steps, here, saved, chances, 0.1, turns=False, wrong=0.0, measure="")
-
-
 def test_pictures_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One exchange of many ranks is not drawn alone; nor is a sensitivity without draws."""
+    """One exchange of many ranks is not drawn alone; a step of several has no picture."""
     monkeypatch.setattr(of_prediction, "figure", lambda *_: Figure())
-    sizes, step = ["Over buffer sizes", "Over buffer sizes and messages"], ["What each exchange saves"]
-    pages = {"laggard": [*sizes, "One exchange alone, bulk above"], "bcast": sizes, "stencil-unequal": step}
+    sizes = ["Over buffer sizes"]
+    pages = {"laggard": [*sizes, "One exchange alone, bulk above"], "bcast": sizes, "stencil-unequal": []}
     for name, titles in pages.items():
         what = workloads.load(f"examples/{name}.toml")
-        made: Any = Of(exchanges=what.exchanges or (), sensitivity=[])
+        made: Any = Of(exchanges=what.exchanges or ())
         assert [title for title, _ in pictures_of(MELUXINA, what, made)] == titles
-    made.sensitivity = ["some"]
-    assert [title for title, _ in pictures_of(MELUXINA, what, made)] == [*step, "What the saving rests on"]
 
 
 def test_parts_of_the_page_of_a_captured_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,35 +104,9 @@ def test_parts_of_the_page_of_a_captured_run(monkeypatch: pytest.MonkeyPatch) ->
     assert parts([0, 0], 0, None, "", []) == [("", ["", "summary"])]
 
 
-def test_the_map_is_over_threads_and_sizes_around_the_workload_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    what = workloads.load("examples/laggard.toml").changed(**{"compute.time": "1 ms"})  # 4 threads, 4 MiB
-    seen: list[Any] = []
-
-    def tabulated(points: Any, *_: Any, **__: Any) -> Table:
-        seen.extend(points)
-        return Table(("threads", "buffer"), [point("", "", "many", 1.0, 0.9) | p.label for p in points])
-
-    monkeypatch.setattr(of_prediction, "tabulate", tabulated)
-    made = predict(MELUXINA, what, draws=0, seed=3, library="mpipcl")
-    (axes,) = of_prediction.figure("map", MELUXINA, what, made).axes
-    sizes = [4.0**k * 2**20 for k in range(-3, 5)]
-    assert [(p.workload.threads, p.workload.buffer) for p in seen] == [(t, s) for t in (1, 2, 4, 8, 16) for s in sizes]
-    assert {(p.workload.threads * p.workload.thread_time, p.seed, p.library) for p in seen} == {(4e-3, 3, "mpipcl")}
-    rate = {"arithmetic_intensity": 1.0, "communication_intensity": 1.0, "frequency": "3 GHz"}
-    for compute, words in (
-        ({"time": "1 ms"}, "the work of all threads together stays as"),
-        (rate, "each thread computes its"),
-    ):
-        figure = of_prediction.figure("map", MELUXINA, what.changed(compute=compute, threads=1), made)
-        assert f"\n{words}" in figure.get_suptitle()
-        assert [p.workload.threads for p in seen[-24:]] == [*(8 * [1]), *(8 * [2]), *(8 * [4])]  # none of a half
-    marked = [p.get_xy() for p in axes.patches if isinstance(p, Rectangle) and not p.get_fill()]
-    assert marked == [(4, 2)]
-
-
 def given_to(monkeypatch: pytest.MonkeyPatch, kind: str, fields: dict[str, Any], **made: Any) -> Any:
     """What the function that draws a kind of picture is given for examples/laggard.toml: 4 threads, 4 MiB."""
-    for name in ("eta_over_size", "gain_map", "exchanges", "step_savings", "tornado"):
+    for name in ("eta_over_size", "exchanges"):
         monkeypatch.setattr(of_prediction, name, lambda *given: given)
     what = workloads.load("examples/laggard.toml").changed(**fields)
     of = {"machine": "M", "library": "mpich-release", "exchanges": (), "engine": "engine", "seed": 3, "ranks": (2,)}
@@ -174,14 +138,6 @@ def test_lines_are_of_the_best_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines == {name: (row.approach, 145, NOMINAL_ALONE) for name, row in wanted.items()}
     assert [*lines] == [*wanted]
     assert sure == (sizes, lines["many, 4 messages on 2 VCIs"])
-    evaluation.gain_over_sizes = lambda approach, sizes, samples: [approach.messages, approach.vcis, samples]
-    fields = {"buffer": "1 MiB", "partitions_per_thread": 128}
-    title, sizes, counts, eta, here = given_to(monkeypatch, "messages", fields, advised=best)
-    assert (title, len(sizes), here) == ("many: laggard on M (mpich-release), 4 threads, 1 MiB", 61, 2**20)
-    assert [sizes[0], sizes[-1]] == pytest.approx([512, 2**26])  # a byte for each partition
-    assert [*counts] == [2**n for n in range(10)]
-    assert eta.tolist() == [[2**n, min(2**n, 2), 32] for n in range(10)]
-    assert given_to(monkeypatch, "messages", {}, advised=kept)[2] == [1]
 
 
 def test_the_interval_is_predicted_on_both_sides_of_each_border(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,15 +195,6 @@ def test_an_exchange_is_drawn_with_the_thread_that_sends(monkeypatch: pytest.Mon
     assert (many.label, many.messages, many.join, many.end) == ("Pt2Pt many, 2 messages per peer", "two", None, 2.0)
 
 
-def test_what_is_drawn_of_a_step_and_of_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    step, each = way("many"), [way("many"), way("single")]
-    parts = tuple(Of(workload={"name": name}, advised=row) for name, row in zip("uv", each, strict=True))
-    given = given_to(monkeypatch, "step", {}, advised=step, exchanges=parts)
-    rows = [("u, alone", each[0]), ("v, alone", each[1]), ("the step", step)]
-    assert given == ("laggard on M (mpich-release), 4 threads, 2 exchanges", rows, 2.5)
-    assert given_to(monkeypatch, "sensitivity", {}, sensitivity=[*range(12)])[1:] == ([*range(8)], 2.5)
-
-
 SEEN = {c.lower() for c in (*COLOURS, NEUTRAL)}
 
 
@@ -259,9 +206,7 @@ def colours_of(path: Path) -> set[str]:
 
 PREDICT, SIZES = ("predict", "examples/laggard.toml", "--plot"), "buffer=1KiB:64KiB:2x"
 PICTURES: dict[str, tuple[tuple[str, ...], set[str]]] = {
-    "size": ((*PREDICT, "size"), {"this buffer", "bulk", "buffer per peer", "saves 1 % of an iteration"}),
-    "exchange": ((*PREDICT, "exchange"), {"on the wire", "threads joined"}),
-    "sensitivity": ((*PREDICT, "sensitivity"), {"as it is"}),
+    "size": (PREDICT, {"this buffer", "bulk", "buffer per peer", "saves 1 % of an iteration"}),
     "sweep": (("sweep", "examples/laggard.toml", "--set", SIZES, "--plot"), {"bulk", "buffer"}),
     "bars": (("compare", "examples/laggard.toml", "--set", "machine=meluxina,hpc3", "--plot"), {"meluxina", "hpc3"}),
 }
@@ -283,7 +228,9 @@ def test_every_colour_is_one_that_is_seen_on_white_and_on_black(kind: str, tmp_p
 
 
 def test_the_same_figure_is_the_same_bytes() -> None:
-    first, again = (tornado("title", [lever("buffer", "unknown", ("÷ 2",), 10.7, (5.8,))], 1.0) for _ in range(2))
+    sizes = [2.0**k for k in range(10, 20)]
+    sure = Sure(np.ones(10), np.full(10, 2.0), [], [], "")
+    first, again = (eta_over_size("title", sizes, {"one": np.linspace(1, 2, 10)}, 4096.0, sure) for _ in range(2))
     assert svg(first) == svg(again)
     whole, part = svg(first), svg(first, alone=False)
     assert [(text.partition(" ")[0], "<style>" in text) for text in (whole, part)] == [("<?xml", True), ("<svg", False)]
@@ -310,17 +257,17 @@ def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:
 def test_a_step_has_a_page_and_the_pictures_that_it_can_have(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    step, out = tmp_path / "step.toml", tmp_path / "step.svg"
+    step = tmp_path / "step.toml"
     text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
     step.write_text(text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8")
-    said = "--plot size of several exchanges per step; valid: --plot sensitivity, or a file with one of them"
-    assert said in refused(capsys, "predict", step, "--plot", "size", out)
+    said = "--plot of several exchanges per step; valid: a file with one of them"
+    assert said in refused(capsys, "predict", step, "--plot", tmp_path / "step.svg")
     folder = tmp_path / "page"
-    shown = " ".join(printed(capsys, "predict", step, "--plot", "sensitivity", out, "-o", folder).split())
-    assert "2 exchanges" in out.read_text(encoding="utf-8")
+    shown = " ".join(printed(capsys, "predict", step, "-o", folder).split())
     page = html.unescape(re.sub("<[^>]*>", "", (folder / "index.html").read_text(encoding="utf-8")))
     made = pready.predict(step)
     lines = [line.plain for line in decision(made)]
     assert all(line in shown for line in lines)
     assert all(line in " ".join(page.split()) for line in (*lines, *map(of_exchange, made.exchanges)))
-    check_readable(of_prediction.figure("step", MELUXINA, pready.load_workload(step), made))
+    assert "<figure>" not in (folder / "index.html").read_text(encoding="utf-8")
+    assert "No picture" not in page

@@ -39,9 +39,6 @@ COLOURS = tuple(light for name, (light, _) in PALETTE.items() if name != "neutra
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 """Line styles, for readers who see no colours."""
 
-ON_MAP = "#1A1A1A"
-"""Visible on a map, whose shades are the same in light and dark."""
-
 
 def rules() -> str:
     """CSS of both modes: variables of ground and ink, and a class for each paint of a picture, as "stroke-blue"."""

@@ -24,16 +24,8 @@ if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
     from pready.calibrate.fit import Fit
 
 SUFFIXES = (".svg", ".png", ".pdf")
-KINDS = ("size", "messages", "map", "exchange", "sensitivity")
-"""Pictures of a prediction."""
-TITLES = {
-    "size": "Over buffer sizes",
-    "messages": "Over buffer sizes and messages",
-    "exchange": "One exchange alone, bulk above",
-}
-"""Headings of the pictures on each page."""
-TITLES_OF_STEP = {"step": "What each exchange saves", "sensitivity": "What the saving rests on"}
-"""Of a step of several exchanges."""
+TITLES = {"size": "Over buffer sizes", "exchange": "One exchange alone, bulk above"}
+"""Headings of a page's pictures, by kind."""
 
 
 def check(path: Path) -> None:
@@ -58,11 +50,11 @@ def save(path: Path, figure: Figure) -> None:
         write_with(path, lambda p: figure.savefig(p, dpi=150))
 
 
-def draw_prediction(kind: str, path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
-    """Draw one of `KINDS`."""
+def draw_prediction(path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
+    """Draw η over sizes."""
     from pready.show.figures import prediction_pictures as of_prediction
 
-    save(path, of_prediction.figure(kind, machine, workload, prediction))
+    save(path, of_prediction.figure("size", machine, workload, prediction))
 
 
 def draw_table(path: Path, table: Table, min_gain: float) -> None:
@@ -73,21 +65,18 @@ def draw_table(path: Path, table: Table, min_gain: float) -> None:
 
 
 def pictures_of(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
-    """The pictures of a prediction for a page: title and SVG; none without Matplotlib.
+    """The pictures of a prediction for a page: title and SVG.
 
-    One exchange alone is drawn if the timeline simulates the workload.
+    None without Matplotlib, or of a step of several exchanges. One exchange alone is drawn if the timeline simulates
+    the workload.
     """
-    if find_spec("matplotlib") is None:
+    if prediction.exchanges or find_spec("matplotlib") is None:
         return []
     from pready.show.figures import prediction_pictures as of_prediction
     from pready.show.figures.svg import svg
 
-    titles = dict(TITLES_OF_STEP if prediction.exchanges else TITLES)
-    if not prediction.exchanges and supported_by.beyond(workload, "timeline") is not None:
-        del titles["exchange"]
-    if prediction.exchanges and not prediction.sensitivity:
-        del titles["sensitivity"]
-    drawn = ((title, of_prediction.figure(k, machine, workload, prediction)) for k, title in titles.items())
+    kinds = ("size",) if supported_by.beyond(workload, "timeline") else TITLES
+    drawn = ((TITLES[kind], of_prediction.figure(kind, machine, workload, prediction)) for kind in kinds)
     return [(title, svg(figure, alone=False)) for title, figure in drawn]
 
 

@@ -81,8 +81,10 @@ def write(
     for e in prediction.exchanges:
         sections.append((str(e.workload["name"]), Group(Text(of_exchange(e)), ways_table(e, every_row=False))))
     sections += [(title, drawn(svg)) for title, svg in pictures[1:]]
-    beyond = None if prediction.exchanges else supported_by.beyond(workload, "timeline")
-    if not pictures:
+    beyond = supported_by.beyond(workload, "timeline")
+    if prediction.exchanges:
+        pass
+    elif not pictures:
         sections.append(("", Text(f"No pictures: Matplotlib is not installed ({command('plot')}).")))
     elif beyond:
         sections.append(("", Text(f"No picture of one exchange alone: it would leave out {beyond}.")))
