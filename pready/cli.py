@@ -201,6 +201,8 @@ def _run(arguments: Sequence[str] | None, by: Sequence[int]) -> int:
     except (_Stopped, KeyboardInterrupt, click.exceptions.Abort) as how:
         return _interrupted(how, by)
     except OSError as error:
+        if unwritable := import_module("pready.files.cache").unwritable_cache(error):
+            raise unwritable from None
         if error.errno not in FULL:
             raise
         raise UnwrittenError(f"cannot be written: {error.strerror}", source=str(error.filename or "a file")) from None

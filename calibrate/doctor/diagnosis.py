@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from pready.calibrate.doctor import findings
 from pready.calibrate.doctor.findings import Finding
 from pready.calibrate.doctor.probe_job import START_S, Answers, run_probe
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.session import SETTINGS, MeasureError
+from pready.files.cache import cache_folder
 
 BUDGET_S = 55.0  # seconds that all probes may take
 RANK_S = 5
@@ -100,7 +99,7 @@ def quick(launcher: Launcher, built: Built, *, cache: Path | None = None) -> Dia
 
     Errors as of `diagnose`, and `MeasureError` for fewer than two ranks.
     """
-    folder = (cache or user_cache_path("pready")) / "doctor"
+    folder = (cache or cache_folder()) / "doctor"
     settings = {k: v for k, v in os.environ.items() if k.startswith((*SETTINGS, "SLURM_JOB_ID", "PBS_JOBID"))}
     words = [str(built.program), launcher.name, *launcher.command([]), platform.node()]
     key = "\0".join([*words, json.dumps(settings, sort_keys=True)])

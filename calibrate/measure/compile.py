@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
+from pready.files.cache import cache_folder
 from pready.model.common.errors import PreadyError
 
 SOURCE = Path(__file__).resolve().parents[1] / "bench"
@@ -129,7 +128,7 @@ def folder_of(room: str, mpicc: Sequence[str], made_of: Sequence[str], cache: Pa
     """Where a program is kept: named by its compiler and all else that it is made of."""
     words = [*mpicc, version_of(mpicc), wrapped_command(mpicc), *made_of]
     name = hashlib.sha256("\0".join(words).encode()).hexdigest()[:20]
-    return (cache or user_cache_path("pready")) / room / name
+    return (cache or cache_folder()) / room / name
 
 
 def make_once(program: Path, make: Callable[[Path], object]) -> None:

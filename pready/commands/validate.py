@@ -9,11 +9,11 @@ from time import monotonic
 from types import ModuleType
 
 import click
-from platformdirs import user_cache_path
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.commands import options
 from pready.exit_status import Status
+from pready.files.cache import cache_folder
 from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.show.tables.validation import agreement_data, agreement_view, claims_data, claims_view
@@ -39,7 +39,7 @@ def validate(context: click.Context, what: str, as_json: bool, machine: str, see
     """
     head = {"version": VERSION, "seed": seed}
     if what == "sst":
-        folder = user_cache_path("pready") / "validate" / "sst"
+        folder = cache_folder() / "validate" / "sst"
         kept = f"finished runs are kept in {folder}; the same command resumes"
         with _progress("SST", at_once=True) as told, options.keeping(kept):
             found = sst.validate(machines.load(machine), folder, seed=seed, on_progress=told)

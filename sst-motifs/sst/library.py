@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
+from pready.files import cache as user_cache
 from pready.model.common.errors import PreadyError, shown
 from pready.sst.parameters import SOURCES
 
@@ -106,7 +105,7 @@ def source_folder(config: str) -> Path | None:
 
 def cache_folder() -> Path:
     """Where built libraries and fitted parameters are kept."""
-    return user_cache_path("pready") / "sst"
+    return user_cache.cache_folder() / "sst"
 
 
 def fingerprint(installation: Installation) -> str:
@@ -189,7 +188,7 @@ def _register(installation: Installation, folder: Path) -> None:
     if registered(installation) == str(folder):
         return
     command = [str(Path(installation.config).with_name("sst-register")), "pready", f"pready_LIBDIR={folder}"]
-    with suppress(OSError):
+    with suppress(OSError, RuntimeError):  # RuntimeError: there is no home folder
         if subprocess.run(command, capture_output=True, check=False).returncode:
             own = Path.home() / ".sst" / "sstsimulator.conf"  # SST writes there, but does not create it
             own.parent.mkdir(exist_ok=True)

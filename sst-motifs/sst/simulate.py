@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.files.writing import replacing, write_all, write_text
+from pready.files.writing import make_folder, replacing, write_all, write_text
 from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.libraries import LibraryProfile
@@ -356,7 +356,9 @@ def kept_or_not(s: Setup, folder: Path | None) -> Iterator[Path]:
         said += [s.allocation, s.background]
         digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
         where = library.cache_folder() / "runs" / digest[:16]
-    where.mkdir(parents=True, exist_ok=True)
+        where.mkdir(parents=True, exist_ok=True)
+    else:
+        make_folder(folder, (".lock",))
     with (where / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

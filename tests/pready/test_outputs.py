@@ -19,6 +19,7 @@ from unittest.mock import Mock
 import pytest
 from command_line import out, refused
 from given import Capsys, Patch
+from mpi_home import home_of
 from tables import table_of
 
 from pready.cli import _signals, main
@@ -162,14 +163,32 @@ def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> 
 @pytest.mark.thorough
 @pytest.mark.parametrize("line", table_of("pready/lines")["full"])
 def test_a_full_disk_is_status_4_and_one_line(line: str, tmp_path: Path) -> None:
-    mpi = os.environ.get("PREADY_MPICH_PREFIX")
-    if "{mpi}" in line and mpi is None:
-        pytest.skip("no MPI compiler")
-    words = line.format(tmp=tmp_path, mpi=mpi).split()
+    words = line.format(tmp=tmp_path, mpi=home_of("mpich") if "{mpi}" in line else None).split()
     full = "pready: error: standard output: cannot be written: No space left on device\n"
     assert shell(words, "> /dev/full") == (Status.UNWRITTEN, full)
     closed = "pready: error: standard output: is closed; valid: a terminal, a pipe or a file\n"
     assert shell(words, ">&-") == (Status.UNWRITTEN, closed)
+
+
+@pytest.mark.needs("c++")
+@pytest.mark.parametrize("line", table_of("pready/lines")["builds"])
+def test_a_cache_that_cannot_be_written_is_status_4_and_one_line(
+    line: str, tmp_path: Path, monkeypatch: Patch, capsys: Capsys
+) -> None:
+    words, home = line.format(tmp=tmp_path).split(), tmp_path / "home"
+    words[1:1] = ["--mpicc", "cc"]
+    home.touch()  # nobody, and not root either, makes a folder there
+    monkeypatch.setenv("HOME", str(home))
+    asked = "cannot be written: Not a directory; valid: XDG_CACHE_HOME=FOLDER, a folder that all nodes see\n"
+    assert main(words) == Status.UNWRITTEN
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith(f"pready: error: {home}/.cache/pready")
+    assert said.err.endswith(asked)
+    # What platformdirs once said, and others do, where no user has a home.
+    monkeypatch.setattr("pready.files.cache.user_cache_path", lambda _: Path("~/.cache/pready"))
+    assert main(words) == Status.UNWRITTEN
+    assert "the cache has no absolute path" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

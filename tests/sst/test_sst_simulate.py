@@ -16,7 +16,10 @@ import pytest
 from given import Capsys, Patch
 from tables import table_of
 
+from pready.cli import main
 from pready.commands.sst import sst as commands
+from pready.exit_status import Status
+from pready.files.cache import VALID, cache_folder
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
@@ -426,6 +429,16 @@ def test_a_machine_is_calibrated_once(stand_in: Path, capsys: Capsys) -> None:
     kept.write_text(kept.read_text()[:40])
     assert command(*run) == 0
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_cache_that_cannot_be_written_is_status_4(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(library, "cache_folder", lambda: cache_folder() / "sst")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert main(["sst", "run", HALO]) == Status.UNWRITTEN
+    assert "file/pready/sst" in (said := capsys.readouterr().err.splitlines()[-1])
+    assert said.endswith(f"cannot be written: Not a directory; valid: {VALID}")
 
 
 def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: Patch) -> None:
