@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -35,7 +34,7 @@ class Launcher:
         Raises
         ------
         PreadyError
-            It is empty, cannot be split, or its first word is not an executable.
+            It is empty, or cannot be split. Whether there is such a command is seen when it is started.
         """
         try:
             words = shlex.split(text)
@@ -43,8 +42,6 @@ class Launcher:
             raise PreadyError(f"launcher '{text}': {error}") from None
         if not words:
             raise PreadyError("launcher is empty; for example: --launcher 'srun -N 2 -n 2'")
-        if shutil.which(words[0]) is None:
-            raise PreadyError(f"launcher '{text}': no command '{words[0]}' here")
         return cls(tuple(words), label=shlex.join(words))
 
     @property

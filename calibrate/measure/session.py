@@ -284,8 +284,10 @@ def started(command: Sequence[str], environ: Mapping[str, str], *, stdin: int, s
     Raises
     ------
     MeasureError
-        It cannot be started.
+        There is no such command, or it cannot be started.
     """
+    if shutil.which(command[0], path=environ.get("PATH")) is None:
+        raise MeasureError(f"no command '{command[0]}' here")
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     try:
         return subprocess.Popen(

@@ -16,7 +16,7 @@ from pready.calibrate.measure import session
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, digest, environment_key, read
-from pready.calibrate.measure.session import MeasureError, Outcome, Progress, measure
+from pready.calibrate.measure.session import MeasureError, Outcome, Progress, environment_of, measure
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
@@ -254,6 +254,9 @@ def test_a_benchmark_that_does_not_start_is_one_clear_error(tmp_path: Path) -> N
     broken = Launcher((sys.executable, "-c", "raise SystemExit('no such partition')"))
     with pytest.raises(MeasureError, match="no such partition"):
         measure(pingpongs(1), broken, tmp_path / "raw.jsonl", 60.0, built=BUILT)
+    absent = Launcher.parse("no-such-launcher -n 2")  # it is looked up where it is started
+    with pytest.raises(MeasureError, match=r"^no command 'no-such-launcher' here$"):
+        environment_of(absent, BUILT)
 
 
 def test_points_that_all_crash_end_the_run(tmp_path: Path, launcher: Launcher) -> None:
@@ -286,7 +289,6 @@ def test_launchers_from_a_string_and_of_several_parts() -> None:
     [
         ("", "launcher is empty; for example: --launcher 'srun -N 2 -n 2'"),
         ("a'", "launcher 'a'': No closing quotation"),
-        ("no-such-launcher -n 2", "launcher 'no-such-launcher -n 2': no command 'no-such-launcher' here"),
     ],
 )
 def test_launchers_that_cannot_work(text: str, problem: str) -> None:
