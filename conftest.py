@@ -8,17 +8,10 @@ from collections.abc import Generator
 import pytest
 from hypothesis import settings
 
-# Before NumPy is imported: the workers keep all cores busy as it is.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-# Ranks of real MPI share the cores, too: a thread that waits for the others of its team, and keeps its core, keeps it
-# from them for as long as the kernel lets it.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+pytest_plugins = ["needs", "predicted_once"]
 
 # No test is about time: on a busy machine, or with a library's first import in it, an example may take long.
 # The same examples in each run, so that what fails fails again; others: pytest --hypothesis-profile others.
-pytest_plugins = ["predicted_once"]
-
 EXAMPLES = round(50 * float(os.environ.get("PREADY_EXAMPLES", "1")))
 settings.register_profile("same", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.register_profile("others", deadline=None)

@@ -1,7 +1,6 @@
 """The paper: its numbers are those of today, its references exist, and it has the length that JOSS asks for."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def test_it_has_the_form_that_joss_asks_for() -> None:
         assert (Path("paper") / picture).exists()
 
 
-@pytest.mark.skipif(shutil.which("pandoc") is None, reason="no pandoc here")
+@pytest.mark.needs("pandoc")
 def test_it_compiles() -> None:
     done = subprocess.run(
         ["pandoc", "--citeproc", "--fail-if-warnings", "--to", "plain", "paper.md"],

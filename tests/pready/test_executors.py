@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from given import Patch
+from mpi_home import home_of
 
 import pready
 from pready.cli import main
@@ -235,9 +236,7 @@ def test_dask_gives_the_same_rows_though_a_worker_dies(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_ranks_of_an_mpi_job_give_the_same_bytes(plain: str) -> None:
     pytest.importorskip("mpi4py")
-    prefix = os.environ.get("PREADY_MPICH_PREFIX")
-    if not prefix:
-        pytest.skip("PREADY_MPICH_PREFIX is not set")
+    prefix = home_of("mpich")
     words = [f"{prefix}/bin/mpiexec", "-n", "3", sys.executable, "-m", "mpi4py.futures", "-m", "pready", "sweep"]
     there = {**os.environ, "MPI4PY_LIBMPI": f"{prefix}/lib/libmpi.so.12"}
     done = subprocess.run(

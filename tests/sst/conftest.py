@@ -1,11 +1,11 @@
 """What the tests of ``pready sst`` share: the plan's test program, and SST where there is one."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from given import Dump
+from needs import need
 from real_mpi import compiled_once, kept
 
 from pready.calibrate.measure.compile import version_of
@@ -22,13 +22,12 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werr
 @pytest.fixture(scope="session")
 def dump(request: pytest.FixtureRequest) -> Dump:
     """Runs the plan's test program, compiled without SST, under the undefined-behaviour sanitizer."""
-    compiler = shutil.which("g++") or shutil.which("c++")
-    assert compiler is not None, "a C++ compiler is needed"
+    need("c++")
     source = Path(__file__).with_name("plan_dump.cpp")
     sanitize = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
-    command = [compiler, "-std=c++17", "-O1", *WARNINGS, *sanitize, f"-I{SOURCES}", str(source)]
+    command = ["c++", "-std=c++17", "-O1", *WARNINGS, *sanitize, f"-I{SOURCES}", str(source)]
     read = [source, *sorted(Path(SOURCES).glob("*.hpp"))]
-    made_of = [version_of([compiler]), *(path.read_text(encoding="utf-8") for path in read)]
+    made_of = [version_of(["c++"]), *(path.read_text(encoding="utf-8") for path in read)]
     program = compiled_once(kept(request), command, "plan_dump", made_of=made_of)
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -39,8 +38,11 @@ def dump(request: pytest.FixtureRequest) -> Dump:
 
 
 @pytest.fixture(scope="session")
-def sst() -> Path:
-    """The element library's folder, built for the SST that is installed."""
+def sst(request: pytest.FixtureRequest) -> Path:
+    """The element library's folder, built once for the SST that is installed, whoever runs the tests."""
+    (built := kept(request) / "sst").mkdir(exist_ok=True)
+    library.cache_folder().parent.mkdir(parents=True, exist_ok=True)
+    library.cache_folder().symlink_to(built)
     return library.build()
 
 

@@ -25,8 +25,7 @@ from pready.sst.results import read_records
 from pready.sst.run import run
 from pready.sst.simulate import Setup, setup, simulate_approach, write_config
 
-REASON = "SST is not installed (no sst-config on PATH): files and commands that need it are left out"
-pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
+pytestmark = [pytest.mark.needs("sst"), pytest.mark.usefixtures("sst")]
 
 EXAMPLE = Path("examples/sst/dragonfly_partitioned.py")
 

@@ -23,8 +23,7 @@ from pready.sst.run import How
 from pready.sst.simulate import Outcome, setup, simulate_approach
 from pready.sst.simulate import simulate as simulate_with_sst
 
-REASON = "SST is not installed (no sst-config on PATH): what runs inside SST is left out"
-pytestmark = [pytest.mark.usefixtures("sst") if library.available() else pytest.mark.skip(reason=REASON)]
+pytestmark = [pytest.mark.needs("sst"), pytest.mark.usefixtures("sst")]
 
 
 def workload(**fields: Any) -> Workload:

@@ -3,13 +3,11 @@
 import os
 from pathlib import Path
 
-import pytest
+from needs import need
 from real_mpi import LIBRARIES
 
 
 def home_of(library: str) -> Path:
-    """The prefix of a library; the test is skipped where no variable names it."""
-    variable, _ = LIBRARIES[library]
-    if not os.environ.get(variable):
-        pytest.skip(f"{variable} is not set: no {library} to test with")
-    return Path(os.environ[variable])
+    """The prefix of a library; the test is skipped where it is lacking."""
+    need(library)
+    return Path(os.environ[LIBRARIES[library][0]])

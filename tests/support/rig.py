@@ -1,7 +1,7 @@
 """Two nodes on one machine, `Rig(100)`: network namespaces joined by a link shaped to 100 Mbit/s each way.
 
-It shows that the pipeline works and what a library does, never what the link of a cluster costs. Needs Linux, root,
-`ip` and `tc`; skips the test where one is missing. Names carry this process's id: those of a killed process are removed
+It shows that the pipeline works and what a library does, never what the link of a cluster costs. A test with one
+is marked `needs("ip", "root")`. Names carry this process's id: those of a killed process are removed
 when the next rig is set up. Each end is a token bucket (`tbf`) that holds one segment and `LATE_S` of tokens: after a
 pause a message is early by what the bucket holds, 67 us of data, or one frame and 20 us below 100 Mbit/s.
 """
@@ -9,10 +9,8 @@ pause a message is early by what the bucket holds, 67 us of data, or one frame a
 import contextlib
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,8 +67,6 @@ class Rig:
         return self.frames * FRAME_BYTES + round(LATE_S * self.bytes_per_s)
 
     def __enter__(self) -> Self:
-        if sys.platform != "linux" or os.geteuid() != 0 or not all(map(shutil.which, ("ip", "tc"))):
-            pytest.skip("network namespaces need Linux, root, and the commands ip and tc (iproute2)")
         try:
             remove_stale()
             self._create()

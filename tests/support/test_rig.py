@@ -11,7 +11,7 @@ from rig import DEVICE, Rig, existing
 from pready.calibrate.measure.raw_file import Point, read
 from pready.calibrate.measure.session import measure
 
-pytestmark = [pytest.mark.thorough, pytest.mark.alone]
+pytestmark = [pytest.mark.thorough, pytest.mark.alone, pytest.mark.needs("ip", "root")]
 
 
 def said(command: list[str]) -> str:

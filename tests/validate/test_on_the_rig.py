@@ -43,6 +43,7 @@ def clear(case: Case) -> bool:
 
 @pytest.mark.alone
 @pytest.mark.slow
+@pytest.mark.needs("ip", "root")
 def test_pairs_keep_the_limits(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     prefix = home_of("mpich")
     found: list[Case] = []

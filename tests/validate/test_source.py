@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from mpi_home import home_of
+from needs import outside
 from real_mpi import LIBRARIES
 from tables import table_of
 
@@ -150,33 +150,29 @@ def test_what_stands_in_a_program(kind: str, key: str, messages: int, language: 
     assert [text for text in texts if text not in said] == []
 
 
-MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
-
-
 @pytest.fixture(scope="module")
 def fortran(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The MPI on PATH, which has mpi_f08 with partitioned calls: the wheels have no Fortran."""
-    if MPIF90 is None or MPIEXEC is None:
-        pytest.skip("no mpif90 with gfortran")
-    folder = tmp_path_factory.mktemp("f08")
+    mpif90, folder = outside("mpif90"), tmp_path_factory.mktemp("f08")
     (folder / "has.f90").write_text("program has\nuse mpi_f08, only: MPI_Psend_init\nend program has\n")
-    if subprocess.run([MPIF90, "has.f90"], cwd=folder, capture_output=True, check=False).returncode != 0:
+    if subprocess.run([mpif90, "has.f90"], cwd=folder, capture_output=True, check=False).returncode != 0:
         pytest.skip("mpif90 has no MPI_Psend_init in mpi_f08")
-    return MPIF90
+    return mpif90
 
 
 @pytest.mark.thorough
+@pytest.mark.needs("fortran")
 @pytest.mark.parametrize(("key", "messages"), [("persistent", 1), ("part", 2), ("many", 2), ("many", 4)])
 @pytest.mark.parametrize("kind", ["halo", "list", *ALONE])
 def test_fortran_runs_and_every_byte_is_right(kind: str, key: str, messages: int, fortran: str, tmp_path: Path) -> None:
-    assert MPIEXEC is not None
     if kind in UNEQUAL and BY_KEY[key].partitioned:
         return
     folder = written(tmp_path, kind, key, messages, "fortran")
     strict = "FFLAGS=-O2 -Wall -Wextra -Werror"
     subprocess.run(["make", "-s", f"FC={fortran}", strict], cwd=folder, check=True)
-    said = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=True).stdout
-    is_right(ran([MPIEXEC, *(LIBRARIES["openmpi"][1] if "Open" in said else []), "-n", "4", "./exchange", "3"], folder))
+    mpiexec = outside("mpiexec")
+    said = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=True).stdout
+    is_right(ran([mpiexec, *(LIBRARIES["openmpi"][1] if "Open" in said else []), "-n", "4", "./exchange", "3"], folder))
 
 
 @pytest.mark.thorough

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from mpi_home import home_of
-from programs import Mpi, has_clang_openmp
+from programs import Mpi
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
 from tables import table_of, write_plans
 
@@ -217,9 +217,8 @@ def test_a_library_without_partitions_says_so(request: pytest.FixtureRequest) ->
     assert done.returncode == 0
 
 
+@pytest.mark.needs("clang")
 def test_clang_builds_without_a_warning(library: Library) -> None:
-    if not has_clang_openmp():
-        pytest.skip("needs clang with libomp")
     wrapper = {"mpich": "MPICH_CC", "openmpi": "OMPI_CC"}[library.name]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(wrapper, "clang")

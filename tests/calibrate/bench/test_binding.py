@@ -21,9 +21,7 @@ from pready.calibrate.measure.compile import Built
 CORES = len(os.sched_getaffinity(0))
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif("PREADY_MPICH_PREFIX" not in os.environ, reason="PREADY_MPICH_PREFIX is not set"),
-    pytest.mark.skipif(os.geteuid() != 0, reason="host names of their own need root"),
-    pytest.mark.skipif(CORES < 2, reason="one core: nothing to pin to"),
+    pytest.mark.needs("mpich", "root", "two cores"),  # root for host names of their own
 ]
 
 

@@ -1,7 +1,6 @@
 """Programs to be captured, built with the MPI libraries that are here, and run with and without the capture."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -93,17 +92,6 @@ class Mpi:
 def each_library(request: pytest.FixtureRequest) -> Mpi:
     """Each MPI library, for all tests of a file."""
     return Mpi(request.param, kept(request))
-
-
-@cache
-def has_clang_openmp() -> bool:
-    """Is there a clang with its OpenMP runtime?"""
-    clang = shutil.which("clang")
-    if clang is None:
-        return False
-    test = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-    words = [clang, "-fopenmp", "-x", "c", "-", "-o", "/dev/null"]
-    return subprocess.run(words, input=test, text=True, capture_output=True, check=False).returncode == 0
 
 
 def pready(*words: str | Path, environ: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

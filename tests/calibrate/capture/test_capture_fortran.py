@@ -1,35 +1,33 @@
 """Fortran programs, with both modules: the wheels have no Fortran, so the MPI on PATH is taken where it has."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from needs import outside
 from programs import HERE, pready
 
 from pready.calibrate.capture.files import Run, kinds, read_run
 from pready.calibrate.capture.step import find
 
-MPIF90, MPIEXEC = shutil.which("mpif90"), shutil.which("mpiexec")
 OPTIONS = ("--allow-run-as-root", "--oversubscribe")
-NEEDED = pytest.mark.skipif(MPIF90 is None or MPIEXEC is None, reason="needs mpif90 with gfortran")
+pytestmark = [pytest.mark.thorough, pytest.mark.needs("fortran")]
 
 
 def built(source: str, folder: Path, *flags: str) -> Path:
-    assert MPIF90 is not None
     program = folder / Path(source).stem
-    words = [MPIF90, "-cpp", "-fopenmp", *flags, "-o", str(program), str(HERE / source)]
+    words = [outside("mpif90"), "-cpp", "-fopenmp", *flags, "-o", str(program), str(HERE / source)]
     subprocess.run(words, check=True, timeout=100, cwd=folder)
     return program
 
 
 def captured(program: Path, ranks: int, folder: Path) -> Run:
-    assert MPIEXEC is not None
-    version = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=True).stdout
+    mpiexec = outside("mpiexec")
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=True).stdout
     options = OPTIONS if "Open" in version else ()
     environ = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "2"}
-    words = ["capture", "-o", folder, "--mpicc", Path(MPIEXEC).with_name("mpicc"), "--", MPIEXEC, *options]
+    words = ["capture", "-o", folder, "--mpicc", Path(mpiexec).with_name("mpicc"), "--", mpiexec, *options]
     done = pready(*words, "-n", str(ranks), program, environ=environ)
     assert done.returncode == 0, done.stderr
     said = done.stderr.splitlines()  # the launcher's own before ours
@@ -39,8 +37,6 @@ def captured(program: Path, ranks: int, folder: Path) -> Run:
     return read_run(folder)
 
 
-@pytest.mark.thorough
-@NEEDED
 @pytest.mark.parametrize("module", ["mpi", "mpi_f08"])
 def test_fortran_is_captured(tmp_path: Path, module: str) -> None:
     program = built("ring.f90", tmp_path, "-g", *(["-DMPI_MODULE"] if module == "mpi" else []))
@@ -68,8 +64,6 @@ def order_of(names: list[str]) -> list[int]:
     return found
 
 
-@pytest.mark.thorough
-@NEEDED
 @pytest.mark.parametrize("flags", [("-O2", "-g"), ("-O2",), ("-O2", "-s")], ids=["lines", "symbols", "stripped"])
 def test_exchanges_are_named_by_the_application(flags: tuple[str, ...], tmp_path: Path) -> None:
     """Behind Fortran's binding and the application's own wrapper, with whatever the program still says of itself."""
@@ -77,7 +71,7 @@ def test_exchanges_are_named_by_the_application(flags: tuple[str, ...], tmp_path
     step = find(run)
     assert (step.steps, step.ranks, len(step.exchanges)) == (20, 4, 6)
     names = [e.name for e in step.exchanges]
-    if "-g" in flags and shutil.which("addr2line"):
+    if "-g" in flags:
         # the lines of the two calls in advect
         source = (HERE / "phases.f90").read_text().splitlines()
         at = [number for number, line in enumerate(source, 1) if "call update_halo(" in line]

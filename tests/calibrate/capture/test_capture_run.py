@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import Mpi, each_library, has_clang_openmp
+from programs import Mpi, each_library
 from tables import table_of
 
 from pready.calibrate.capture.files import Process, Run, kinds
@@ -74,7 +74,7 @@ def test_thread_times_come_back(mpi: Mpi, tmp_path: Path, model: str, amount: fl
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not has_clang_openmp(), reason="needs clang with libomp")
+@pytest.mark.needs("clang")
 def test_thread_times_by_ompt(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMPI_CC", "clang")
     monkeypatch.setenv("MPICH_CC", "clang")

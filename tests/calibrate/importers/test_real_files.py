@@ -1,4 +1,4 @@
-"""Public results of real clusters, where they are beside the repository: imported, or refused for the right reason.
+"""Public results of real clusters, in a folder that PREADY_FABRICS names: imported, or refused for the right reason.
 
 Rendezvous: the size that shows, or that the library is known to have, within one size; sources in the folder's README.
 """
@@ -33,8 +33,8 @@ from pready.model.machine.transports import Transport, transport
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 
-FOLDER = Path(os.environ.get("PREADY_FABRICS", Path(__file__).resolve().parents[4] / "shared" / "fabrics"))
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no results of real clusters in {FOLDER}")
+FOLDER = Path(os.environ.get("PREADY_FABRICS", "nowhere"))
+pytestmark = pytest.mark.needs("fabrics")
 
 TABLES = table_of("calibrate/real_clusters")
 CLUSTERS: dict[str, tuple[Sequence[str], str, Fabric, int]] = TABLES["clusters"]

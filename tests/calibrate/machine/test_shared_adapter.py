@@ -154,6 +154,7 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: Capsys) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.alone
+@pytest.mark.needs("ip", "root")
 @pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_two_ranks_of_a_node_share_its_port(library: str, tmp_path: Path, request: Request) -> None:
     home = home_of(library)

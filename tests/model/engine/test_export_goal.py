@@ -76,12 +76,7 @@ def test_loggopsim_sends_nothing_while_a_message_comes_in(approach: Approach, th
     assert "LogGOPSim's CPU takes in every byte" in text.splitlines()[1]
 
 
-NEEDS_LOGGOPSIM = pytest.mark.skipif(
-    "LOGGOPSIM" not in os.environ, reason="LOGGOPSIM names no folder with LogGOPSim and txt2bin"
-)
-
-
-@NEEDS_LOGGOPSIM
+@pytest.mark.needs("loggopsim")
 def test_what_is_recorded_is_what_loggopsim_says(tmp_path: Path) -> None:
     for case, end in RECORDED.items():
         assert loggopsim(*exported(*case), tmp_path) == end
