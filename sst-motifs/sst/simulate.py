@@ -349,16 +349,16 @@ def kept_or_not(s: Setup, folder: Path | None) -> Iterator[Path]:
     PreadyError
         Another process simulates there.
     """
-    where = folder
-    if where is None:
+    if folder is not None:
+        make_folder(folder, (".lock",))
+        where = folder
+    else:
         said: list[object] = [s.machine.model_dump_json(), s.workload.model_dump_json(), s.parameters.to_dict()]
         said += [s.topology.title, str(s.topology.settings), s.ranks, s.grid, s.iterations, s.seed, str(s.extra)]
         said += [s.allocation, s.background]
         digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
         where = library.cache_folder() / "runs" / digest[:16]
         where.mkdir(parents=True, exist_ok=True)
-    else:
-        make_folder(folder, (".lock",))
     with (where / ".lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
