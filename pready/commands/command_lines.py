@@ -76,7 +76,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate examples/halo3d.toml --set grid=128 --approach many:8:8 --seed 1 --plot waves.png",
         "pready simulate examples/halo3d.toml --set boundaries=open --set thread_grid=2x2x2 --json",
         "pready simulate graph.toml --set neighbour_list=lists.txt",
-        "pready simulate examples/halo3d.toml --set grid=2x2x2 --approach many:8 --trace predicted.json",
     ),
     "sst": ("pready sst --headers sst-elements/src info",),
     "sst calibrate": ("pready sst calibrate meluxina",),

@@ -10,16 +10,11 @@ from rich.progress import TaskID
 
 from pready.api import MOST_ITERATIONS
 from pready.commands import options
-from pready.files.simulation_trace import trace
-from pready.files.writing import check_new, write_text
+from pready.files.writing import check_new
 from pready.model.advice.predict import advised, as_sent_by, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.parallel import all_cores
-from pready.model.engine.evaluate import compare_step, plans
-from pready.model.engine.rows import warm_up
-from pready.model.machine.machine import Machine
-from pready.model.workload import supported_by
-from pready.model.workload.workload import Workload
+from pready.model.engine.evaluate import compare_step
 from pready.show.figures import files as picture_files
 from pready.show.tables.simulation import simulated_table, simulation_view, step_report
 from pready.show.terminal.terminal import console, print_json, progress, status
@@ -34,9 +29,6 @@ from pready.show.terminal.terminal import console, print_json, progress, status
 @options.seed()
 @options.as_json()
 @options.picture("Iteration times by rank: idle waves.")
-@click.option(
-    "--trace", "traced", type=click.Path(path_type=Path), metavar="FILE.json", help="A trace of it, for Perfetto."
-)
 def simulate(
     workload: str,
     machine: str,
@@ -46,7 +38,6 @@ def simulate(
     seed: int,
     as_json: bool,
     picture: Path | None,
-    traced: Path | None,
 ) -> None:
     """Simulate every rank of WORKLOAD (a TOML file), iteration after iteration, beside bulk.
 
@@ -56,8 +47,6 @@ def simulate(
     if picture is not None:
         picture_files.check(picture)
         check_new(picture)
-    if traced is not None:
-        check_new(traced, (".json",))
     on, what = options.read(workload, machine, fields)
     on, profile = with_library(on, library)
     what = as_sent_by(what, profile)
@@ -68,8 +57,6 @@ def simulate(
     else:
         with status("predicting, for the approach"):
             chosen = advised(on, what, library=library, seed=seed)
-    if traced is not None:
-        _write_trace(traced, on, what, chosen, count, seed)
     with progress() as bar:
         tasks: dict[Approach, TaskID] = {}
 
@@ -104,17 +91,3 @@ def simulate(
     if stopped:
         done = ", ".join(f"{s.iterations} of {count} of {s.approach.name}" for _, s in rows)
         raise KeyboardInterrupt(f"iterations simulated: {done}; the same command starts again")
-
-
-def _write_trace(
-    path: Path, machine: Machine, workload: Workload, approaches: Sequence[Approach], iterations: int, seed: int
-) -> None:
-    """Write the counted iterations as a trace."""
-    supported_by.check(workload, "engine")
-    supported_by.refuse_broadcast(workload, "--trace")
-    step = plans(machine, workload, approaches, seed)
-    with status("simulating, for the trace"):
-        text, left_out = trace(step, warm_up(workload, iterations), iterations, all_cores())
-    write_text(path, text)
-    more = f" (left out: {left_out})" if left_out else ""
-    click.echo(f"wrote {path}: {approaches[0].name}{more}; open it in https://ui.perfetto.dev", err=True)

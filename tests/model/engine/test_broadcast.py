@@ -170,7 +170,6 @@ def test_who_cannot_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path.write_text('threads = 4\nbuffer = "1 MiB"\npattern = "bcast"\ncompute = { time = "1 ms" }\n')
     for words, said in (
         (["sst", "run"], "a broadcast: not simulated by pready sst run"),
-        (["simulate", "--trace", str(tmp_path / "x.json")], "--trace of pattern = 'bcast'"),
         (["prove", "--approach", "many", "--source", "c", str(tmp_path / "s")], "pready prove of pattern = 'bcast'"),
     ):
         assert main([*words, str(path)]) == 2
