@@ -71,6 +71,8 @@ def diagnose(
             start_s = min(START_S, max(left, 1.0))
             answers = run_probe(built.program, probe.name, launcher, rank_s=RANK_S, start_s=start_s)
         found.append(findings.of_probe(probe, answers))
+    if only is None:
+        found += findings.known_bugs(about)
     text = str(about["library"])
     return Diagnosis(
         launcher.name,

@@ -2,11 +2,7 @@
  *
  *   environment  the library, the thread level, hosts and cores of the ranks
  *   early        does MPI_Pready send before the last partition is ready?
- *   restart      a partitioned request used again and again: does it complete, not too soon, with the right bytes?
- *   startall     MPI_Startall on the requests of several neighbours
- *   unequal      other numbers of partitions at the receiver than at the sender
- *   proc-null    MPI_PROC_NULL in MPI_Psend_init and MPI_Precv_init
- *   unstarted    a request is freed before it was ever started; the next one has its tag
+ *   restart      a partitioned request used again and again: do the right bytes come?
  *   put          does MPI_Put arrive while the target computes?
  *
  * Rank 0 writes each answer as it comes, "@pready NAME JSON", first "begun", last "done": what comes before a crash is
@@ -46,10 +42,6 @@ static const struct {
     {"put", probe_put, false},
     {"early", probe_early, true},
     {"restart", probe_restart, true},
-    {"startall", probe_startall, true},
-    {"unequal", probe_unequal, true},
-    {"proc-null", probe_proc_null, true},
-    {"unstarted", probe_unstarted, true},
 };
 
 /* Says which signal ends this rank, and lets it. */

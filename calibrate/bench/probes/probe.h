@@ -11,7 +11,7 @@ typedef void Probe(const Bench *b);
 void probe_answer(const Bench *b, const char *name, double value);
 
 /* partitioned.c, put.c */
-Probe probe_early, probe_restart, probe_startall, probe_unequal, probe_proc_null, probe_unstarted, probe_put;
+Probe probe_early, probe_restart, probe_put;
 
 /* Before MPI_Init: no core files, and an end after so many seconds. */
 void probe_limit(int seconds);

@@ -36,9 +36,7 @@ def test_answers_come_in_order_whatever_a_launcher_adds(tmp_path: Path) -> None:
 def test_nothing_of_a_job_that_hangs_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda _: "of-this-test")
     away = f"setsid sleep 300 & echo $! > {tmp_path / 'pid'}"  # in a session of its own, and holding the pipe
-    found = run_probe(
-        program(tmp_path, "echo @pready begun 2", away, "sleep 300"), "startall", ENV, rank_s=1, start_s=1
-    )
+    found = run_probe(program(tmp_path, "echo @pready begun 2", away, "sleep 300"), "restart", ENV, rank_s=1, start_s=1)
     assert (found.ending, found.get("begun")) == ("hung", 2)
     assert tagged("of-this-test") == []
     of = Path("/proc", (tmp_path / "pid").read_text().strip(), "cmdline")
