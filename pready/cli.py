@@ -230,6 +230,8 @@ def _examples() -> Iterable[tuple[str, Sequence[str]]]:
 
 def _interrupted(how: BaseException, by: Sequence[int]) -> Status:
     """Say which results are kept and how to go on; return the exit status of an interrupted program."""
+    # Python ends by SIGINT if the last source that it ran from a text was interrupted, such as a dataclass's methods.
+    exec("")
     kept = " ".join(map(str, how.args)) or "every file is complete or as it was; the same command starts again"
     click.echo(f"pready: {'terminated' if by else 'interrupted'}; {kept}", err=True)
     return Status.TERMINATED if by else Status.INTERRUPTED

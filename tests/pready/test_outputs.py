@@ -217,15 +217,23 @@ def test_points_of_a_sweep_on_a_full_disk_are_kept_as_far_as_they_came(tmp_path:
     assert re.fullmatch(r"wrote a\.csv: 7 points, [1-6] of them from earlier runs, seed 0\n", said)
 
 
-def interrupted(words: Sequence[object], number: int, folder: Path, until: Callable[[], bool]) -> tuple[int, str, str]:
-    """Status, standard output and error of a command that gets a signal once something is so."""
+def cpu_s(process: int) -> float:
+    """What it has computed, in seconds of a processor."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def interrupted(
+    words: Sequence[object], number: int, folder: Path, until: Callable[[int], bool]
+) -> tuple[int, str, str]:
+    """Status, standard output and error of a command that gets a signal once something is so of its process."""
     command, pipe = [*PREADY, *map(str, words)], subprocess.PIPE
 
     def heard() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
 
     with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, preexec_fn=heard) as process:  # noqa: PLW1509
-        while process.poll() is None and not until():
+        while process.poll() is None and not until(process.pid):
             time.sleep(0.02)
         process.send_signal(number)
         said, noted = process.communicate(timeout=120)
@@ -240,7 +248,7 @@ BY = {signal.SIGINT: (Status.INTERRUPTED, "interrupted"), signal.SIGTERM: (Statu
 def test_an_interrupted_sweep_says_what_is_kept_and_resumes(number: signal.Signals, tmp_path: Path) -> None:
     sweep = ("sweep", LAGGARD.resolve(), "--set", "seed=0:200:1", "-o", "a.csv")
     kept = tmp_path / "a.csv.points"
-    status, said, noted = interrupted(sweep, number, tmp_path, lambda: kept.exists() and kept.stat().st_size > 0)
+    status, said, noted = interrupted(sweep, number, tmp_path, lambda _: kept.exists() and kept.stat().st_size > 0)
     assert (status, said) == (BY[number][0], "")
     points = kept.read_text().count("\n")
     assert (
@@ -257,12 +265,19 @@ def test_an_interrupted_simulation_compares_nothing(
     number: signal.Signals, form: tuple[str, ...], tmp_path: Path
 ) -> None:
     simulate = ("simulate", HALO.resolve(), "--set", "iterations=100000", "--approach", "many:8", *form)
-    begun = time.monotonic()
-    status, said, noted = interrupted(simulate, number, tmp_path, lambda: time.monotonic() - begun > 4)
+    status, said, noted = interrupted(simulate, number, tmp_path, lambda process: cpu_s(process) > 4)
     assert status == BY[number][0]
     assert re.fullmatch(rf"pready: {BY[number][1]}; .*the same command starts again\n", noted)
     assert "η" not in said
     assert not re.search(r'"(eta|speedup_percent)": [^n]', said)
+
+
+def test_an_interruption_while_a_text_is_run_has_its_status_too(tmp_path: Path) -> None:
+    stops = "e.examples.callback = lambda: exec('raise KeyboardInterrupt')"
+    code = f"import sys, pready.cli as c, pready.commands.examples as e\n{stops}\nsys.exit(c.main(['examples']))\n"
+    (tmp_path / "stopped.py").write_text(code, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "stopped"], cwd=tmp_path, check=False, capture_output=True)
+    assert done.returncode == Status.INTERRUPTED
 
 
 def test_who_ignores_the_signal_of_a_batch_system_goes_on_ignoring_it_and_threads_take_none() -> None:
