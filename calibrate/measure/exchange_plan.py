@@ -166,7 +166,8 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
     steps = pattern.exchanges(of.blocks)
     if steps > MOST_PHASES:
         raise PreadyError(f"blocks = {of.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
-    sent = tuple(edges(pattern.tables, steps, workload.buffer, workload.sizes, workload.neighbour_sizes))
+    rows = edges(pattern.tables, steps, workload.buffer, workload.sizes, workload.neighbour_sizes)
+    sent = tuple(map(Edge._make, rows.tolist()))
     for edge in sent:
         if edge.bytes > LARGEST_MESSAGE or edge.bytes % workload.divisor:
             raise PreadyError(

@@ -1,5 +1,7 @@
 """A halo of 72 ranks on a dragonfly with adaptive routing, partitioned: sst dragonfly_partitioned.py"""
 
+from pathlib import Path
+
 import sst
 from sst.ember import EmberMPIJob
 from sst.merlin.base import PlatformDefinition, System, hr_router
@@ -19,7 +21,11 @@ router.input_latency = router.output_latency = "20ns"
 job = EmberMPIJob(0, topology.getNumNodes())
 job.network_interface = ReorderLinkControl()  # adaptive packets overtake each other, which Firefly does not expect
 job.network_interface.setNetworkInterface(interface)
-job.addMotif("pready.PartHalo3D approach=part threads=8 transport=8 bytes=65536 iterations=4 laggard_ns=400000")
+# Phase, sender, receiver, bytes, tag: the neighbours of a 6 x 4 x 3 grid whose rows go on one in the next.
+steps = (-1, 1, -6, 6, -24, 24)
+edges = [f"0 {rank} {(rank + by) % 72} 65536 {tag}" for rank in range(72) for tag, by in enumerate(steps)]
+Path("halo.edges").write_text("\n".join(edges))
+job.addMotif("pready.PartExchange edges=halo.edges approach=part threads=8 transport=8 iterations=4 laggard_ns=400000")
 job.addMotif("Fini")
 system = System()
 system.setTopology(topology)

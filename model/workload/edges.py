@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple, get_args
@@ -110,13 +110,19 @@ def edges(
     buffer: float,
     sizes: Sizes | None = None,
     listed: Sequence[Sequence[float]] | None = None,
-) -> Iterator[Edge]:
-    """All edges of an iteration: phase by phase, in each sender by sender, in the order of sends."""
+) -> Wholes:
+    """All edges of an iteration, shape (edges, 5) with columns as of `Edge`: by phase, by sender, in order of sends."""
+    out = []
     for phase in range(phases):
         table = tables[phase * len(tables) // phases]
-        for sender, tag in np.argwhere(table.receivers >= 0).tolist():
-            size = int(table.bytes(sender, tag, buffer, sizes, listed))
-            yield Edge(phase, sender, int(table.receivers[sender, tag]), size, tag)
+        sender, tag = np.nonzero(table.receivers >= 0)
+        if listed is None:
+            each = [int(table.bytes(0, t, buffer, sizes, None)) for t in range(table.receivers.shape[1])]
+            size = np.array(each, np.int64)[tag]
+        else:
+            size = np.array([int(b) for row in listed for b in row], np.int64)
+        out.append(np.stack([np.full(len(tag), phase), sender, table.receivers[sender, tag], size, tag], axis=1))
+    return np.concatenate(out)
 
 
 def towards(grid: Grid, wraps: Wraps, steps: Sequence[Step]) -> Wholes:

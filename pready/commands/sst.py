@@ -113,7 +113,8 @@ def config(
     else:
         click.echo("no SST here to calibrate: parameters follow Firefly's formula", err=True)
     record = write_config(made, chosen, output)
-    click.echo(f"wrote {output} and {output.with_suffix('.arrivals.npy').name}; a run writes {record.name}", err=True)
+    beside = [f"{output.stem}.arrivals.npy", *([f"{output.stem}.edges"] if len(made.edges) else [])]
+    click.echo(f"wrote {output} and {' and '.join(beside)}; a run writes {record.name}", err=True)
 
 
 @sst.command()

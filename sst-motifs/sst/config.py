@@ -129,7 +129,7 @@ def network_interface():
 
 def line(motif, arguments):
     """A motif for Ember, which splits at blanks and "=": in values they are written as in an address."""
-    files = {{k: os.path.join(HERE, v) for k, v in arguments.items() if k in ("arrivals", "record")}}
+    files = {{k: os.path.join(HERE, v) for k, v in arguments.items() if k in ("arrivals", "edges", "record")}}
     return " ".join([motif, *(f"{{k}}={{quote(str(v), safe='/,.:')}}" for k, v in {{**arguments, **files}}.items())])
 
 

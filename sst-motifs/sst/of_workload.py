@@ -9,7 +9,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.messages import refuse_unlike
 from pready.model.machine.machine import Machine
 from pready.model.timeline.rules import received_in, setting_of
-from pready.model.workload.edges import HALOS
 from pready.model.workload.workload import Workload
 
 MOST_SHARES = 2**31
@@ -19,10 +18,6 @@ MOST_SHARES = 2**31
 def of_workload(w: Workload) -> dict[str, object]:
     """The motif's parameters that follow from the workload."""
     out: dict[str, object] = {}
-    if w.boundaries == "open" and w.pattern in HALOS:
-        out["periodic"] = 0
-    if w.blocks > 1:
-        out["blocks"] = w.blocks
     if w.weights is not None:
         if sum(w.weights) * w.partitions_per_thread > MOST_SHARES:
             raise PreadyError(
@@ -38,19 +33,7 @@ def of_workload(w: Workload) -> dict[str, object]:
         else:
             assert w.consume.per_byte is not None
             out["consume_ns_per_byte"] = w.consume.per_byte * 1e9
-    sizes = w.sizes
-    if sizes is None:
-        return out
-    names = [("face_y_bytes", sizes.faces[1]), ("face_z_bytes", sizes.faces[2])]
-    if w.pattern == "halo3d26":
-        names += zip(("edge_bytes", "edge_y_bytes", "edge_z_bytes"), sizes.edges, strict=True)
-        names.append(("corner_bytes", sizes.corner))
-    return out | {name: int(size) for name, size in names}
-
-
-def along_x(w: Workload) -> int:
-    """The motif's ``bytes``: per peer, and where faces differ for one along x."""
-    return int(w.buffer if w.faces is None else w.faces[0])
+    return out
 
 
 def largest_message(w: Workload, approach: Approach, size: int) -> int:

@@ -15,9 +15,7 @@ SOURCES = Path(__file__).parent / "motifs"
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "PartPingPong": ("COMMON", "PINGPONG"),
-    "PartHalo3D": ("COMMON", "HALO3D"),
-    "PartHalo3D26": ("COMMON", "HALO3D", "HALO3D26"),
-    "PartSweep3D": ("COMMON", "SWEEP3D"),
+    "PartExchange": ("COMMON", "EXCHANGE"),
     "Traffic": ("TRAFFIC",),
 }
 

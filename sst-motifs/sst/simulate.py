@@ -14,17 +14,18 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pready.files.writing import make_folder, replacing, write_all, write_text
+from pready.files.writing import make_folder, replacing, texts, write_all, write_text
 from pready.model.advice.predict import allowed_transports, effective_library
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.approach.vcis import issuing_threads, transport_counts
-from pready.model.common.arrays import Array
+from pready.model.common.arrays import Array, Wholes
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
 from pready.model.equations import metrics
@@ -40,19 +41,18 @@ from pready.model.timeline.setup_cost import begin
 from pready.model.version import VERSION
 from pready.model.workload import draws as model_arrivals
 from pready.model.workload import supported_by
-from pready.model.workload.edges import HALOS
+from pready.model.workload.edges import HALOS, PATTERNS, WITH_ENDS, Edge, Ranks, edges
 from pready.model.workload.workload import Workload
 from pready.sst import config, library, results
 from pready.sst.calibrate import Fit, fit
 from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
-from pready.sst.of_workload import along_x, check_approach, largest_message, of_workload
+from pready.sst.of_workload import check_approach, largest_message, of_workload
 from pready.sst.parameters import arguments
 from pready.sst.results import Record, Times, times
 from pready.sst.run import How, Run
 from pready.sst.run import run as run_sst
-from pready.sst.topology import Topology, topology
+from pready.sst.topology import Topology, near_cube, topology
 
-MOTIFS = {"pt2pt": "PartPingPong", "halo3d": "PartHalo3D", "halo3d26": "PartHalo3D26", "sweep3d": "PartSweep3D"}
 SIMULATED = (SINGLE, PART, MANY)
 """The interfaces that the motifs have, under the same keys."""
 PROGRESS_NS = 500.0
@@ -91,7 +91,24 @@ class Setup:
     @property
     def motif(self) -> str:
         """The motif of the workload's pattern."""
-        return motif_of(self.workload)
+        return "PartPingPong" if self.workload.pattern == "pt2pt" else "PartExchange"
+
+    @property
+    def phases(self) -> int:
+        """Exchanges of an iteration: of a sweep, octants × blocks."""
+        return PATTERNS[self.workload.pattern].octants * self.workload.blocks
+
+    @cached_property
+    def edges(self) -> Wholes:
+        """Who sends to whom: once, what is alike in several phases in a row; of pairs, whose motif knows it, none."""
+        w, of = self.workload, PATTERNS[self.workload.pattern]
+        if self.motif == "PartPingPong":
+            return np.zeros((0, 5), np.int64)
+        x, y, z = (*self.grid, 1, 1)[:3] if self.grid else (self.ranks, 1, 1)
+        if not self.grid and w.pattern in WITH_ENDS:
+            x, y, z = near_cube(self.ranks, len(of.grid))
+        tables = of.edges(Ranks((x, y, z), (w.boundaries == "periodic",) * 3, w.neighbour_lists))
+        return edges(tables, len(tables), w.buffer, w.sizes, w.neighbour_sizes)
 
     @property
     def parameters(self) -> Firefly:
@@ -107,19 +124,6 @@ class Setup:
     def alone(self) -> Setup:
         """The same on one router, and without another job."""
         return replace(self, topology=topology("single", self.ranks // self.ranks_per_node), background=0)
-
-
-def motif_of(workload: Workload) -> str:
-    """The motif of a workload's pattern.
-
-    Raises
-    ------
-    PreadyError
-        It has none.
-    """
-    if workload.pattern not in MOTIFS:
-        raise PreadyError(f"pattern = {workload.pattern!r} has no motif", valid=", ".join(MOTIFS))
-    return MOTIFS[workload.pattern]
 
 
 def setup(
@@ -146,7 +150,8 @@ def setup(
     supported_by.check(workload, "sst")
     if workload.thread_grid is not None:
         raise PreadyError("thread_grid is not simulated by SST", valid="a workload without one")
-    shape = tuple(ranks) or workload.grid or ((2,) if workload.pattern == "pt2pt" else (8,))
+    some = (2,) if workload.pattern == "pt2pt" else (len(workload.neighbour_lists or range(8)),)
+    shape = tuple(ranks) or workload.grid or some
     count = int(np.prod(shape))
     grid = shape if len(shape) > 1 and workload.pattern != "pt2pt" else ()
     if len(shape) > 1 and len(shape) != (2 if workload.pattern == "sweep3d" else 3):
@@ -167,16 +172,12 @@ def setup(
         raise PreadyError(f"iterations = {made.iterations}", valid="at least 1")
     if workload.buffer > LARGEST_MESSAGE:
         raise PreadyError(f"buffer = {workload.buffer:g} B", valid=f"at most {LARGEST_MESSAGE} B for SST")
-    if made.motif and workload.buffer != int(workload.buffer):
+    if workload.buffer != int(workload.buffer):
         raise PreadyError(f"buffer = {workload.buffer:g} B", valid="whole bytes")
+    ends = (len(np.unique(made.edges[:, column])) for column in (1, 2))
+    if made.motif == "PartExchange" and made.phases == 1 and min(ends) < count:
+        raise PreadyError("a rank that only sends or only receives", valid="for SST, ranks that do both")
     return made
-
-
-def draws_per_iteration(motif: str, extra: dict[str, object]) -> int:
-    """How many rows of ready times a rank uses per iteration: one per octant and block in a sweep."""
-    if motif != "PartSweep3D":
-        return 1
-    return int(str(extra.get("octants", 8))) * int(str(extra.get("blocks", 1)))
 
 
 def ready_times(s: Setup) -> Array:
@@ -187,8 +188,7 @@ def ready_times(s: Setup) -> Array:
     Array of shape (ranks · draws, N_part), draws = (1 + iterations) · draws per iteration. A rank's first
     iteration has no spread; its draw k after that is the model's iteration k.
     """
-    each = draws_per_iteration(s.motif, s.extra)
-    w = s.workload
+    w, each = s.workload, s.phases
     calm = np.full((each, w.n_partitions), w.thread_time)
     return np.concatenate(
         [
@@ -199,7 +199,7 @@ def ready_times(s: Setup) -> Array:
     )
 
 
-def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> dict[str, object]:
+def motif_values(s: Setup, approach: Approach, arrivals: str, record: str, listed: str = "") -> dict[str, object]:
     """The motif's parameters for one approach."""
     m, w, transports = s.machine, s.workload, approach.messages
     halo = w.pattern in HALOS
@@ -211,7 +211,6 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         "threads": w.threads,
         "partitions": w.partitions_per_thread,
         "transport": transports,
-        "bytes": along_x(w),
         "iterations": s.iterations + 1,
         "arrivals": arrivals,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
@@ -224,8 +223,9 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str) -> di
         ),
     }
     if s.motif == "PartPingPong":
-        values["receiver"] = "waiting" if waits else "computing"
-    values |= dict(zip(("pex", "pey", "pez"), s.grid, strict=False))
+        values |= {"bytes": int(w.buffer), "receiver": "waiting" if waits else "computing"}
+    else:
+        values |= {"edges": listed, "phases": s.phases, "receives_first": int(s.phases > 1)}
     return values | s.extra
 
 
@@ -257,20 +257,21 @@ def receiving(s: Setup, approach: Approach) -> Firefly:
     return replace(s.parameters, bands=tuple(replace(b, rx_ns=b.rx_ns + more) for b in s.parameters.bands))
 
 
-def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "") -> config.Simulation:
+def simulation(
+    s: Setup, approach: Approach, arrivals: str, record: str, counts: str = "", listed: str = ""
+) -> config.Simulation:
     """The configuration of one approach."""
     w = s.workload
     transports = approach.messages
     check_approach(s.machine, w, approach)
-    values = motif_values(s, approach, arrivals, record)
-    largest = max(int(w.buffer), *(int(str(size)) for name, size in s.extra.items() if name.endswith("_bytes")), 0)
+    values = motif_values(s, approach, arrivals, record, listed)
     return config.Simulation(
         title=f"{w.name or w.pattern}: {approach.name}, {transports} message(s) per peer, on {s.machine.name}",
         firefly=receiving(s, approach),
         topology=s.topology,
         ranks=s.ranks,
         motifs=((f"pready.{s.motif}", arguments(s.motif, values)),),
-        largest=largest_message(w, approach, largest),
+        largest=largest_message(w, approach, max(int(w.buffer), int(s.edges[:, 3].max(initial=0)))),
         receives=w.peers * transports,
         ranks_per_node=s.ranks_per_node,
         allocation=s.allocation,
@@ -281,7 +282,7 @@ def simulation(s: Setup, approach: Approach, arrivals: str, record: str, counts:
 
 
 def write_config(s: Setup, approach: Approach, path: Path) -> Path:
-    """Write a configuration and, beside it, its arrivals.
+    """Write a configuration and, beside it, its arrivals and edges.
 
     Returns
     -------
@@ -289,8 +290,11 @@ def write_config(s: Setup, approach: Approach, path: Path) -> Path:
     """
     arrivals, record = path.with_suffix(".arrivals.npy"), path.with_suffix(".csv")
     times = ready_times(s)
-    made = simulation(s, approach, arrivals.name, record.name, path.with_suffix(".counts.csv").name)
-    write_all({arrivals: lambda file: np.save(file, times), path: config.written(made, path)})
+    listed, counts = path.with_suffix(".edges"), path.with_suffix(".counts.csv")
+    made = simulation(s, approach, arrivals.name, record.name, counts.name, listed.name)
+    lines = [f"# {' '.join(Edge._fields)}", *(" ".join(map(str, row)) for row in s.edges.tolist()), ""]
+    write = {listed: texts("\n".join(lines))} if len(s.edges) else {}
+    write_all({arrivals: lambda file: np.save(file, times), **write, path: config.written(made, path)})
     return record
 
 
@@ -311,7 +315,7 @@ def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | Non
     path, done = folder / f"{name}.py", folder / f"{name}.done"
     with replacing():
         record = write_config(s, approach, path)
-    asked = hashlib.sha256(path.read_bytes() + path.with_suffix(".arrivals.npy").read_bytes())
+    asked = hashlib.sha256(path.read_bytes() + path.with_suffix(".arrivals.npy").read_bytes() + s.edges.tobytes())
     asked.update(library.fingerprint(library.find()).encode())
     ran = _done(done, asked.hexdigest())
     if ran is None:
@@ -434,7 +438,7 @@ def prediction(s: Setup, mpi: str | None, runs: Sequence[tuple[Approach, Times]]
     w = s.workload
     bulk = runs[0][1]
     spread = np.ptp(ready_times(s), axis=1).reshape(s.ranks, -1)
-    delay = float(spread[:, draws_per_iteration(s.motif, s.extra) :].mean())
+    delay = float(spread[:, s.phases :].mean())
     rows = [_row(s, approach, t, bulk, delay) for approach, t in runs]
     rate = 1 / s.machine.path(w.path).segments[-1].G.value
     form = closed_form(w.threads, w.partitions_per_thread, delay / w.partition_size, rate)

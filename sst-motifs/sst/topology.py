@@ -87,10 +87,10 @@ def topology(name: str, hosts: int) -> Topology:
     return replace(made, settings=made.settings | {kind.setting: kind.routings[routing]}, routing=routing)
 
 
-def near_cube(n: int) -> tuple[int, int, int]:
-    """Three factors of n with the least sum, the largest first."""
+def near_cube(n: int, axes: int = 3) -> tuple[int, int, int]:
+    """Three factors of n with the least sum, the largest first; on two axes the third is 1."""
     best = (n, 1, 1)
-    for z in range(1, math.isqrt(n) + 1):
+    for z in range(1, math.isqrt(n) + 1 if axes == 3 else 2):
         if n % z or z**3 > n:
             continue
         for y in range(z, math.isqrt(n // z) + 1):

@@ -6,11 +6,10 @@
 #include <string>
 
 #include "arrivals.hpp"
-#include "halo.hpp"
+#include "exchange.hpp"
 #include "ping_pong.hpp"
 #include "plan.hpp"
 #include "record.hpp"
-#include "sweep.hpp"
 
 int main(int argc, char** argv)
 {
@@ -47,10 +46,7 @@ int main(int argc, char** argv)
             return 0;
         }
         for (std::int32_t rank = 0; rank < ranks; ++rank) {
-            const auto phases = pattern == "pingpong" ? pingpong(s, rank, ranks)
-                : pattern == "halo3d"                 ? halo3d(s, rank, ranks)
-                : pattern == "halo3d26"               ? halo3d26(s, rank, ranks)
-                                                      : sweep(s, rank, ranks);
+            const auto phases = pattern == "pingpong" ? pingpong(s, rank, ranks) : exchange(s, rank, ranks);
             for (std::size_t p = 0; p < phases.size(); ++p) {
                 std::vector<double> ready = built_in(s);
                 if (!s.arrivals.empty())

@@ -77,18 +77,23 @@ def workload(**fields: Any) -> Workload:
 @pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly:ugal", "hyperx"])
 def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPatch, network: str) -> None:
     made_ = setup(load("meluxina"), workload(), network, (4, 2, 1))
-    source = config.text(simulation(made_, Approach(MANY, 4), "a.npy", "r.csv", "counts.csv"), "f.py")
+    source = config.text(simulation(made_, Approach(MANY, 4), "a.npy", "r.csv", "counts.csv", "e.edges"), "f.py")
     made = executed(monkeypatch, source)
     (job,) = made["EmberMPIJob"]
     assert job.arguments == (0, 8, 1)
     motifs = [c[1] for c in job.calls if c[0] == "addMotif"]
     assert motifs[-1] == "Fini"
     words = motifs[0].split()
-    assert words[0] == "pready.PartHalo3D"
+    assert words[0] == "pready.PartExchange"
     here = "/my%20runs/a%3Db"  # Ember splits at blanks and "="
-    assert {"approach=many", "transport=4", "threads=4", "pex=4", f"arrivals={here}/a.npy", f"record={here}/r.csv"} <= {
-        *words
-    }
+    assert {
+        "approach=many",
+        "transport=4",
+        "threads=4",
+        f"edges={here}/e.edges",
+        f"arrivals={here}/a.npy",
+        f"record={here}/r.csv",
+    } <= {*words}
     (topology,) = made[made_.topology.merlin]
     assert {k: topology.set[k] for k in made_.topology.settings} == made_.topology.settings
     # A host's cable is as long on every network: a fat tree has merlin's link_latency at the router's end.

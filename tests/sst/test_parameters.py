@@ -29,9 +29,9 @@ def test_every_group_belongs_to_a_motif_and_every_motif_has_a_file() -> None:
 @pytest.mark.thorough
 def test_every_default_is_valid_in_cpp(dump: Dump) -> None:
     words = {f"{p.name}={p.default}" for motif in GROUPS if motif != "Traffic" for p in parameters(motif).values()}
-    done = dump("halo3d", 8, 0, *sorted(words))
+    done = dump("pingpong", 8, 0, *sorted(words))
     assert done.returncode == 0, done.stderr
-    assert done.stdout == dump("halo3d", 8, 0).stdout
+    assert done.stdout == dump("pingpong", 8, 0).stdout
 
 
 def test_arguments_at_their_defaults_are_left_out_and_times_are_clean() -> None:
@@ -42,13 +42,13 @@ def test_arguments_at_their_defaults_are_left_out_and_times_are_clean() -> None:
         "barrier_ns": 0.0,
         "contention_ns": 8.4e1,
     }
-    assert str(arguments("PartHalo3D", values)) == "{'transport': 4, 'compute_ns': 100, 'contention_ns': 84}"
-    assert arguments("PartHalo3D", {"compute_ns": 0.1 + 0.2}) == {"compute_ns": 0.3}
+    assert str(arguments("PartExchange", values)) == "{'transport': 4, 'compute_ns': 100, 'contention_ns': 84}"
+    assert arguments("PartExchange", {"compute_ns": 0.1 + 0.2}) == {"compute_ns": 0.3}
 
 
 def test_a_name_that_a_motif_has_not() -> None:
-    with pytest.raises(PreadyError, match="PartHalo3D has no argument 'pong'; valid: approach, threads"):
-        arguments("PartHalo3D", {"pong": 1})
+    with pytest.raises(PreadyError, match="PartExchange has no argument 'pong'; valid: approach, threads"):
+        arguments("PartExchange", {"pong": 1})
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_name_that_a_motif_has_not() -> None:
 )
 def test_blanks_in_names_of_files(dump: Dump, tmp_path: Path, text: str, read: str | None) -> None:
     # Ember splits at blanks and "=".
-    done = dump("halo3d", 8, 0, f"arrivals={tmp_path}/{text}")
+    done = dump("pingpong", 8, 0, f"arrivals={tmp_path}/{text}")
     assert done.returncode == 1
     said = f"{tmp_path}/{read}: cannot be read" if read else "valid: two hexadecimal digits after %, %25 for % itself"
     assert said in done.stderr

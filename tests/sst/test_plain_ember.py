@@ -46,7 +46,7 @@ def sst_alone(path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_example_is_plain_ember(tmp_path: Path) -> None:
     done = sst_alone(EXAMPLE, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "pready.PartHalo3D: 72 ranks, part, 8 threads x 1 partitions, 65536 B per peer" in done.stdout
+    assert "pready.PartExchange: 72 ranks, part, 8 threads x 1 partitions, 4 iterations" in done.stdout
     said = re.findall(r"(\w+)\s:\sAccumulator : .*?Sum\.\w+ = ([\d.]+);.*?Count\.u64 = (\d+)", done.stdout)
     early = [float(total) / int(count) for name, total, count in said if name.endswith("left_before_join")]
     # 7 of 8 messages to each of 6 peers leave before the last thread.
@@ -101,7 +101,7 @@ def test_statistics_of_sst_are_those_of_the_record(tmp_path: Path, approach: App
     assert 0 < share < 100 if approach.messages > 1 else share == 0
 
 
-@pytest.mark.parametrize("motif", ["PartPingPong", "PartHalo3D", "PartHalo3D26", "PartSweep3D"])
+@pytest.mark.parametrize("motif", ["PartPingPong", "PartExchange"])
 def test_sst_info_lists_the_statistics(sst: Path, motif: str) -> None:
     command = [library.find().info, f"--add-lib-path={sst}", f"pready.{motif}Motif"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables import table_of
 
-from pready.model.approach.interfaces import MANY, Approach
+from pready.calibrate.measure.exchange_plan import step_plan
+from pready.files.writing import replacing
+from pready.model.approach.interfaces import BULK, MANY, Approach
 from pready.model.engine.messages import messages
 from pready.model.engine.pattern import pattern as ranks_of
-from pready.model.workload.edges import Name
+from pready.model.machine.machine import load
+from pready.model.workload.edges import HALOS, Name
 from pready.model.workload.workload import Workload
 from pready.sst.of_workload import largest_message, of_workload
+from pready.sst.simulate import setup, write_config
 from pready.sst.topology import near_cube
 
 
@@ -37,6 +41,16 @@ class Phase:
     sends: list[tuple[float, int, int, int]] = field(default_factory=list)
     works: list[tuple[float, int, bool]] = field(default_factory=list)
     """Of what is received: ns on each of its partitions, their number, and whether MPI tells of it by itself."""
+
+
+def written(tmp_path: Path, grid: Sequence[int], **fields: object) -> dict[str, Any]:
+    """A motif's arguments for a workload's edges, which are in a file."""
+    what = {"threads": 1, "buffer": "1003 B", "grid": grid} | fields
+    s = setup(load("meluxina"), Workload.model_validate(what), ranks=grid)
+    with replacing():
+        write_config(s, BULK, tmp_path / "x.py")
+    of_file = {"edges": tmp_path / "x.edges", "phases": s.phases, "receives_first": int(s.phases > 1)}
+    return {"bytes": 1003} if s.motif == "PartPingPong" else of_file
 
 
 def plans(dump: Dump, pattern: str, ranks: int, iteration: int = 0, **values: object) -> dict[tuple[int, int], Phase]:
@@ -56,68 +70,57 @@ def plans(dump: Dump, pattern: str, ranks: int, iteration: int = 0, **values: ob
     return out
 
 
-PATTERNS = ("pingpong", "halo3d", "halo3d26", "sweep3d")
-RANKS = {"pingpong": (2, 3, 8), "halo3d": (2, 8, 12, 27), "halo3d26": (2, 8, 27, 36), "sweep3d": (2, 6, 16)}
-CASES = [(p, r) for p in PATTERNS for r in RANKS[p]]
+RING = [[1], [2], [0, 1]]
 
 
-@pytest.mark.parametrize(("pattern", "ranks"), CASES)
+@pytest.mark.parametrize(
+    ("grid", "fields"),
+    [
+        ([2], {}),
+        ([8], {}),
+        *(([x, y, z], {"pattern": p}) for p in HALOS for x, y, z in ((2, 1, 1), (2, 2, 2), (3, 2, 2), (3, 3, 3))),
+        ([3, 3, 3], {"pattern": "halo3d26", "boundaries": "open", "edge": "30 B", "corner": "1 B"}),
+        *((g, {"pattern": "sweep3d", "blocks": 2}) for g in ([2, 1], [3, 2], [4, 4])),
+        ([3], {"pattern": "neighbours", "neighbour_list": RING}),
+    ],
+)
 @pytest.mark.parametrize("approach", ["single", "part", "many"])
-@pytest.mark.parametrize("periodic", [0, 1])
-def test_every_send_has_its_receive(dump: Dump, pattern: str, ranks: int, approach: str, periodic: int) -> None:
-    found = plans(
-        dump, pattern, ranks, approach=approach, threads=4, partitions=2, transport=4, bytes=1003, periodic=periodic
-    )
+def test_every_send_has_its_receive_and_is_an_edge(
+    dump: Dump, tmp_path: Path, grid: list[int], fields: dict[str, Any], approach: str
+) -> None:
+    given_, ranks = written(tmp_path, grid, **fields), math.prod(grid)
+    given_ |= {"approach": approach, "threads": 4, "partitions": 2, "transport": 4}
+    found = plans(dump, "exchange" if fields else "pingpong", ranks, **given_)
     sent = Counter((rank, to, tag, n) for (rank, _), p in found.items() for _, to, tag, n in p.sends)
     received = Counter((of, rank, tag, n) for (rank, _), p in found.items() for of, tag, n in p.receives)
     assert sent == received
     assert max(sent.values()) == 1, "two messages between the same ranks share a tag"
     assert all(a != b for a, b, _, _ in sent)
+    if fields:
+        w = Workload.model_validate({"threads": 1, "buffer": "1003 B", "grid": grid} | fields)
+        planned = Counter((e.phase, e.sender, e.receiver) for e in step_plan(w, 1, 0).exchanges[0].edges)
+        each = 1 if approach == "single" else 4
+        messages = Counter((phase, rank, to) for (rank, phase), p in found.items() for _, to, _, _ in p.sends)
+        assert messages == {edge: n * each for edge, n in planned.items()}
+        assert sum(n for *_, n in sent.elements()) == sum(e.bytes for e in step_plan(w, 1, 0).exchanges[0].edges)
 
 
-@pytest.mark.parametrize("periodic", [0, 1])
-@pytest.mark.parametrize(("grid", "peers"), [((2, 1, 1), 2), ((3, 3, 1), 8), ((1, 4, 1), 2), ((2, 1, 3), 8)])
-def test_along_an_axis_with_one_rank_there_is_nobody(
-    dump: Dump, periodic: int, grid: tuple[int, int, int], peers: int
-) -> None:
-    # As in the engine: 3 x 3 ranks in a plane have the 8 neighbours of a plane, not 26 by way of themselves.
-    x, y, z = grid
-    found = plans(dump, "halo3d26", x * y * z, approach="single", periodic=periodic, pex=x, pey=y, pez=z)
-    engine = ranks_of("halo3d26", grid, periodic=bool(periodic)).neighbours
-    for (rank, _), phase in found.items():
-        assert Counter(to for _, to, *_ in phase.sends) == Counter(n for n in engine[rank] if n is not None)
-        assert len(phase.sends) == peers or not periodic
-
-
-def test_an_open_halo_has_fewer_at_its_corners(dump: Dump) -> None:
-    found = plans(dump, "halo3d", 27, approach="single", periodic=0)
-    assert Counter(len(p.sends) for p in found.values()) == {3: 8, 4: 12, 5: 6, 6: 1}
-
-
-def test_sizes_by_direction(dump: Dump) -> None:
-    sizes = {"bytes": 900, "face_y_bytes": 500, "edge_bytes": 30, "edge_z_bytes": 7}
-    # Two faces along x, two along y; z is as x. Edges along x and y are alike; a corner is as a face along x, or has 1.
-    for corner, expected in ({}, {900: 4 + 8}), ({"corner_bytes": 1}, {900: 4, 1: 8}):
-        found = plans(dump, "halo3d26", 27, approach="single", **sizes, **corner)
-        for phase in found.values():
-            assert Counter(n for *_, n in phase.sends) == {500: 2, 30: 8, 7: 4} | expected
-    # Who is beside along y gets what was meant for it: rank 3 is one row above rank 0.
-    assert {n for _, peer, _, n in found[0, 0].sends if peer in (3, 6)} == {500}
-    assert Counter(n for *_, n in found[0, 0].receives) == Counter(n for *_, n in found[0, 0].sends)
-
-
-def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump) -> None:
-    # 3 x 2 ranks: in octant k the rank at the corner that the sweep starts from receives nothing.
-    found = plans(dump, "sweep3d", 6, approach="single", px=3, py=2, octants=4)
-    starts = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.receives} for phase in range(4)}
-    assert starts == {0: {0}, 1: {2}, 2: {5}, 3: {3}}
-    ends = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.sends} for phase in range(4)}
-    assert ends == {0: {5}, 1: {3}, 2: {0}, 3: {2}}
-    assert all(x.receives_first for x in found.values())
-    # Of all eight, two in a row start there: both directions of z.
-    both = plans(dump, "sweep3d", 6, approach="single", px=3, py=2)
-    starts = {phase: {rank for (rank, p), x in both.items() if p == phase and not x.receives} for phase in range(8)}
+def test_a_sweep_starts_at_each_corner_in_turn(dump: Dump, tmp_path: Path) -> None:
+    # 3 x 2 ranks: the rank at the corner that a sweep starts from receives nothing, for both directions of z.
+    given_ = written(tmp_path, [3, 2], pattern="sweep3d")
+    found = plans(dump, "exchange", 6, approach="single", **given_)
+    starts = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.receives} for phase in range(8)}
     assert starts == dict(enumerate([{0}, {0}, {2}, {2}, {5}, {5}, {3}, {3}]))
+    ends = {phase: {rank for (rank, p), x in found.items() if p == phase and not x.sends} for phase in range(8)}
+    assert ends == dict(enumerate([{5}, {5}, {3}, {3}, {0}, {0}, {2}, {2}]))
+    assert all(x.receives_first for x in found.values())
+
+
+@pytest.mark.parametrize(("text", "message"), table_of("sst/refused")["edges"])
+def test_edges_that_are_none_are_named(dump: Dump, tmp_path: Path, text: str, message: str) -> None:
+    (path := tmp_path / "x.edges").write_text(text)
+    done = dump("exchange", 2, 0, f"edges={path}")
+    assert (done.returncode, done.stderr) == (1, f"{path}: {message}\n")
 
 
 @pytest.mark.thorough
@@ -152,7 +155,7 @@ def test_ready_times_are_the_models(
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d", "halo3d26"])
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: Name, data: st.DataObject) -> None:
+def test_parts_of_threads_have_the_models_sizes(dump: Dump, tmp_path: Path, pattern: Name, data: st.DataObject) -> None:
     shares = data.draw(
         st.lists(st.sampled_from([1, 2, 3, 50, 1000]), min_size=2, max_size=5).filter(lambda w: len(set(w)) > 1)
     )
@@ -166,9 +169,10 @@ def test_parts_of_threads_have_the_models_sizes(dump: Dump, pattern: Name, data:
     of = ranks_of(pattern, grid)
     model = messages(w, approach, of, (w.buffer,) * len(of.kinds), 8)
     expected = Counter(model.sizes[model.pattern.classes[0, d]] for d in range(model.pattern.directions))
-    counts = {"threads": len(shares), "partitions": theta, "transport": transport, "bytes": size}
+    counts = {"threads": len(shares), "partitions": theta, "transport": transport}
     given_: dict[str, Any] = of_workload(w) | counts
-    name = "pingpong" if pattern == "pt2pt" else pattern
+    name = "pingpong" if pattern == "pt2pt" else "exchange"
+    given_ |= written(tmp_path, grid, **fields, pattern=pattern) if pattern != "pt2pt" else {"bytes": size}
     sent = plans(dump, name, math.prod(grid), approach="many", **given_)[0, 0].sends
     assert sum(n for *_, n in sent) == size * of.directions
     # Whole bytes here, fractions there; the C++ has its messages in the order of the times, which are all the same.
@@ -222,36 +226,37 @@ def test_who_waits_for_the_laggard(dump: Dump, approach: str, ends: list[int]) -
     assert [s[0] for s in plans(dump, "pingpong", 2, approach=approach, **values)[0, 0].sends] == ends
 
 
-def test_threads_that_complete_their_own_messages_meet_again(dump: Dump) -> None:
+def test_threads_that_complete_their_own_messages_meet_again(dump: Dump, tmp_path: Path) -> None:
     values = {"threads": 4, "transport": 4, "barrier_ns": 30}
     many = plans(dump, "pingpong", 2, approach="many", **values)
     assert {phase: p.meet for phase, p in many.items()} == {(0, 0): 30, (1, 0): 30, (0, 1): 0, (1, 1): 0}
     both_ways = plans(dump, "pingpong", 2, approach="many", pong=1, **values)
     assert {p.meet for p in both_ways.values()} == {30}
     for approach in ("single", "part"):
-        assert {p.meet for p in plans(dump, "halo3d", 8, approach=approach, **values).values()} == {0}
+        halo = written(tmp_path, [2, 2, 2], pattern="halo3d")
+        assert {p.meet for p in plans(dump, "exchange", 8, approach=approach, **values, **halo).values()} == {0}
 
 
-def test_tags_of_neighbouring_iterations_differ(dump: Dump) -> None:
-    tags = [{s[2] for p in plans(dump, "halo3d26", 8, i).values() for s in p.sends} for i in range(3)]
+def test_tags_of_neighbouring_iterations_differ(dump: Dump, tmp_path: Path) -> None:
+    halo = written(tmp_path, [2, 2, 2], pattern="halo3d26")
+    tags = [{s[2] for p in plans(dump, "exchange", 8, i, **halo).values() for s in p.sends} for i in range(3)]
     assert tags[0] == tags[2]
     assert not tags[0] & tags[1]
 
 
-@pytest.mark.parametrize("ranks", [2, 6, 7, 8, 12, 64, 100, 512])
-def test_the_grid_is_the_most_cubic_one(dump: Dump, ranks: int) -> None:
-    every = itertools.product(range(1, ranks + 1), repeat=3) if ranks < 20 else ()
-    least = min((sum(g) for g in every if np.prod(g) == ranks), default=sum(near_cube(ranks)))
-    assert sum(near_cube(ranks)) == least
-    x, y, z = near_cube(ranks)
-    explicit = plans(dump, "halo3d", ranks, approach="single", pex=x, pey=y, pez=z) if ranks < 100 else None
-    if explicit is not None:
-        assert plans(dump, "halo3d", ranks, approach="single") == explicit
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("ranks", [2, 6, 7, 8, 12, 18])
+def test_the_grid_is_the_most_cubic_one(ranks: int, axes: int) -> None:
+    every = (g for g in itertools.product(range(1, ranks + 1), repeat=axes) if math.prod(g) == ranks)
+    x, y, z = near_cube(ranks, axes)
+    assert x * y * z == ranks
+    assert x >= y >= z
+    assert x + y + (z if axes == 3 else 0) == min(map(sum, every))
 
 
 @pytest.mark.parametrize(("arguments", "message"), table_of("sst/refused")["values"])
 def test_bad_values_are_named(dump: Dump, arguments: list[str], message: str) -> None:
-    done = dump("halo3d", 8, 0, *arguments)
+    done = dump("pingpong", 8, 0, *arguments)
     assert done.returncode == 1
     assert message in done.stderr
     assert done.stderr.count("\n") == 1

@@ -64,7 +64,7 @@ def test_failures_are_recognised(output: str, status: int, message: str) -> None
 
 
 def test_a_good_run_is_none_of_them() -> None:
-    assert failure("pready.PartHalo3D: 8 ranks\n" + DONE, 0) is None
+    assert failure("pready.PartExchange: 8 ranks\n" + DONE, 0) is None
 
 
 @pytest.mark.parametrize(

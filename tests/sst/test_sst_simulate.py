@@ -34,7 +34,6 @@ from pready.sst.run import How
 from pready.sst.simulate import (
     Setup,
     candidates,
-    draws_per_iteration,
     kept_or_not,
     motif_values,
     prediction,
@@ -107,8 +106,8 @@ def test_ready_times_are_the_models_draws() -> None:
     for rank in range(8):
         assert (found[rank, 1:] == draws.draw(s.workload, 5, 3, rank=rank)).all()
     # A sweep draws for every octant and block.
-    s = setup(load("meluxina"), workload(pattern="sweep3d"), "single", (4, 2), iterations=3, extra={"blocks": 2})
-    assert draws_per_iteration(s.motif, s.extra) == 16
+    s = setup(load("meluxina"), workload(pattern="sweep3d", blocks=2), "single", (4, 2), iterations=3)
+    assert s.phases == 16
     assert ready_times(s).shape == (8 * 4 * 16, 4)
 
 
@@ -215,9 +214,9 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, monkeypatch: Patch, capsys
     words = ("--topology", "torus", "--set", "grid=4x2x2", "--approach", "many:8", "-o")
     for name, more, count in (("halo", (), 10), ("few", ("--set", "iterations=4"), 4)):
         assert command("config", HALO, *words, str(tmp_path / f"{name}.py"), *more) == 0
-        assert "PartHalo3D" in (tmp_path / f"{name}.py").read_text()
+        assert "PartExchange" in (tmp_path / f"{name}.py").read_text()
         said = "no SST here to calibrate: parameters follow Firefly's formula"
-        wrote = f"wrote {tmp_path}/{name}.py and {name}.arrivals.npy; a run writes {name}.csv"
+        wrote = f"wrote {tmp_path}/{name}.py and {name}.arrivals.npy and {name}.edges; a run writes {name}.csv"
         assert capsys.readouterr().err.splitlines() == [said, wrote]
         assert np.load(tmp_path / f"{name}.arrivals.npy").shape == (16 * (count + 1), 32)
     library.find.cache_clear()
@@ -351,19 +350,21 @@ def test_headers_that_are_gone_are_asked_for(tmp_path: Path, monkeypatch: Patch,
 def test_the_workload_says_who_takes_part() -> None:
     w = workload(pattern="halo3d26", grid=[4, 2, 2], boundaries="open", edge="4 KiB", corner="2 MiB")
     s = setup(load("meluxina"), w)
-    v = motif_values(s, Approach(SINGLE), "a", "r")
-    assert (s.ranks, v["pex"], v["pey"], v["pez"]) == (16, 4, 2, 2)
-    assert (v["periodic"], v["edge_bytes"], v["corner_bytes"]) == (0, 4096, 2**21)
+    v = motif_values(s, Approach(SINGLE), "a", "r", "e")
+    assert (s.ranks, v["edges"], v["phases"], v["receives_first"]) == (16, "e", 1, 0)
+    assert (s.edges[:, :3].max(axis=0).tolist(), sorted({*s.edges[:, 3].tolist()})) == (
+        [0, 15, 15],
+        [4096, 2**20, 2**21],
+    )
     assert simulation(s, Approach(MANY, 2), "a", "r").largest == 2**20  # half a corner
     faces = Workload.model_validate(
         {"threads": 2, "pattern": "halo3d", "faces": ["64 KiB", "2 KiB", "1 MiB"], "grid": [2, 2, 2]}
     )
-    v = motif_values(setup(load("meluxina"), faces), Approach(SINGLE), "a", "r")
-    assert (v["bytes"], v["face_y_bytes"], v["face_z_bytes"]) == (2**16, 2**11, 2**20)
+    assert {*setup(load("meluxina"), faces).edges[:, 3].tolist()} == {2**16, 2**11, 2**20}
     assert simulation(setup(load("meluxina"), faces), Approach(MANY, 2), "a", "r").largest == 2**19
     sweep = setup(load("meluxina"), workload(pattern="sweep3d", grid=[4, 2], blocks=3))
-    assert motif_values(sweep, Approach(SINGLE), "a", "r")["blocks"] == 3
-    assert draws_per_iteration(sweep.motif, sweep.extra) == 24
+    v = motif_values(sweep, Approach(SINGLE), "a", "r", "e")
+    assert (v["phases"], v["receives_first"], {*sweep.edges[:, 0].tolist()}) == (24, 1, {0, 1, 2, 3})
     # What is asked for on the command line goes first.
     assert setup(load("meluxina"), w, ranks=(8,)).ranks == 8
 

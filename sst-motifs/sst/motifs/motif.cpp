@@ -54,10 +54,9 @@ void Motif::place()
         phases_ = pattern_(settings_, rank(), size());
     });
     if (rank() == 0)
-        output("pready.%s: %d ranks, %s, %llu threads x %llu partitions, %llu B per peer, %llu iterations\n",
+        output("pready.%s: %d ranks, %s, %llu threads x %llu partitions, %llu iterations\n",
             name_.c_str(), size(), settings_.approach.c_str(), static_cast<unsigned long long>(settings_.threads),
-            static_cast<unsigned long long>(settings_.partitions), static_cast<unsigned long long>(settings_.bytes),
-            static_cast<unsigned long long>(settings_.iterations));
+            static_cast<unsigned long long>(settings_.partitions), static_cast<unsigned long long>(settings_.iterations));
 }
 
 // Errors of the plain headers end the simulation with one line.

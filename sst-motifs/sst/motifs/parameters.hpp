@@ -11,7 +11,6 @@
     X(threads, Count, 1, "user threads of a rank")                                                                  \
     X(partitions, Count, 1, "user partitions of each thread")                                                       \
     X(transport, Count, 1, "transport partitions: messages per peer unless the approach is single")                   \
-    X(bytes, Count, 1048576, "bytes per peer")                                                                      \
     X(shares, Text, , "what each thread owns of a buffer: whole numbers between commas; equal parts if empty")       \
     X(iterations, Count, 10, "exchanges")                                                                           \
     X(compute_ns, Time, 0, "when every user partition is ready - after the start - unless arrivals are given")       \
@@ -29,28 +28,14 @@
     X(messages, Count, 0, "1: the CSV also lists when each message completed")
 
 #define PREADY_PINGPONG(X)                                                                                          \
+    X(bytes, Count, 1048576, "bytes of the buffer")                                                                 \
     X(receiver, Text, waiting, "waiting - computing: where the receiver is while the sender computes")              \
     X(pong, Count, 0, "1: the buffer is sent back the same way; 0: one byte is")
 
-#define PREADY_HALO3D(X)                                                                                            \
-    X(pex, Count, 0, "ranks along x; 0: a near cube is chosen")                                                     \
-    X(pey, Count, 0, "ranks along y")                                                                               \
-    X(pez, Count, 0, "ranks along z")                                                                               \
-    X(periodic, Count, 1, "1: the domain wraps around; 0: ranks at its border have fewer peers")                    \
-    X(face_y_bytes, Count, 0, "bytes per peer along y; 0: as along x which is bytes")                               \
-    X(face_z_bytes, Count, 0, "bytes per peer along z; 0: as along x")
-
-#define PREADY_HALO3D26(X)                                                                                          \
-    X(edge_bytes, Count, 0, "bytes per peer across an edge that runs along x; 0: as for a face along x")            \
-    X(edge_y_bytes, Count, 0, "across one that runs along y; 0: as along x")                                        \
-    X(edge_z_bytes, Count, 0, "across one that runs along z; 0: as along x")                                        \
-    X(corner_bytes, Count, 0, "bytes per peer across a corner; 0: as for a face along x")
-
-#define PREADY_SWEEP3D(X)                                                                                           \
-    X(pex, Count, 0, "ranks along x; 0: a near square is chosen")                                                   \
-    X(pey, Count, 0, "ranks along y")                                                                               \
-    X(blocks, Count, 1, "blocks of planes that each octant is swept in")                                            \
-    X(octants, Count, 8, "octants per iteration: 1 to 8")
+#define PREADY_EXCHANGE(X)                                                                                          \
+    X(edges, Text, , "file with a line for each edge: phase sender receiver bytes tag")                             \
+    X(phases, Count, 0, "phases of an iteration: each of the file so many times in a row; 0: those of the file")    \
+    X(receives_first, Count, 0, "1: ranks compute on what they receive in a phase (a wavefront)")
 
 #define PREADY_TRAFFIC(X)                                                                                           \
     X(bytes, Count, 1048576, "bytes of each message")                                                               \

@@ -1,7 +1,7 @@
 // What a rank does in one phase of an iteration: receives it posts, until when it computes, what it sends to whom.
 //
 // Plain C++: no SST, no simulated time but the ready times that are handed in. The rules are those of the
-// model (steps 1 and 2 of model/timeline/recurrence.py):
+// model (steps 1 and 2 of model/engine/kernel/recurrence.hpp):
 //
 //   * a transport partition is ready when the last of its contiguous user partitions is, and then goes to
 //     every peer, one message after the other;

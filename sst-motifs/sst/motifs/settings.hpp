@@ -66,10 +66,7 @@ struct Settings {
 #define PREADY_FIELD(name, type, fallback, meaning) type name{};
     PREADY_COMMON(PREADY_FIELD)
     PREADY_PINGPONG(PREADY_FIELD)
-    PREADY_HALO3D(PREADY_FIELD)
-    PREADY_HALO3D26(PREADY_FIELD)
-    Count blocks{};
-    Count octants{};
+    PREADY_EXCHANGE(PREADY_FIELD)
 #undef PREADY_FIELD
 
     // Reads every group; a motif has only the parameters of its own groups set, the rest stay at their defaults.
@@ -79,9 +76,7 @@ struct Settings {
 #define PREADY_READ(name, type, fallback, meaning) parse(#name, lookup(#name, #fallback), s.name);
         PREADY_COMMON(PREADY_READ)
         PREADY_PINGPONG(PREADY_READ)
-        PREADY_HALO3D(PREADY_READ)
-        PREADY_HALO3D26(PREADY_READ)
-        PREADY_SWEEP3D(PREADY_READ)
+        PREADY_EXCHANGE(PREADY_READ)
 #undef PREADY_READ
         s.weights = listed(s.shares);
         s.check();
@@ -138,13 +133,9 @@ struct Settings {
             "receive_partitions = " + std::to_string(receive_partitions), "a multiple of transport: one message holds each");
         require(iterations >= 1 && iterations <= most, "iterations = " + std::to_string(iterations), "1 to 1000000");
         // Firefly computes the time of a copy in 32-bit signed bytes.
-        for (const Count size :
-             {bytes, face_y_bytes, face_z_bytes, edge_bytes, edge_y_bytes, edge_z_bytes, corner_bytes})
-            require(size < (Count{1} << 31), "bytes = " + std::to_string(size), "below 2 GiB");
-        require(bytes >= 1, "bytes = 0", "at least 1");
-        require(octants >= 1 && octants <= 8, "octants = " + std::to_string(octants), "1 to 8");
-        require(blocks >= 1 && blocks <= most, "blocks = " + std::to_string(blocks), "1 to 1000000");
-        for (const Count flag : {pong, periodic, messages})
+        require(bytes >= 1 && bytes < (Count{1} << 31), "bytes = " + std::to_string(bytes), "1 to 2147483647");
+        require(phases <= most, "phases = " + std::to_string(phases), "0 to 1000000");
+        for (const Count flag : {pong, receives_first, messages})
             require(flag <= 1, "a switch = " + std::to_string(flag), "0 or 1");
     }
 };

@@ -18,7 +18,8 @@ from pready.model.workload.sizes import Sizes
 def test_edges_of_a_halo_by_phase_sender_and_tag() -> None:
     """Ranks 0 1 2 / 3 4 5, which wrap around along x alone: x has tags 0 and 1, y 2 and 3, z none."""
     tables = PATTERNS["halo3d"].edges(Ranks((3, 2, 1), (True, False, False)))
-    found = [*edges(tables, 1, 0.0, Sizes((8.0, 4.0, 2.0), (1.0,) * 3, 1.0))]
+    rows = edges(tables, 1, 0.0, Sizes((8.0, 4.0, 2.0), (1.0,) * 3, 1.0)).tolist()
+    found = [Edge._make(row) for row in rows]
     wanted = [(0, 2, 8, 0), (0, 1, 8, 1), (0, 3, 4, 3), (1, 0, 8, 0), (1, 2, 8, 1), (1, 4, 4, 3)]
     assert found[:6] == [Edge(0, sender, to, size, tag) for sender, to, size, tag in wanted]
     assert len(found) == 3 * 6
