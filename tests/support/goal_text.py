@@ -7,9 +7,9 @@ a transport partition is ready, send it to every neighbour, compute until the ne
 cannot express that
 
 - threads compute while the master receives: there, what arrives delays the rank's next compute and send. Of 10 us of
-  compute and 48 messages of o = 100 ns LogGOPSim makes 20.3 us, the engine 20.1, of 6 messages both 12.1
+  compute and 48 messages of o = 100 ns LogGOPSim makes 20.3 us, the engine 19.6, of 6 messages both 12.1
   (tests/model/engine/test_export_goal.py replays the text rule by rule);
-- receives are posted while messages queue: there, after the rank's last send;
+- a thread that sends receives when it has sent: there, the CPU receives what arrives between two sends;
 - the adapter moves bytes: G is paid by the CPU at both ends. Of ranks in step whose messages keep the link busy for
   longer than L + 2 o, each after the first takes L + 2 o - g longer there. With G = 0 both agree
   (docs/archive/loggopsim.md).

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ NEVER = -math.inf
 
 def ticks(time: float) -> float:
     """In whole picoseconds, from where no message's time is: rounding alone must not decide an order."""
-    return float(round(time * 1e12 + 0.1234567))
+    return float(round(time * 1e12 + 0.1234567)) if math.isfinite(time) else time
 
 
 @dataclass(slots=True)
@@ -64,6 +65,8 @@ class Sent:
     arrived: list[float] = field(default_factory=list)
     notify: float = NEVER
     """Its targets know that its epoch is over."""
+    sending: list[list[tuple[float, float]]] = field(default_factory=list)
+    """By VCI, or of one thread for all: from when until when the thread that receives sends; after the start."""
 
     @property
     def early(self) -> int:
@@ -90,11 +93,13 @@ class State:
     start: list[float]
     nic: list[float]
     adapters: list[float]
+    ports: list[float]
+    """Of receivers, where they hold up senders."""
 
     @staticmethod
     def at_rest(ranks: int) -> State:
         """All ranks in step, and every port free."""
-        return State([0.0] * ranks, [NEVER] * ranks, [NEVER] * ranks)
+        return State([0.0] * ranks, *([NEVER] * ranks for _ in range(3)))
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,27 @@ class Ranks:
         self.own_threads = self.interface.completes == "threads"
         self.meeting = self.team.barrier if self.own_threads else 0.0
         self.receivers = rules.receivers(self.interface, self.setting)
+        outside, one = self.computing and self.setting.progress != "thread", len(messages.vcis) == 1
+        self.by_vci = self.receivers == "threads" and not one
+        # One thread sends and receives, but for one in MPI all the time beside threads with a VCI each.
+        self.turns = self.setting.two_way and self.receivers != "none" and (self.by_vci or one or outside)
+        self.meanwhile = self.turns and (self.own_threads or not outside)
         self.asks = any(k.asks for k in self.kinds)
+        self.holds_up = not (self.wavefront or of.root or of.alone) and of.senders.shape[1] > 1 and self._holds_up()
+
+    def _holds_up(self) -> bool:
+        """Does a rank receive more than one of its senders sends?"""
+        edges = [
+            (r, int(q), self.kind_of[r][d].busy)
+            for r, row in enumerate(self.to)
+            for d, q in enumerate(row)
+            if q is not None and not self.kind_of[r][d].inside
+        ]
+        sends, receives = Counter[int](), Counter[int]()
+        for sender, receiver, busy in edges:
+            sends[sender] += busy
+            receives[receiver] += busy
+        return any(receives[q] > sends[r] * (1 + 1e-9) for r, q, _ in edges)
 
     def _kind(self, number: int) -> Any:
         """What messages of a class cost, and which rules hold for them."""
@@ -159,7 +184,8 @@ class Ranks:
         in_mpi = [min((ends[t] for t in threads), default=math.inf) for threads in self.serving]
         return Ready(jobs, min(times), max(times), join, in_mpi if self.own_threads else [join] * len(in_mpi))
 
-    # 2. Issue: a job takes the lock of its VCI, in order; one that waits for it pays c(k) more with each message.
+    # 2. Issue: a job takes the lock of its VCI, in order; one that waits for it pays c(k) more with each message. Before
+    # it, what has come is received, of peers that send as this rank does, if a thread is in MPI.
 
     def send(
         self, rank: int, ready: Ready, state: State, to: Sequence[int | None], enters: Callable[[int, int], float]
@@ -169,13 +195,19 @@ class Ranks:
         posts = {d: state.start[r] - start for d, r in enumerate(to) if r is not None}
         directions, queued = len(kinds), self.queued(ready, posts)
         port, order, number, issued = state.nic[rank] - start, list[tuple[float, int, Message]](), 0, NEVER
+        sending: list[list[tuple[float, float]]] = []
         for vci, members in enumerate(self.plan.messages.vcis):
-            free = NEVER
+            free, theirs, coming, spans = NEVER, NEVER, list[tuple[float, float]](), list[tuple[float, float]]()
             for time, job in sorted((queued[j], j) for j in members):
                 targets = [job % directions] if self.mapped else [*posts]
                 if self.mapped and targets[0] not in posts:
                     continue
+                due = ticks(max(free, time))
+                while self.meanwhile and coming and ticks(coming[0][0]) <= due:
+                    comes, takes = coming.pop(0)
+                    free = max(free, comes) + takes
                 at = max(time, free + len(targets) * self._contention(vci))
+                begun = time if at == time else free
                 free, held = at, 0.0
                 for d in targets:
                     held, at = held + kinds[d].hold, at + kinds[d].hold
@@ -186,17 +218,26 @@ class Ranks:
                     goes = self.allowed(kinds[d], mine, posts[d], enters(receiver, vci) - start)
                     order.append((goes, job if self.mapped else number, Message(d, vci, goes)))
                     number += 1
+                    leaves = max(goes, theirs)
+                    theirs = leaves + kinds[d].busy
+                    coming.append((leaves + (kinds[d].stream + kinds[d].wire), self.receiving(kinds[d], len(posts))))
                     if interface.one_by_one:
                         left = max(goes, port)
                         port, at = left + kinds[d].busy, max(goes, left + kinds[d].stream) if kinds[d].leaves else goes
                 issued = max(issued, free)
-                free += sum(self._between(kinds[d], len(posts)) for d in targets)
+                if spans and begun <= spans[-1][1]:
+                    begun, _ = spans.pop()
+                spans.append((begun, free))
+                free += self._between([kinds[d] for d in targets])
+            sending.append(spans)
         out = Sent(start + ready.first, start + ready.last, start + ready.join, start + issued, start + issued, NEVER)
+        if self.turns:
+            out.sending = sending if self.by_vci or len(sending) == 1 else [[(NEVER, issued)]]
         out.nic = start + self.leave(rank, order, to, state)
         for _, _, m in order:
             m.goes, m.begun, m.left = start + m.goes, start + m.begun, start + m.left
         out.messages = [m for *_, m in order]
-        if self.node is None:
+        if self.node is None and not self.holds_up:
             self.land(rank, out)
         return out
 
@@ -212,9 +253,9 @@ class Ranks:
     def _contention(self, vci: int) -> float:
         return float(self.contention[vci])
 
-    def _between(self, kind: Any, peers: int) -> float:
-        """What a rank receives under the lock before its next job, for each message that it sent."""
-        return self.receiving(kind, peers) if self.setting.two_way and self.receivers != "none" else 0.0
+    def _between(self, kinds: Sequence[Any]) -> float:
+        """What a rank receives under the lock before its next job, whether or not it has come."""
+        return 0.0
 
     # 3. Protocol: eager, or RTS and CTS, half a handshake each; nobody answers outside MPI, unless hardware does.
 
@@ -266,6 +307,27 @@ class Ranks:
                 kind = self.kind_of[rank][m.direction]
                 m.begun, m.left = job.begun, max(m.left, job.begun, job.end - max(kind.shared, kind.alone))
         for rank, out in enumerate(sent):
+            if not self.holds_up:
+                self.land(rank, out)
+
+    def pass_ports(self, sent: Sequence[Sent], state: State) -> None:
+        """Where ports hold up senders, what comes to a rank goes through its port, behind what came in the exchange
+        before, and has left when it could have streamed alone to be through then."""
+        for r, sources in enumerate(self.from_):
+            coming = [
+                (ticks(m.begun - state.start[r]), j, i, m, kind)
+                for j, (q, d) in enumerate(sources)
+                for kind in (self.kind_of[q][d],)
+                for i, m in enumerate(m for m in sent[q].messages if m.direction == d)
+                if not kind.inside
+            ]
+            coming.sort(key=lambda each: each[:3])
+            jobs = [Job(m.begun, sources[j][0], kind.busy, kind.gap) for _, j, _, m, kind in coming]
+            if jobs:
+                state.ports[r] = share(jobs, state.ports[r])
+            for (*_, m, kind), job in zip(coming, jobs, strict=True):
+                m.left = max(m.left, job.end - kind.alone)
+        for rank, out in enumerate(sent):
             self.land(rank, out)
 
     # 5. Wire: G m and L. Sends are complete once copied or left; then the sender's epoch closes.
@@ -297,10 +359,14 @@ class Ranks:
         return float(kind.receive + self.team.per_entry * others / 2)
 
     def receive(
-        self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float]
+        self,
+        sources: Sequence[tuple[int, Sent, int]],
+        floors: Sequence[float],
+        start: float = 0.0,
+        sending: Sequence[Sequence[tuple[float, float]]] = (),
     ) -> list[tuple[float, int, int, Any]]:
         """When each message is received, its source, its number and its kind; a source is a rank, what it sent, and in
-        which direction. A rank receives from `floors` on, by VCI."""
+        which direction. A rank receives from `floors` on, by VCI, but while it is `sending` itself."""
         since = min(floors)
         coming = [
             (ticks(m.begun - since), j, i, m, self.kind_of[rank][d])
@@ -309,7 +375,8 @@ class Ranks:
         ]
         arrived = []
         coming.sort(key=lambda each: each[:3])
-        shared = [each for each in coming if not each[4].inside and not self.plan.pattern.alone]
+        passed = self.holds_up or self.plan.pattern.alone
+        shared = [] if passed else [each for each in coming if not each[4].inside]
         jobs = [Job(m.begun, sources[j][0], k.busy, k.gap) for _, j, _, m, k in shared]
         share(jobs)
         through = {id(m): job.end - kind.alone for (*_, m, kind), job in zip(shared, jobs, strict=True)}
@@ -322,7 +389,11 @@ class Ranks:
         free, out = [*floors] if by_vci else [since] * len(floors), []
         for at, j, i, vci, kind in sorted(arrived, key=lambda each: (ticks(each[0] - since), *each[1:3])):
             server = vci if by_vci else 0
-            free[server] = max(free[server], at) + self.receiving(kind, len(sources))
+            begins = max(free[server], at)
+            for begin, end in sending[server] if sending else ():
+                if ticks(begin) <= ticks(begins - start):
+                    begins = max(begins, start + end)
+            free[server] = begins + self.receiving(kind, len(sources))
             out.append((free[server], j, i, kind))
         return out
 
@@ -377,13 +448,15 @@ def exchange(ranks: Ranks, times: Sequence[Sequence[float]], state: State) -> tu
     sent = [ranks.send(r, ready[r], state, ranks.to[r], lambda q, v: start[q] + ready[q].in_mpi[v]) for r in every]
     if ranks.node is not None:
         ranks.leave_nodes(sent, state)
+    if ranks.holds_up:
+        ranks.pass_ports(sent, state)
     out = []
     for r in range(alone or len(every)):
         mine, own = [(q, sent[q], d) for q, d in ranks.from_[r + alone]], sent[r]
         join = sent[r + alone].join
         waits = ranks.computing and ranks.setting.progress != "thread"
         floors = [start[r] + (at if waits else 0.0) for at in ready[r + alone].in_mpi]
-        each = ranks.receive(mine, floors) if mine else []
+        each = ranks.receive(mine, floors, start[r], own.sending) if mine else []
         received = max((at for at, *_ in each), default=min(floors))
         received = ranks.told(received, mine) if mine else received + ranks.meeting
         received = max(received, join) if ranks.computing else received
@@ -423,7 +496,7 @@ def sweep(
             floors = [free[r]] * len(ranks.plan.messages.vcis)
             received = max((at for at, *_ in ranks.receive(upstream, floors)), default=free[r])
             begun = max(ranks.told(received, upstream) - ranks.meeting if upstream else received, free[r])
-            here = State([*free], state.nic, state.adapters)
+            here = State([*free], state.nic, state.adapters, state.ports)
             here.start[r] = begun
             out = sent[r] = ranks.send(r, ranks.ready(times(r, step)), here, downstream, _listed(free))
             state.start[r], state.nic[r] = max(out.join, out.done + ranks.meeting), out.nic
@@ -440,8 +513,8 @@ class Relays(Ranks):
     def _contention(self, vci: int) -> float:
         return super()._contention(vci) if self.own_threads else 0.0
 
-    def _between(self, kind: Any, peers: int) -> float:
-        return self.receiving(kind, 1) / peers
+    def _between(self, kinds: Sequence[Any]) -> float:
+        return sum(self.receiving(kind, 1) / len(kinds) for kind in kinds)
 
     def relayed(self, arrived: Sequence[tuple[float, Message]], start: float, join: float) -> Ready:
         """When messages are ready to be sent on that come to a rank; after its `start`."""

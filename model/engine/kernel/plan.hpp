@@ -137,6 +137,13 @@ struct Plan {
     // Does it matter when messages begin to leave: to a port that several senders share, or an adapter?
     bool shares() const { return (pattern.sources > 1 && pattern.alone == 0) || pattern.nodes() > 0; }
     bool by_vci() const { return interface.receivers == Receivers::threads && vcis() > 1; }
+    std::size_t spans() const { return messages.needs.size() + messages.vcis.size(); }  // one for each job, and an end of each VCI's
+    // Does the thread that receives send, too? Not one that waits beside threads with a VCI each.
+    bool takes_turns() const {
+        return setting.two_way && interface.receivers != Receivers::none && (by_vci() || vcis() == 1 || waits());
+    }
+    // Is a thread in MPI between two jobs, which receives what has come?
+    bool receives_between() const { return takes_turns() && (interface.own_threads || !waits()); }
     bool asks() const {
         for (const Protocol& p : protocols) if (p.asks) return true;
         return false;

@@ -244,11 +244,37 @@ inline double ticks(double time) { return (time * 1e12 + 0.1234567) + 0x1.8p52; 
 struct State {
     std::vector<Rank> ranks;
     std::vector<double> adapter;  // of each node: when it is free
+    std::vector<double> port;     // of each rank that receives more than its senders send: when it has received all of it
+};
+
+// Does a rank receive more than one of its senders sends, so that its port and not theirs is the last to be free?
+inline bool port_holds_up(const Plan& p, const Costs& c) {
+    const Pattern& of = p.pattern;
+    if (of.ordered() || of.alone > 0 || of.sources < 2) return false;
+    const Neighbours& table = of.tables[0];
+    const auto ranks = static_cast<std::size_t>(of.ranks), directions = static_cast<std::size_t>(of.directions);
+    std::vector<double> sent(ranks), received(ranks);
+    const auto each = [&](const auto& of_message) {
+        for (std::size_t n = 0; n < ranks * directions; ++n) {
+            const auto kind = static_cast<std::size_t>(of.kind[static_cast<std::size_t>(of.profile[n / directions]) * directions + n % directions]);
+            if (table.to[n] >= 0 && !p.protocols[kind].inside) of_message(n / directions, static_cast<std::size_t>(table.to[n]), c.kinds[kind].busy);
+        }
+    };
+    each([&](std::size_t from, std::size_t to, double busy) { sent[from] += busy, received[to] += busy; });
+    bool holds = false;
+    each([&](std::size_t from, std::size_t to, double) { holds = holds || received[to] > sent[from] * (1 + 1e-9); });
+    return holds;
+}
+
+// From when until when; what follows the last of a list never begins.
+struct Span {
+    double begin, end;
 };
 
 // What ranks send in one exchange. Messages stand by rank and direction, and there as they leave.
 struct Sent {
     std::vector<double> starts, in_mpi;  // [ranks][jobs], [ranks][groups]: after the rank's start, see `Steps::ready`
+    std::vector<Span> sending;           // [ranks][spans]: likewise, when the lock of each VCI is held to send, in order
     std::vector<double> left;            // [ranks][directions][transports]: from when on it could have streamed alone
     std::vector<double> begun;           // likewise, its first byte, where ports are shared
     std::vector<std::uint16_t> vci;      // likewise, where threads receive by VCI
@@ -259,6 +285,7 @@ struct Sent {
         const auto ranks = static_cast<std::size_t>(p.pattern.ranks), n = static_cast<std::size_t>(p.sent());
         starts.resize(ranks * static_cast<std::size_t>(p.jobs()));
         in_mpi.resize(ranks * static_cast<std::size_t>(p.groups()));
+        if (p.takes_turns()) sending.resize(ranks * p.spans());
         left.resize(ranks * n);
         if (p.shares()) begun.resize(ranks * n);
         if (p.by_vci()) vci.resize(ranks * n);
@@ -275,7 +302,7 @@ struct Way {
     const Kind* kind;
     const Protocol* protocol;
     std::size_t next = 0;  // the place of the next message that leaves
-    double between = 0;  // to receive one message, before the next job
+    double receive = 0;  // to receive one message
     double posted = 0;   // the destination posts its receives, after the sender's start
 };
 
@@ -344,12 +371,12 @@ class Steps {
    public:
     Steps(const Plan& plan, const Costs& costs, const Arrivals& arrivals, std::int64_t first, State& state, Sent& sent)
         : p(plan), c(costs), arrivals_(arrivals), kept_(arrivals.kept()), first_(first), state_(state), sent_(sent),
-          looks_(plan.looks()), gated_(plan.interface.two_sided || plan.asks()),
+          looks_(plan.looks()), holds_up_(port_holds_up(plan, costs)), gated_(plan.interface.two_sided || plan.asks()),
           as_issued_(!gated_ && !plan.interface.granted && plan.vcis() == 1 && !plan.messages.mapped && !plan.interface.one_by_one && sent.leaving.empty() && sent.traces.empty()),
           directions_(static_cast<std::size_t>(plan.pattern.directions)),
           transports_(static_cast<std::size_t>(plan.messages.transports)), times_(arrivals.room()),
           way_to_(directions_), floors_(static_cast<std::size_t>(plan.groups())),
-          served_(static_cast<std::size_t>(plan.vcis())) {
+          served_(static_cast<std::size_t>(plan.vcis())), spans_(served_.size()) {
         const std::size_t most = transports_ * std::max(directions_, static_cast<std::size_t>(plan.pattern.sources));
         sends_.resize(most);
         received_.resize(most);
@@ -426,11 +453,12 @@ class Steps {
         find_ways(rank, table, relays);
         issue(rank, relays);
         nic(rank);
-        if (p.pattern.nodes() == 0) wire(rank);
+        if (p.pattern.nodes() == 0 && !holds_up_) wire(rank);
     }
 
-    // 2. Issue. A job takes its VCI's lock, in order, and holds it while it issues its messages; then as many are
-    // received under it. A job that waits for the lock pays for that with each of its messages.
+    // 2. Issue. A job takes its VCI's lock, in order, and holds it while it issues its messages. A job that waits for the
+    // lock pays for that with each of its messages. Where a thread is in MPI meanwhile, it first receives what has come: of
+    // peers that send as this rank does. A relay receives as many as it has sent.
     void issue(std::int64_t rank, bool relays) {
         Rank& r = of(rank);
         const double* starts = starts_of(rank);
@@ -439,7 +467,10 @@ class Steps {
         const bool granted = p.interface.granted, one_by_one = p.interface.one_by_one;
         // Each message goes as it is issued, in the order of issue, too, if that is the order in which they leave.
         const bool simple = !gated_ && !granted && !one_by_one && !traced, as_issued = as_issued_;
+        const bool receives = !relays && p.receives_between(), turns = !relays && p.takes_turns();
         double issued = kNever, last = kNever, free_port = r.nic - r.start;
+        Span* spans = turns ? sending_of(rank) : nullptr;
+        if (turns) std::fill_n(spans, p.spans(), Span{kInf, kInf});
         items_.resize(sends_.size());
         Item* item = items_.data();
         Send* const sends = sends_.data();
@@ -452,20 +483,33 @@ class Steps {
             }
             merge_runs(queue_, room_, ends_);
             const double contention = contends ? c.contention[v] : 0.0;
-            double free = kNever;
+            double free = kNever, port = kNever;
+            std::size_t left = queue_.size(), next_coming = 0, span = 0;
+            coming_.clear();
             for (const Item& job : queue_) {
                 const std::span<Way> targets = targets_of(job.number);
+                const bool more = --left > 0;  // jobs behind it
                 if (mapped && targets.empty()) continue;
+                for (const double due = ticks(later(free, job.key)); next_coming < coming_.size(); ++next_coming) {
+                    const Expected& m = coming_[next_coming];
+                    if (ticks(m.at) > due) break;
+                    free = later(free, m.at) + m.receive;
+                }
                 const double taken = free + static_cast<double>(targets.size()) * contention;
                 double at = later(job.key, taken), held = 0, between = 0;
+                if (turns) {
+                    const double begin = taken > job.key ? free : job.key;
+                    if (span == 0 || begin > spans[span - 1].end) spans[span++].begin = begin;
+                }
                 free = at;
                 for (Way& w : targets) {
                     at += w.kind->hold;
-                    between += w.between;
+                    if (relays) between += w.receive;
                     const std::size_t n = mapped ? static_cast<std::size_t>(job.number) : next++;
                     Send& send = sends[n] = {at, &w, static_cast<Index>(v)};
                     if (simple) {
                         if (!as_issued) *item++ = {at, static_cast<Index>(n)};
+                        if (receives && more) comes(w, at, port);
                         continue;
                     }
                     held += w.kind->hold;
@@ -474,6 +518,7 @@ class Steps {
                     *item++ = {goes, static_cast<Index>(n)};
                     free = later(free, mine);
                     last = later(last, goes);
+                    if (receives && more) comes(w, goes, port);
                     if (traced) {
                         const Won lock = mine > at ? kPeer : taken > job.key ? kBusy : kBefore;
                         const Won peer = goes > mine + 2 * w.kind->half ? kPeer : kBefore;
@@ -487,12 +532,26 @@ class Steps {
                 }
                 if (simple) last = later(last, free = at);
                 issued = later(issued, free);
+                if (turns) spans[span - 1].end = free;
                 free += between;
             }
+            if (turns) spans += p.messages.vcis[v].size() + 1;
+        }
+        // One thread receives all, once it is in MPI, and not before all VCIs have sent.
+        if (turns && !p.by_vci() && p.vcis() > 1) {
+            sending_of(rank)[0] = {kNever, issued};
+            sending_of(rank)[1].begin = kInf;
         }
         items_.resize(as_issued ? next : static_cast<std::size_t>(item - items_.data()));
         r.issued = r.start + issued;
         r.done = r.start + later(issued, last);
+    }
+
+    // When a message of a peer comes that sends as this rank does, by the same port.
+    void comes(const Way& w, double goes, double& port) {
+        const double leaves = later(goes, port);
+        port = leaves + w.kind->busy;
+        coming_.push_back({leaves + w.kind->travel(), w.receive});
     }
 
     // 3. Protocol. A rendezvous asks (RTS) and is answered (CTS), half a handshake each: as the receiver posts its
@@ -580,9 +639,39 @@ class Steps {
         const auto at = [this](std::size_t nth) { return sent_.begun[leaves_[static_cast<std::size_t>(items_[nth].number)].at]; };
         free = port_.serve(ranks.size(), items_.size(), free, at, coming, leaves);
         for (const std::int64_t rank : ranks) {
-            find_ways(rank, table, false);
-            wire(rank);
+            if (!holds_up_) land(rank, table);
         }
+    }
+
+    // Where ports hold up senders: what comes to a rank goes through its port, behind what came in the exchange before. A
+    // message that has left when it could have streamed alone to be through leaves then.
+    void pass_port(std::int64_t rank, const Neighbours& table) {
+        if (find_sources(rank, table).sources == 0) return;
+        for (Source& s : sources_) s.shares = !s.inside;
+        const double start = of(rank).start;
+        come(kInf, start);
+        double* const left = sent_.left.data();
+        const double* const begun = sent_.begun.data();
+        const auto place = [this](Index n) { return sources_[places_[n].source].first + places_[n].message; };
+        std::erase_if(items_, [this](const Item& item) { return sources_[places_[item.number].source].inside; });
+        const auto at = [&](std::size_t nth) { return begun[place(items_[nth].number)]; };
+        const auto coming = [&](std::size_t nth) -> Coming {
+            const Source& s = sources_[places_[items_[nth].number].source];
+            return {s.kind->gap, s.kind->busy, s.kind, s.flow, place(items_[nth].number)};
+        };
+        const auto through = [&](std::size_t n, const Kind& kind, double, double end) {
+            const double alone = end - kind.alone;
+            if (!noted_.empty() && alone > left[n]) sent_.traces[n].won[2] = kPeer;
+            left[n] = later(left[n], alone);
+        };
+        double& free = state_.port[static_cast<std::size_t>(rank)];
+        free = port_.serve(sources_.size(), items_.size(), free, at, coming, through);
+    }
+
+    // Step 5 of a rank whose messages have left by other ports than its own.
+    void land(std::int64_t rank, const Neighbours& table) {
+        find_ways(rank, table, false);
+        wire(rank);
     }
 
     // 5. Wire. G m for the last byte of one message alone, and L. Then sends are complete, and the sender's epoch closes.
@@ -612,8 +701,8 @@ class Steps {
     }
 
     // 6. Receive. What comes to `rank`, which receives from `floors` on: through its port, then matched, message by
-    // message, by one thread or by each VCI's own.
-    Received receive(std::int64_t rank, const Neighbours& table) {
+    // message, by one thread or by each VCI's own. Given what a rank sends that began at `start`, not while it does.
+    Received receive(std::int64_t rank, const Neighbours& table, double start = 0, const Span* sending = nullptr) {
         const double floor = *std::min_element(floors_.begin(), floors_.end());
         Received out = find_sources(rank, table);
         if (out.sources == 0) {
@@ -621,8 +710,9 @@ class Steps {
             return out;
         }
         const bool serves = p.interface.receivers != Receivers::none, every = p.setting.consumers > 0 || !noted_.empty();
-        double end = serves ? least(out) : out.arrival;
-        come(every ? kInf : end, floor);
+        double end = certain_ = out.arrival;
+        if (serves) end = least(out, start, sending);
+        come(every ? kInf : certain_, floor);
         port(floor);
         const Place* const places = places_.data();
         const Source* const sources = sources_.data();
@@ -635,9 +725,12 @@ class Steps {
             const double arrived = arrivals[item.number];
             double received = arrived;
             if (serves) {
-                double& free = busy[vci ? vci[at] : 0];
-                if (traces) traces[at].won[3] = free > arrived ? kBusy : kBefore;
-                received = free = later(free, arrived) + s.service;
+                const std::size_t server = vci ? vci[at] : 0;
+                double& free = busy[server];
+                double begins = later(free, arrived);
+                if (sending) begins = between(spans_[server], start, begins);
+                if (traces) traces[at].won[3] = begins > arrived ? kBusy : kBefore;
+                received = free = begins + s.service;
             }
             end = later(end, received);
             if (every) arrivals[item.number] = received;
@@ -664,7 +757,7 @@ class Steps {
         for (std::size_t g = 0; g < floors_.size(); ++g) {
             floors_[g] = !p.waits() ? own.start : p.interface.own_threads ? own.start + in_mpi_of(receiver)[g] : theirs.join;
         }
-        Received r = receive(receiver, table);
+        Received r = receive(receiver, table, own.start, p.takes_turns() ? sending_of(rank) : nullptr);
         own.received = r.message;
         close(r);
         r.end += met();
@@ -734,6 +827,8 @@ class Steps {
         sums.first_end = sooner(sums.first_end, r.end);
     }
 
+    bool holds_up() const { return holds_up_; }
+
     // Where `finish` notes when each rank has received everything; may be absent.
     void note_received(double* ends) { received_ends_ = ends; }
 
@@ -741,6 +836,7 @@ class Steps {
     Rank& of(std::int64_t rank) const { return state_.ranks[static_cast<std::size_t>(rank)]; }
     double* starts_of(std::int64_t rank) const { return sent_.starts.data() + rank * p.jobs(); }
     double* in_mpi_of(std::int64_t rank) const { return sent_.in_mpi.data() + rank * p.groups(); }
+    Span* sending_of(std::int64_t rank) const { return sent_.sending.data() + static_cast<std::size_t>(rank) * p.spans(); }
     Index* leaving_of(std::int64_t rank) const { return sent_.leaving.data() + rank * (p.sent() + 1); }
     // Threads that have each completed their own messages meet.
     double met() const { return p.interface.own_threads ? c.team.barrier : 0.0; }
@@ -787,9 +883,8 @@ class Steps {
             ways_.push_back({d, to, flow_to(d, to), static_cast<std::size_t>(d) * transports_, &c.kinds[kind], &p.protocols[kind]});
         }
         const std::size_t peers = ways_.size();
-        const bool between = relays || (p.setting.two_way && p.interface.receivers != Receivers::none);
         for (Way& w : ways_) {
-            if (between) w.between = relays ? receiving(*w.kind, 1) / static_cast<double>(peers) : receiving(*w.kind, peers);
+            w.receive = relays ? receiving(*w.kind, 1) / static_cast<double>(peers) : receiving(*w.kind, peers);
             if (looks_) w.posted = of(w.to).end - of(rank).start;
         }
     }
@@ -876,26 +971,40 @@ class Steps {
         return out;
     }
 
+    // When a thread can receive from `at` on that sends at times, after `start`.
+    static double between(const Span*& sending, double start, double at) {
+        for (; ticks(sending->begin) <= ticks(at - start); ++sending) at = later(at, start + sending->end);
+        return at;
+    }
+
     // When everything is received at the earliest: had all been there from the beginning, or but for the last of each
-    // source. Fills `served_` with when each VCI's thread, or the only one, begins.
-    double least(const Received& in) {
-        double all = 0, last = in.arrival;
+    // source. Fills `served_` with when each VCI's thread, or the only one, begins, and `certain_`: what has come, and would
+    // be received by then, does not decide the end, whatever these threads still send.
+    double least(const Received& in, double start, const Span* sending) {
+        double all = 0, last = in.arrival, most = kNever, longest = 0;
         for (Source& s : sources_) {
             s.service = receiving(*s.kind, in.sources);
             all += s.service * static_cast<double>(transports_);
             last = later(last, sent_.left[s.first + transports_ - 1] + s.kind->travel() + s.service);
         }
-        if (!p.by_vci()) {
-            served_[0] = *std::min_element(floors_.begin(), floors_.end());
-            return later(last, served_[0] + all);
-        }
-        for (std::size_t v = 0; v < served_.size(); ++v) {
-            const double floor = served_[v] = floors_[static_cast<std::size_t>(p.group_of(static_cast<int>(v)))];
-            if (floor + all <= last) continue;
-            double own = 0;
-            for (const Source& s : sources_) own += s.service * of_vci_[v * directions_ + static_cast<std::size_t>(s.direction)];
+        const bool by_vci = p.by_vci();
+        for (std::size_t v = 0; v < (by_vci ? served_.size() : 1); ++v) {
+            double floor = by_vci ? floors_[static_cast<std::size_t>(p.group_of(static_cast<int>(v)))] : *std::min_element(floors_.begin(), floors_.end());
+            double sends = 0, own = by_vci ? 0 : all;
+            if (sending) {
+                floor = between(spans_[v] = sending, start, floor);
+                for (const Span* s = spans_[v]; s->begin < kInf; ++s) sends += s->end - s->begin;
+                sending += p.messages.vcis[v].size() + 1;
+            }
+            served_[v] = floor;
+            longest = later(longest, sends);
+            if (by_vci && floor + all + sends <= last) continue;
+            for (std::size_t j = 0; by_vci && j < sources_.size(); ++j)
+                own += sources_[j].service * of_vci_[v * directions_ + static_cast<std::size_t>(sources_[j].direction)];
             last = later(last, floor + own);
+            most = later(most, floor + own + sends);
         }
+        certain_ = most <= last ? last - longest : kNever;
         return last;
     }
 
@@ -944,8 +1053,8 @@ class Steps {
         merge_runs(items_, room_, ends_);
     }
 
-    // Do messages pass the receiver's port? One sender's are as far apart already, but behind an adapter.
-    bool through_port() const { return p.shares() && (sources_.size() > 1 || p.pattern.nodes() > 0); }
+    // Do messages pass the receiver's port now? One sender's are as far apart already, but behind an adapter.
+    bool through_port() const { return !holds_up_ && p.shares() && (sources_.size() > 1 || p.pattern.nodes() > 0); }
 
     // When the messages of a source begin to leave.
     const double* begins(const Source& s) const {
@@ -987,7 +1096,7 @@ class Steps {
         };
         port_.serve(sources_.size(), through, kNever, at, coming, comes);
         items_.swap(arrived_);
-        if (!through_port() && c.kinds.size() == 1) return;  // as they left
+        if (!through_port() && !holds_up_ && c.kinds.size() == 1) return;  // as they left
         for (std::size_t i = 0; i + through < items_.size(); ++i)
             items_[i].key = ticks(received[items_[i].number] - floor);
         merge_runs(items_, room_, ends_);
@@ -1024,6 +1133,11 @@ class Steps {
         std::uint32_t source, message;
     };
 
+    // A message that comes at some time, and takes its receiver so long.
+    struct Expected {
+        double at, receive;
+    };
+
     struct Leaving {
         std::size_t at, flow;
         const Kind* kind;
@@ -1036,7 +1150,7 @@ class Steps {
     const std::int64_t first_;
     State& state_;
     Sent& sent_;
-    const bool looks_, gated_, as_issued_;  // sends look at receivers; go when these answer; leave as they are issued
+    const bool looks_, holds_up_, gated_, as_issued_;  // sends look at receivers; wait for their ports; go when these answer; leave as they are issued
     const std::size_t directions_, transports_;
     Index profile_ = -1;
     std::vector<double> times_;
@@ -1049,6 +1163,9 @@ class Steps {
     std::vector<double> received_;
     std::vector<double> floors_;              // by group: from when on a rank receives
     std::vector<double> served_;              // by VCI: until when its thread is busy
+    std::vector<const Span*> spans_;          // by VCI: when it sends next
+    double certain_ = kNever;
+    std::vector<Expected> coming_;            // to one VCI, while jobs queue for it
     std::vector<double> of_vci_;              // [VCIs][directions]: messages
     std::vector<double> most_;                // by direction: messages of one thread that receives
     std::vector<double> threads_;

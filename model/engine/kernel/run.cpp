@@ -66,6 +66,7 @@ class Run {
         for (std::atomic<std::size_t>& next : next_) next = blocks_.size();
         state_.ranks.resize(static_cast<std::size_t>(ranks_));
         state_.adapter.assign(static_cast<std::size_t>(step[0].plan->pattern.nodes()), kNever);
+        state_.port.assign(static_cast<std::size_t>(ranks_), kNever);
         if (step.size() > 1) begun_.resize(static_cast<std::size_t>(ranks_));
         sent_.reserve(step.size());  // as steps refer to them
         for (const Exchange& e : step) {
@@ -119,6 +120,12 @@ class Run {
             const auto w = static_cast<std::int64_t>(worker);
             for (std::int64_t n = nodes * w / workers_; n < nodes * (w + 1) / workers_ && !progress_.stop; ++n)
                 steps.adapter(n, table);
+            wait();
+        }
+        if (steps.holds_up()) {
+            each(worker, ranks_, [&](std::int64_t rank, Sums&) { steps.pass_port(rank, table); });
+            wait();
+            each(worker, ranks_, [&](std::int64_t rank, Sums&) { steps.land(rank, table); });
             wait();
         }
         each(worker, counted_, [&](std::int64_t rank, Sums& sums) { steps.finish(rank, table, sums); });

@@ -39,14 +39,15 @@ LONG = 400_000.0
 @pytest.mark.parametrize("size", [FETCHED - 1, FETCHED])
 def test_from_16_kib_on_the_data_wait_for_a_receiver_inside_mpi(size: int, progress: str) -> None:
     # Rank 1 gets 400 kB from 2 in each iteration, and so begins the second one later than 0. What it has not asked for
-    # by then goes when it is back from computing; with a thread that makes progress, when it has posted its receive.
+    # by then goes when it is back from computing, beside these; with a thread that makes progress, when it has posted its
+    # receive.
     out = run([[1], [], [1]], [[float(size)], [], [LONG]], PART_AM, progress=progress)
     ends = out.ends_s
     issued, joins = ends[0][0] + COMPUTE, ends[0][1] + COMPUTE
     assert issued > ends[0][1]  # rank 1 has posted, and computes
     waits = size >= FETCHED and progress != "thread"
     done = ends[1][0]  # a fetched one is complete when it has left, another when it is issued
-    expected = (joins + size * G) if waits else issued + (size * G if size >= FETCHED else 0.0)
+    expected = (joins + 2 * size * G) if waits else issued + (size * G if size >= FETCHED else 0.0)
     np.testing.assert_allclose(done, expected, rtol=1e-9)
 
 

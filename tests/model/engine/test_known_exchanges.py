@@ -167,19 +167,19 @@ def test_a_vci_more_can_collide_where_round_robin_wraps() -> None:
 
 
 @pytest.mark.parametrize("interface", [i for i in INTERFACES if not (i.splits and i.joins)], ids=lambda i: str(i.key))
-def test_a_message_that_finds_the_lock_idle_waits_for_no_receive(interface: Any) -> None:
-    # Alone, or h + r after the one before: two ways cost what one does. A little less than h + r, and they do not.
-    machine = ideal(o_s=1e-6, o_r=4e-7, match=1e-7, L=2e-6, copy=1e9)
-    apart = 1e-6 + 5e-7 + (2 * 1e-9 if interface.active_message else 0.0)  # a byte is copied in and out
-    w = workload(2, 1, 2.0)
+def test_only_what_has_come_is_received_before_the_next_message(interface: Any) -> None:
+    # The first message of each side is there at h + L. A second one that is ready before that waits for no receive; one
+    # that is ready a tenth of r after it waits for the other nine.
+    machine = ideal(o_s=1e-6, o_r=4e-7, match=1e-7, L=2e-6, G=1e-18, link=1e18)
+    receive, w = 5e-7, workload(2, 1, 2.0)
     approach = Approach(interface, 2 if interface.splits else 1)
     ways = [
         [float(time(machine, w, approach, np.array([0.0, late]), two_way=two)[0]) for two in (False, True)]
-        for late in (apart + 1e-12, 0.9 * apart)
+        for late in (3e-6 - 1e-10, 3e-6 + 0.1 * receive)
     ]
     assert ways[0][0] == ways[0][1]
     queues = interface.splits and receivers(interface, setting_of(machine, w)) != "none"
-    assert ways[1][1] - ways[1][0] == pytest.approx(0.1 * apart if queues else 0.0, abs=1e-15)
+    assert ways[1][1] - ways[1][0] == pytest.approx(0.9 * receive if queues else 0.0, abs=1e-15)
 
 
 # Protocols and progress

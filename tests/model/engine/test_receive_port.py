@@ -1,7 +1,8 @@
-"""What several ranks send to one shares its port: known answers with their derivation."""
+"""What several ranks send to one shares its port, and waits for it: known answers with their derivation."""
 
 from typing import Any
 
+import numpy as np
 import pytest
 from machines import ideal
 from workloads import workload_of
@@ -68,3 +69,33 @@ def test_port_then_cpu(receive: float) -> None:
 def test_one_port_for_all_vcis(receive: float, expected: float) -> None:
     got = received([[], [0], [0]], Approach(MANY, 2, 2), threads=2, o_r=receive)
     assert got[0] == pytest.approx(LINK + WIRE + expected, rel=1e-9)
+
+
+def periods(senders: int, compute: str, **machine: Any) -> np.ndarray:
+    """Seconds from one iteration's end to the next, of the ranks that send to rank 0, and of rank 0: 100 us each on its
+    port."""
+    workload = workload_of(threads=1, buffer="100 kB", pattern="neighbours", neighbours=1, compute={"time": compute})
+    workload = workload.model_copy(update={"receiver": "computing"})
+    to: list[list[int]] = [[], *([[0]] * senders)]
+    on = ideal(G=1e-9, link=1e9, **machine)
+    out = simulate(on, workload, Approach(SINGLE), grid=(senders + 1,), neighbours=to, iterations=8, record=True)
+    assert out.ends_s is not None
+    made: np.ndarray = np.diff(out.ends_s, axis=0)
+    return made
+
+
+@pytest.mark.parametrize("progress", ["hardware", "on-call"])
+@pytest.mark.parametrize("senders", [1, 2, 3, 5])
+def test_a_rendezvous_is_complete_when_its_receiver_s_port_has_taken_it(senders: int, progress: str) -> None:
+    # All compute 1 ms, ask and are answered; all messages share the port, and are through together. Then all go on.
+    every = periods(senders, "1 ms", handshake=1e-12, progress=progress)
+    assert every == pytest.approx(1e-3 + senders * 1e-4, rel=1e-6)
+
+
+@pytest.mark.parametrize("senders", [1, 2, 3, 5])
+def test_a_port_takes_an_exchange_after_the_one_before(senders: int) -> None:
+    # An eager send is complete when it is copied: senders go on after 200 us. What three or more of them send takes the
+    # port longer; it is never idle, and its rank falls back.
+    every = periods(senders, "200 us")
+    assert every[:, 1:] == pytest.approx(2e-4, rel=1e-9)
+    assert every[:, 0] == pytest.approx(max(2e-4, senders * 1e-4), rel=1e-9)
