@@ -30,7 +30,7 @@ from pready.model.equations.metrics import speedup_percent
 from pready.model.machine.contention_by_library import with_contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.rma_by_library import unmeasured, with_rma
-from pready.model.machine.transports import with_border, with_puts
+from pready.model.machine.transports import with_border, with_copies, with_puts
 from pready.model.result.interval import interval, median
 from pready.model.result.prediction import Advice, ApproachPrediction, Merged, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import (
@@ -91,9 +91,9 @@ def as_sent_by(workload: Workload, profile: LibraryProfile) -> Workload:
 
 
 def as_used_by(machine: Machine, profile: LibraryProfile) -> Machine:
-    """The machine with a library's puts, contention and border of the rendezvous."""
+    """The machine with a library's puts, contention, copies and border of the rendezvous."""
     of_library = with_rma(with_border(with_puts(machine, profile), profile), profile)
-    return with_contention(of_library, profile)
+    return with_copies(with_contention(of_library, profile), profile)
 
 
 def approaches(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Approach]:

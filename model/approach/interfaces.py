@@ -54,7 +54,8 @@ class Interface:
     """RMA synchronisation that ends the exchange."""
     windows_per_thread: bool = False
     active_message: bool = False
-    """Sent as an active message: copied on both sides, after a clear-to-send per iteration."""
+    """Sent as an active message, after a clear-to-send per iteration; who copies it is the library's over the fabric
+    (`pready.model.machine.transports.copies`)."""
     fetched_from: float = math.inf
     """Bytes from which on the receiver, in MPI, fetches the data of an active message."""
     two_sided_rendezvous: bool = False

@@ -58,7 +58,8 @@ _PROFILES = (
         "NVIDIA HPC-X (Open MPI 4.1 and UCX)",
         "none",
         why="made from Open MPI 4.1, which has no partitioned calls: one persistent or non-blocking send per partition",
-        source="HPC-X 2.18 to 2.22 documentation, 'Installing and Loading HPC-X'",
+        source="HPC-X 2.18 to 2.22 documentation, 'Installing and Loading HPC-X'; of 2.23 to 2.26 nothing was found on "
+        "2026-11-28",
         family="Open MPI",
     ),
     LibraryProfile(
@@ -91,8 +92,11 @@ _PROFILES = (
         "parastation",
         "ParaStation MPI",
         "per partition",
-        why="one MPI_Isend per partition, min(sender's, receiver's) of them, after this iteration's clear-to-send",
-        source="ParaStation/psmpi mpich2/src/mpid/psp/src/mpid_part.c",
+        early=None,
+        why="one MPI_Isend per partition, min(sender's, receiver's) of them, once this iteration's clear-to-send was "
+        "seen: MPI_Start and MPI_Pready look for none, so early only if a thread is in MPI meanwhile; predicted as if "
+        "none were, 'pready doctor' tells",
+        source="ParaStation/psmpi @00497007 mpich2/src/mpid/psp/src/mpid_part.c, read on 2026-11-28",
         facts=library_facts.PARASTATION,
         told_whole=True,
         part_since="5.8.0",
@@ -203,7 +207,7 @@ def library(name: str) -> LibraryProfile:
     return LIBRARIES[plain].at(version)
 
 
-_EARLY: Mapping[Family, str] = {"MPICH": "mpich-6314", "ParaStation": "parastation", "any": "mpipcl"}
+_EARLY: Mapping[Family, str] = {"MPICH": "mpich-6314", "ParaStation": "mpipcl", "any": "mpipcl"}
 
 
 def early(profile: LibraryProfile) -> LibraryProfile | None:

@@ -30,9 +30,29 @@ MPICH: tuple[Fact, ...] = (
         since="4.1",
     ),
     Fact(
-        "MPIR_CVAR_CH4_GLOBAL_PROGRESS=1 (default): a thread in MPI makes progress for all VCIs",
-        "src/mpid/ch4/src/ch4_progress.h",
+        "MPIR_CVAR_CH4_GLOBAL_PROGRESS=1 (default): a thread in MPI makes progress for all VCIs, once in 256 polls",
+        "pmodels/mpich v4.0 to v5.0.1 src/mpid/ch4/src/ch4_progress.h, MPIDI_CH4_PROG_POLL_MASK",
         bug=False,
+        before="5.1",
+    ),
+    Fact(
+        "MPIR_CVAR_CH4_GLOBAL_PROGRESS=normal (default): a thread in MPI makes progress for all VCIs, once in 256 "
+        "polls; high: in every other one; low: hardly ever",
+        "pmodels/mpich main of 2026-08-20 (5.1.0a1) src/mpid/ch4/src/ch4_progress.h",
+        bug=False,
+        since="5.1",
+    ),
+    Fact(
+        "an active message between nodes is copied on both sides over UCX",
+        "pmodels/mpich v4.1.3 src/mpid/ch4/netmod/ucx/ucx_init.c, UCP_AM_FLAG_WHOLE_MSG",
+        bug=False,
+        before="4.2",
+    ),
+    Fact(
+        "an active message is copied by nobody over UCX, below 16 KiB on both sides over OFI, always within a node",
+        "pmodels/mpich v4.2.0 to v5.0.1 src/mpid/ch4/netmod/ucx/ucx_am.h, netmod/ofi/ofi_am.h, shm/posix/posix_am.h",
+        bug=False,
+        since="4.2",
     ),
     Fact("MPIR_CVAR_ASYNC_PROGRESS=1: a progress thread", "src/mpi/init/init_async.c", bug=False),
 )
@@ -128,6 +148,11 @@ PARASTATION: tuple[Fact, ...] = (
         "every MPI_Start waits for a clear-to-send; MPI_Parrived tells of the whole request only",
         "mpich2/src/mpid/psp/src/mpid_part.c",
         bug=False,
+    ),
+    Fact(
+        "MPI_Pready sends only if the clear-to-send was seen, and sees none itself",
+        "ParaStation/psmpi @00497007 mpich2/src/mpid/psp/src/mpid_part.c, MPID_part_send_if_ready, read on 2026-11-28",
+        do="have a thread in MPI meanwhile, such as one that polls MPI_Test",
     ),
 )
 

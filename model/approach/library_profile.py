@@ -132,6 +132,10 @@ class LibraryProfile:
         why = f"partitioned calls came with {self.part_since}; {version} has none"
         return replace(self, version=version, messages="none", early=True, why=why)
 
+    def before(self, version: str) -> bool:
+        """Is it known to be older than this version?"""
+        return bool(self.version) and _key(self.version) < _key(version)
+
     def measured(self, *, early: bool, why: str) -> LibraryProfile:
         """This profile with what a measurement said of `early`."""
         messages: Messages = self.messages

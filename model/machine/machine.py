@@ -102,6 +102,9 @@ class Network(Provenance):
         return f"fattree:{self.taper:g}:{self.nodes_per_switch}"
 
 
+Copies = Literal["all", "small", "none"]
+
+
 class Library(Strict):
     """The MPI library that the machine was described with."""
 
@@ -110,6 +113,9 @@ class Library(Strict):
     """Measured: does MPI_Pready send before the last partition is ready?"""
     global_progress: Value[bool] | None = None
     """Does a thread in MPI make progress for all VCIs? Absent: as the library's profile says."""
+    copies: Value[Copies] | None = None
+    """Which messages between nodes both sides copy besides, if MPI_Psend sends one active message: ``small`` are those
+    that bring their data along. Absent: as the library's version does over the fabric (`transports.copies`)."""
     version: str | None = None
 
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from pready.model.approach.libraries import LibraryProfile, library
+from pready.model.approach.libraries import LibraryProfile, library, version_in
 from pready.model.common import units
 from pready.model.common.units import SI
-from pready.model.machine.machine import Fabric, Machine
+from pready.model.machine.machine import Copies, Fabric, Machine
 from pready.model.machine.path import Begins, Progress
 from pready.model.machine.rma import Puts
 from pready.model.toml.provenance import Value
@@ -270,6 +270,49 @@ def with_puts(machine: Machine, profile: LibraryProfile) -> Machine:
     if row is None or row.puts is None or (mine and machine.one_sided.puts is not None):
         return machine
     return machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update={"puts": row.puts})})
+
+
+def copies(profile: LibraryProfile, fabric: Fabric | None) -> Value[Copies]:
+    """Which active messages of this library both sides copy besides: of an unknown version, what the newest does."""
+    mpich = profile.family == "MPICH" and profile.name != "intel-mpi" and fabric is not None
+    source: Source = "literature" if mpich else "assumed"
+    if fabric not in ("infiniband", "roce"):
+        return Value[Copies](
+            value="small",
+            source=source,
+            why="pmodels/mpich v4.0 to v5.0.1 src/mpid/ch4/netmod/ofi/ofi_am.h: to MPIDI_OFI_DEFAULT_SHORT_SEND_SIZE "
+            "with the request, beyond it the receiver reads by RDMA (MPIDI_OFI_ENABLE_RMA in ofi_capability_sets.h)",
+        )
+    if profile.name == "mpich-release" and profile.before("4.2"):
+        return Value[Copies](
+            value="all",
+            source="literature",
+            why="pmodels/mpich v4.1.3 src/mpid/ch4/netmod/ucx/ucx_init.c: UCX gathers the whole message in a buffer of "
+            "its own (UCP_AM_FLAG_WHOLE_MSG), from which a handler copies; both sides, gillis2023 3.1",
+        )
+    return Value[Copies](
+        value="none",
+        source=source,
+        why="pmodels/mpich v4.2.0 to v5.0.1 src/mpid/ch4/netmod/ucx/ucx_am.h, ucx_am.c: contiguous data from the "
+        "user's buffer (ucp_am_send_nbx) and into it (ucp_am_recv_data_nbx)",
+    )
+
+
+def copies_of(machine: Machine) -> Value[Copies]:
+    """The same of a machine's own library, or what its file says."""
+    own = machine.library
+    if own.copies is not None:
+        return own.copies
+    return copies(library(own.name).at(version_in(own.version)), machine.fabric)
+
+
+def with_copies(machine: Machine, profile: LibraryProfile) -> Machine:
+    """The machine with this library's active messages; its own library's are as the file says."""
+    own = machine.library
+    if own.copies is not None and own.name == profile.name:
+        return machine
+    made = copies(profile, machine.fabric)
+    return machine.model_copy(update={"library": own.model_copy(update={"copies": made})})
 
 
 def with_border(machine: Machine, profile: LibraryProfile) -> Machine:

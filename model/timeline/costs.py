@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.approach.interfaces import Interface
+from pready.model.approach.interfaces import PART_AM, Interface
 from pready.model.common.arrays import Array
 from pready.model.machine.contention_by_library import contention, waiting
+from pready.model.machine.machine import Machine
 from pready.model.machine.path import NetworkPath, PathName, Segment
+from pready.model.machine.transports import copies_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
@@ -70,7 +72,7 @@ class Costs:
     control: Array
     """A message without payload, from call to call."""
     copy_out: Array
-    """m over the copy bandwidth: the copy of an active message, on each side."""
+    """m over the copy bandwidth: the copy of an active message, on each side; 0 where nobody copies it."""
     barrier: Array
     epoch: Array
     """Synchronisation of one window with all peers."""
@@ -175,7 +177,7 @@ def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, a
         wire=wire,
         on_call=_on_call(sampler, segment),
         receive=fitted["o_r"] + _copy(segment, segment.O_r, size, copy) + alike["matching"],
-        copy_out=copy,
+        copy_out=copy if _copied(sampler.machine, workload.path, size) else np.zeros(()),
         **{name: alike[name] for name in _ALIKE},
     )
 
@@ -186,6 +188,13 @@ def _on_call(sampler: Sampler, segment: Segment) -> BoolArray:
     if segment.progress is not None or of is None:
         return np.asarray((segment.progress or sampler.machine.progress).value == "on-call")
     return np.asarray(np.isin(sampler.chosen(of.name), [n for n, o in enumerate(of.options) if o == "on-call"]))
+
+
+def _copied(machine: Machine, path: PathName, size: float) -> bool:
+    """Do both sides copy an active message? Within a node through cells of shared memory (pmodels/mpich
+    src/mpid/ch4/shm/posix/posix_am.h)."""
+    which = "all" if path == "intra" else copies_of(machine).value
+    return which == "all" or (which == "small" and size < PART_AM.fetched_from)
 
 
 _ALIKE = ("setup", "per_entry", "control", "barrier", "epoch", *BY_SHARING)

@@ -144,6 +144,7 @@ TERMS: tuple[Term, ...] = (
 NO_COSTS = (
     "library.early_send",
     "library.global_progress",
+    "library.copies",
     "progress",
     "contexts",
     "one_sided.puts",

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -144,21 +143,17 @@ class Ranks:
         self.turns = self.setting.two_way and self.receivers != "none" and (self.by_vci or one or outside)
         self.meanwhile = self.turns and (self.own_threads or not outside)
         self.asks = any(k.asks for k in self.kinds)
-        self.holds_up = not (self.wavefront or of.root or of.alone) and of.senders.shape[1] > 1 and self._holds_up()
+        self.holds_up = not (self.wavefront or of.root or of.alone) and senders.shape[1] > 1 and self._holds_up()
 
     def _holds_up(self) -> bool:
         """Does a rank receive more than one of its senders sends?"""
-        edges = [
-            (r, int(q), self.kind_of[r][d].busy)
-            for r, row in enumerate(self.to)
-            for d, q in enumerate(row)
-            if q is not None and not self.kind_of[r][d].inside
-        ]
-        sends, receives = Counter[int](), Counter[int]()
-        for sender, receiver, busy in edges:
+        edges = [(q, r, self.kind_of[q][d]) for r, row in enumerate(self.from_) for q, d in row]
+        apart = [(sender, receiver, float(kind.busy)) for sender, receiver, kind in edges if not kind.inside]
+        sends, receives = (dict.fromkeys(range(len(self.from_)), 0.0) for _ in range(2))
+        for sender, receiver, busy in apart:
             sends[sender] += busy
             receives[receiver] += busy
-        return any(receives[q] > sends[r] * (1 + 1e-9) for r, q, _ in edges)
+        return any(receives[receiver] > sends[sender] * (1 + 1e-9) for sender, receiver, _ in apart)
 
     def _kind(self, number: int) -> Any:
         """What messages of a class cost, and which rules hold for them."""
@@ -184,8 +179,8 @@ class Ranks:
         in_mpi = [min((ends[t] for t in threads), default=math.inf) for threads in self.serving]
         return Ready(jobs, min(times), max(times), join, in_mpi if self.own_threads else [join] * len(in_mpi))
 
-    # 2. Issue: a job takes the lock of its VCI, in order; one that waits for it pays c(k) more with each message. Before
-    # it, what has come is received, of peers that send as this rank does, if a thread is in MPI.
+    # 2. Issue: a job takes the lock of its VCI, in order; one that waits for it pays c(k) more with each message. What
+    # has come before is received first, of peers that send as this rank does, if a thread is in MPI.
 
     def send(
         self, rank: int, ready: Ready, state: State, to: Sequence[int | None], enters: Callable[[int, int], float]

@@ -162,7 +162,9 @@ def test_part_is_what_the_library_makes_of_it() -> None:
     assert design.as_done_by(early, Approach(PART, 4, 2)) == Approach(PART, 4, 2)
     assert design.as_done_by(late, Approach(PART, 4, 2)) == Approach(PART_AM, 1, 2)
     assert design.as_done_by(late, Approach(MANY, 4)) == Approach(MANY, 4)
-    whole = design.as_done_by(LIBRARY_PROFILES["parastation"], Approach(PART, 4, 2))
+    parastation = LIBRARY_PROFILES["parastation"]
+    assert design.as_done_by(parastation, Approach(PART, 4, 2)) == Approach(PART_AM, 1, 2)
+    whole = design.as_done_by(parastation.measured(early=True, why="measured"), Approach(PART, 4, 2))
     assert (whole.interface.told_whole, str(design.way_of([whole], workload()))) == (True, "part-4-2")
 
 

@@ -84,6 +84,12 @@ def test_every_library_says_where_it_was_read() -> None:
         assert profile.max_vcis == (64 if profile.vci_setting else 1)  # MPICH: MPIDI_CH4_MAX_VCIS
 
 
+def test_where_parastation_was_early_it_sends_as_many_as_the_side_with_fewer_partitions_has() -> None:
+    early = library("parastation").measured(early=True, why="measured")
+    made = [early.transports([1, 2, 4, 8], 4, 8, received) for received in (None, 4, 2, 100)]
+    assert made == [[4, 8], [4], [2], [4, 8]]
+
+
 def test_what_is_unknown_is_predicted_as_if_nothing_were_early() -> None:
     intel = library("intel-mpi@2021.14")
     assert intel.early is None

@@ -39,8 +39,8 @@ LONG = 400_000.0
 @pytest.mark.parametrize("size", [FETCHED - 1, FETCHED])
 def test_from_16_kib_on_the_data_wait_for_a_receiver_inside_mpi(size: int, progress: str) -> None:
     # Rank 1 gets 400 kB from 2 in each iteration, and so begins the second one later than 0. What it has not asked for
-    # by then goes when it is back from computing, beside these; with a thread that makes progress, when it has posted its
-    # receive.
+    # by then goes when it is back from computing, beside these; with a thread that makes progress, when it has posted
+    # its receive.
     out = run([[1], [], [1]], [[float(size)], [], [LONG]], PART_AM, progress=progress)
     ends = out.ends_s
     issued, joins = ends[0][0] + COMPUTE, ends[0][1] + COMPUTE

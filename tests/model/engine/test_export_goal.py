@@ -46,8 +46,8 @@ def test_it_ends_when_loggopsim_says(case: tuple[str, Approach], end: int) -> No
     assert (flags.L, flags.o, flags.g) == (1000, 100, 50)
     assert replay(text, L=flags.L, o=flags.o, g=flags.g) == end
     ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
-    # Partitions are received when the threads have joined and all is sent; LogGOPSim's CPU receives between two sends, so
-    # that the last leaves later, by at most L.
+    # Partitions are received when the threads have joined and all is sent; LogGOPSim's CPU receives between two sends,
+    # so that the last leaves later, by at most L.
     assert ours == pytest.approx(end, abs=ITERATIONS) if approach is BULK else end - ITERATIONS * 1000 < ours < end
 
 

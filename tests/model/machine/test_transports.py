@@ -9,14 +9,26 @@ from machines import ideal
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
-from pready.model.approach.libraries import LIBRARIES
+from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.common.units import SI
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Begins
 from pready.model.machine.rma_by_library import of as rma_of
 from pready.model.machine.rma_by_library import with_rma
-from pready.model.machine.transports import ANSWERS, ANY, KNOWN, SAYS, SHARED_MEMORY, transport, with_border, with_puts
+from pready.model.machine.transports import (
+    ANSWERS,
+    ANY,
+    KNOWN,
+    SAYS,
+    SHARED_MEMORY,
+    copies,
+    copies_of,
+    transport,
+    with_border,
+    with_copies,
+    with_puts,
+)
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
@@ -83,6 +95,34 @@ def test_a_border_that_nobody_measured_has_an_interval() -> None:
     measured = plain.model_copy(update={"inter": plain.inter.model_copy(update={"segments": (*before, known)})})
     for machine in (ideal(handshake=1e-6), machines.load("alps"), measured):
         assert with_border(machine, mpich) is machine
+
+
+@pytest.mark.parametrize(
+    ("name", "fabric", "path", "copied"),
+    [
+        # Over UCX both sides copied until 4.2; over OFI they copy what comes with the request.
+        ("mpich-release@4.1.2", "infiniband", "inter", [True, True]),
+        ("mpich-release@4.2.0", "infiniband", "inter", [False, False]),
+        ("mpich-release", "roce", "inter", [False, False]),
+        ("mpich-release@4.0", "slingshot", "inter", [True, False]),
+        ("mvapich-4@4.0", "infiniband", "inter", [False, False]),  # made from MPICH 4.3.0
+        ("mpich-release", "omni-path", "intra", [True, True]),  # through cells of shared memory
+    ],
+)
+def test_who_copies_an_active_message(name: str, fabric: Any, path: Any, copied: list[bool]) -> None:
+    machine = with_copies(on(ideal(copy=1e9), fabric).model_copy(update={"intra": ideal().inter}), library(name))
+    sampler, workload = Sampler(machine), W.model_copy(update={"path": path})
+    assert [bool(costs(sampler, workload, size).copy_out > 0) for size in (16383.0, 16384.0)] == copied
+
+
+def test_what_a_file_says_of_copies_is_its_own_library_s() -> None:
+    """MeluXina's MPICH copied everything (gillis2023); another library is as it is, and so is the one there by now."""
+    meluxina = machines.load("meluxina")
+    assert copies_of(meluxina).value == "all"
+    assert with_copies(meluxina, LIBRARIES["mpich-6314"]) is meluxina
+    for name in ("mpich-release", "mvapich-4"):
+        assert copies_of(with_copies(meluxina, LIBRARIES[name])) == copies(LIBRARIES[name], "infiniband")
+    assert copies_of(machines.load("alps")).value == "small"
 
 
 def test_nothing_is_said_where_nothing_is_known() -> None:
