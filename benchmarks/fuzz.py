@@ -59,14 +59,21 @@ WORDS = [
     b"=",
     b"1 us",
 ]
-TABLES = [
-    b'Size,Avg Latency(us),Bandwidth (Gb/s)\n"1","1,20",0.01\n"1,024","1,29",6.4\n"1,048,576","90,38",92.8\n',
-    b"| Size | Latency (us) |\n| ---: | ---: |\n| 1 | 1.20 |\n| 1K | 1.29 |\n| 64 KiB | 8.46 |\n",
-    b"$ mpirun -np 2 -H n1:1,n2:1 --mca pml ucx osu_latency\nhost\tsize\tlatency_us\nn1\t1\t1.2\nn1\t8\t1.3\n",
-    b'[{"size": 1, "latency_us": 1.2, "pairs": 1}, {"size": 8, "latency_us": 1.3, "pairs": 1}]',
-    b'{"benchmark": "osu_bw", "unit": "MB/s", "results": {"1": 0.8, "8": 6.1, "1024": 900.0}}',
-    gzip.compress(b"benchmark;size;value;unit\nosu_latency;8;1,25;us\nosu_bw;8;6,10;MB/s\n"),
+CSV = [
+    b"# a comment\nbytes,latency_us,bandwidth_MB_s\n1,1.20,0.9\n1024,1.29,800\n1048576,90.38,11600\n",
+    b"bytes,rate_per_s,pairs,ranks_per_node,placement\n8,4e6,4,4,between-nodes\n1024,3e6,4,4,between-nodes\n",
+    b"size (bytes),iterations,latency (seconds)\n1,1000,1.3e-06\n8,1000,1.31e-06\n",
+    gzip.compress(b"bytes,latency_us\n8,1.25\n64,1.26\n4096,2.10\n"),
 ]
+REFRAME = [
+    b"2024-01-02|reframe 3.9|osu_latency on a:b using gnu|jobid=1|latency_8=1.2|ref=0 (l=null, u=null)|us\n" * 2,
+    b"result|check_name|system|latency_8_value|latency_8_unit|x\npass|osu_latency|a|1.2|us|y\n",
+    b'{"runs": [{"testcases": [{"name": "osu_bw", "perfvalues": {"a:b:bw_8": [5.0, 0, null, null, "MB/s"]}}]}]}',
+]
+LOG = b"""srun: job 42 queued\n#SBATCH -N 2\nexport UCX_TLS=rc\n[0] == Inter-node ==
+$ mpirun --mca pml ucx -np 2 --map-by node ./osu_latency\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)  P50 Tail Lat(us)  Validation\n1  1.25 1.20 Pass\n64  1.30 1.25 Pass\n\nwarning: 3 of 4
+4096  2.50 2.40 Pass\n# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n4  9.00\n```\nreal 0m1.2s\n"""
 
 
 def _import(path: Path) -> None:
@@ -159,7 +166,9 @@ def readers(captured: Path | None, anchor: Path | None) -> dict[str, tuple[Calla
         "osu": (_import, of("osu")),
         "imb": (_import, of("imb")),
         "netgauge": (_import, of("netgauge", "ng_", "loggp")),
-        "tables": (_import, TABLES),
+        "csv": (_import, CSV),
+        "reframe": (_import, REFRAME),
+        "log": (_import, [LOG, LOG.replace(b"\n", b"\r\n"), LOG.replace(b"\n", b"\n[1,0]<stdout>:")]),
         "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
         "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),
     }

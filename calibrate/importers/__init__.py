@@ -1,22 +1,25 @@
 """Results of benchmarks that users already have, as observations in SI units; and the machine that they describe.
 
-    text.py          bytes to lines, tokens to numbers       benchmarks.py   the benchmarks that are read; runs as one
-    columns.py       what a column is, by its name           formats/        titles of suites, and files of other shapes
-    tables.py        any table of sizes and figures          collect.py      files and folders
-    command.py       what a run was, by its command          to_machine.py   from runs to a machine
-    plausible.py     figures that contradict each other
+    text.py          bytes to lines, tokens to numbers       benchmarks.py     the benchmarks that are read; runs as one
+    sections.py      tables below a suite's title            disagreement.py   runs that are not of one machine
+    command.py       what a run was, by its command          plausible.py      figures that contradict each other
+    formats/         suites, and files of other shapes       collect.py        files and folders
+    unnamed.py       what does not name itself               to_machine.py     from runs to a machine
 
-Every fault of a file is an ImportFormatError, one line.
+Nothing is guessed: what does not name its test is refused. Every fault of a file is an ImportFormatError, one line.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from pready.calibrate.importers import formats, tables
-from pready.calibrate.importers.benchmarks import Imported, Measured, together
-from pready.calibrate.importers.columns import WOULD_DO
+from pready.calibrate.importers import formats, sections
+from pready.calibrate.importers.benchmarks import Imported, together
+from pready.calibrate.importers.measured import Measured
 from pready.calibrate.importers.text import LARGEST_FILE, ImportFormatError, text_of
+from pready.calibrate.importers.unnamed import in_a_document, refusal
+from pready.calibrate.other_tools import tool_of
 from pready.model.toml.reading import read_bytes
 
 __all__ = ["ImportFormatError", "Imported", "import_benchmark", "read", "runs_of"]
@@ -30,20 +33,20 @@ def runs_of(data: bytes, source: str = "input") -> tuple[list[Measured], list[st
     Raises
     ------
     ImportFormatError
-        It has none, or one that is not as its header says.
+        It does not name its test, or is not as its suite prints it.
     """
+    if (tool := tool_of(Path(source), data)) is not None:
+        told = f"is of {tool.name}, which records {tool.records}"
+        raise ImportFormatError(told, valid=tool.instead, source=source)
     text = text_of(data, source)
     for each in formats.WHOLE_FILES:
         if each.recognised(text):
-            made = each.read(text, source)
-            if not isinstance(made, str):
-                return made
-            text = made
-    runs, notes = tables.measured(text, source)
+            return each.read(text, source)
+    runs, notes = sections.measured(text, source)
     if not runs:
-        valid = f"results of OSU, IMB or Netgauge LogGP, or a table of {WOULD_DO}"
-        raise ImportFormatError("is no benchmark output that can be read", valid=valid, source=source)
-    return runs, notes
+        raise refusal(text, source)
+    quoted = in_a_document(text, source)
+    return [replace(run, quoted=quoted) for run in runs], notes
 
 
 def read(data: bytes, source: str = "input") -> Imported:

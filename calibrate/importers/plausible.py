@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
-from pready.calibrate.importers.benchmarks import Measured
+from pready.calibrate.importers.measured import Measured
 from pready.calibrate.machine.values.intervals import LARGE, LINKS
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine.machine import Fabric
@@ -17,8 +17,9 @@ FALLS = 0.7
 """A time below this share of a smaller message's has fallen with the size."""
 TOO_MANY = 3
 """Sizes at which it has, below as many slower ones: a disturbed one or two are noise."""
-FASTER = 5.0
-"""A stream moves at most so many times the bandwidth of one large message: of bits taken for bytes it is 8 times."""
+FAR = 5.0
+"""A stream moves at most so many times the bandwidth of one large message, and at least one such part of it: of bits
+taken for bytes, or bytes for bits, it is 8 times."""
 MORE = 1.3
 """Pairs send at most so many times their number's rate of one."""
 SMALL = 64  # bytes of a small message
@@ -30,30 +31,27 @@ NODE = 800e9
 """B/s that no node sends: eight adapters of 800 Gbit/s."""
 UNTOUCHED = 1.6
 """Factor by which 1 B takes longer than 0 B where an empty message never touches its buffer."""
-Wrong = tuple[str, str, str]
-"""Source, problem and what would be valid."""
-Why = tuple[str, str]
+_LINK = "results of the same link, in the same unit: bits or bytes?"
+Why = tuple[str, str] | None
+"""What cannot be, and what would be valid."""
 
 
-def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[Wrong]:
-    """The files whose figures cannot be, by themselves or beside the others'."""
+def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[tuple[str, str, str]]:
+    """The files whose figures cannot be, by themselves or beside the others': source, problem and what is valid."""
     alone, stream = (_curve(run for run in runs if run.kind[0] == kind) for kind in ("ping_pong", "stream"))
-    one, streamed = _bandwidth(alone), _bandwidth(stream)
-    least = [time for size, time in alone.items() if 0 < size <= SMALL]
-    found = []
+    found: list[tuple[str, str, str]] = []
     for run in runs:
+        why: Why = None
         match run.kind[0]:
-            case "ping_pong" | "stream" as kind:
-                why = (_falling(run) or _too_slow(run) if kind == "ping_pong" else None) or _too_fast(run, one, fabric)
+            case "ping_pong":
+                why = _falling(run) or _too_slow(run) or _unlike_a_link(run, alone, fabric)
+            case "stream":
+                why = _unlike_a_link(run, alone, fabric)
             case "pair_rates":
-                why = _pairs(run, alone, one, streamed or one)
+                why = _pairs(run, alone, max(_bandwidth(stream), _bandwidth(alone)))
             case "puts" | "put_streams":
-                why = _puts(run, least)
-            case _:
-                why = None
-        if why is not None:
-            problem, valid = why
-            found.append((run.source, f"{run.test.name}: {problem}", valid))
+                why = _puts(run, [time for size, time in alone.items() if 0 < size <= SMALL])
+        found += [(run.source, f"{run.test.name}: {why[0]}", why[1])] if why else []
     return found
 
 
@@ -67,40 +65,42 @@ def _bandwidth(times: Mapping[float, float]) -> float:
     return max((size / time for size, time in times.items() if size >= LARGE), default=0.0)
 
 
-def _falling(run: Measured) -> Why | None:
+def _falling(run: Measured) -> Why:
     """A time that falls as the size grows, at more than a disturbed size or two."""
-    falls: list[tuple[float, float]] = []
-    slowest: list[tuple[float, float]] = []
-    for size, time in _curve([run]).items():
-        if len(slowest) == TOO_MANY and time < FALLS * slowest[0][1]:
-            falls.append((size, time))
-        slowest = sorted([*slowest, (size, time)], key=lambda each: each[1])[-TOO_MANY:]
+    times = _curve([run])
+    slower = {size: [s for s, t in times.items() if s < size and time < FALLS * t] for size, time in times.items()}
+    falls = {size: before for size, before in slower.items() if len(before) >= TOO_MANY}
     if len(falls) < TOO_MANY:
         return None
-    before, (size, time) = slowest[0], falls[-1]
-    told = f"{format_size(before[0])} take {format_time(before[1])}, and {format_size(size)} {format_time(time)}"
-    return f"the time falls with the size: {told}", "times that grow with the size; is it a rate, or another column?"
+    slow, fast = max(falls[min(falls)], key=lambda s: times[s]), min(falls, key=lambda s: times[s])
+    told = f"{format_size(slow)} take {format_time(times[slow])}, and {format_size(fast)} {format_time(times[fast])}"
+    return f"the time falls with the size: {told}", "times that grow with the size; were the first ones disturbed?"
 
 
-def _too_slow(run: Measured) -> Why | None:
+def _too_slow(run: Measured) -> Why:
     """A small message that takes longer than on any network."""
     least = min((time for size, time in run.values if size <= SMALL), default=0.0)
     valid = "the time of one message; is it that of all iterations together?"
     return (f"a small message takes {format_time(least)}", valid) if least > SLOWEST_S else None
 
 
-def _too_fast(run: Measured, one: float, fabric: Fabric | None) -> Why | None:
-    """More than one large message's bandwidth, or any link's."""
-    most = NODE if fabric is None else 2 * LINKS[fabric][2]
-    fastest = max((size / time for size, time in run.values), default=0.0)
+def _unlike_a_link(run: Measured, alone: Mapping[float, float], fabric: Fabric | None) -> Why:
+    """More or far less than one large message's bandwidth, or more than any link's."""
+    times, one = dict(run.values), _bandwidth(alone)
+    fastest, large = max((size / time for size, time in run.values), default=0.0), _bandwidth(times)
     moves = f"{format_bandwidth(fastest)} of {'a stream' if run.kind[0] == 'stream' else 'one message'}"
-    if one and fastest > FASTER * one:
-        told = f"{moves}, and one message reaches {format_bandwidth(one)}"
-        return told, "results of the same link, in the same unit: bits or bytes?"
+    if one and (fastest > FAR * one or (run.kind[0] == "stream" and large and FAR * large < one)):
+        return f"{moves}, and one message reaches {format_bandwidth(one)}", _LINK
+    common = [size for size in times if size in alone]
+    if run.kind[0] == "stream" and common and float(np.median([times[s] / alone[s] for s in common])) > FAR:
+        at = max(common)
+        told = f"a message of {format_size(at)} takes {format_time(times[at])} in a stream"
+        return f"{told}, and {format_time(alone[at])} alone", _LINK
+    most = NODE if fabric is None else 2 * LINKS[fabric][2]
     return (moves, f"at most {format_bandwidth(most)}, as such links have; bits or bytes?") if fastest > most else None
 
 
-def _puts(run: Measured, message: Sequence[float]) -> Why | None:
+def _puts(run: Measured, message: Sequence[float]) -> Why:
     small = [time for size, time in run.values if 0 < size <= SMALL]
     # A put and its synchronisation cross the network; a window of puts still needs its processor's time.
     share = 0.5 if run.kind[0] == "puts" else 0.005
@@ -110,18 +110,17 @@ def _puts(run: Measured, message: Sequence[float]) -> Why | None:
     return f"a put of {put}, and a message takes {took}", "results of the same two nodes"
 
 
-def _pairs(run: Measured, alone: Mapping[float, float], one: float, single: float) -> Why | None:
+def _pairs(run: Measured, alone: Mapping[float, float], one: float) -> Why:
     pairs = int(str(run.key))
     fastest = max((size * rate for size, rate in run.values), default=0.0)
-    nodes, asked = f"{pairs} pairs of many nodes, not of two", run.command and run.command.nodes
-    valid = "pairs between two nodes, whose adapter they share"
-    if asked and asked > 2:
-        return f"{nodes}: its command asks for {asked}", valid
+    nodes, valid = f"{pairs} pairs of many nodes, not of two", "pairs between two nodes, whose adapter they share"
+    if run.nodes > 2:
+        return f"{nodes}: its command, heading or path says {run.nodes}", valid
     if pairs > OF_A_NODE or fastest > NODE:
         return f"{nodes}: together {format_bandwidth(fastest)}", valid
     valid = "results of one machine, in one unit"
-    if single and fastest > MORE * pairs * max(single, one):
-        told = f"{pairs} pairs move {format_bandwidth(fastest)}, and one {format_bandwidth(max(single, one))}"
+    if one and fastest > MORE * pairs * one:
+        told = f"{pairs} pairs move {format_bandwidth(fastest)}, and one {format_bandwidth(one)}"
         return f"faster by more than their number: {told}", valid
     # A pair's window of messages and its answer take at least one message's time.
     off = [rate * alone[size] / (pairs * DEFAULT_WINDOW) for size, rate in run.values if size in alone]

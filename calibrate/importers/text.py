@@ -23,7 +23,6 @@ MOST_PREFIXES = 30
 LEAST, MOST = 1e-15, 1e15  # no time, rate or size in any of the formats' units lies outside
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _PLAIN = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_GZIP = b"\x1f\x8b"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
@@ -54,7 +53,7 @@ def text_of(data: bytes, source: str) -> str:
     ImportFormatError
         Not text: NUL bytes, a mark that the rest does not follow, or a damaged or too large .gz.
     """
-    if data.startswith(_GZIP):
+    if data.startswith(b"\x1f\x8b"):
         try:
             data = gzip.GzipFile(fileobj=BytesIO(data)).read(LARGEST_FILE + 1)
         except (EOFError, OSError, zlib.error):
@@ -93,22 +92,14 @@ def without_prefix(text: str, source: str, titles: Sequence[re.Pattern[str]]) ->
     found = ((line.text, title.search(line.text)) for line in lines(text, source) for title in titles)
     before = {said[: match.start()].strip() for said, match in found if match}
     shapes = {re.sub(r"\d+", r"\\d+", re.escape(lead)) for lead in before if lead}
-    if not 0 < len(shapes) <= MOST_PREFIXES:
-        yield from lines(text, source)
-        return
-    prefix = re.compile("^(?:" + "|".join(sorted(shapes, key=lambda s: (-len(s), s))) + ")")
+    longest_first = sorted(shapes, key=lambda shape: (-len(shape), shape))
+    prefix = re.compile(f"^(?:{'|'.join(longest_first)})" if 0 < len(shapes) <= MOST_PREFIXES else "^")
     for line in lines(text, source):
         yield replace(line, text=prefix.sub("", line.text).strip())
 
 
 def number(token: str, field: str, line: Line, *, zero: bool = False, negative: bool = False) -> float:
-    """The number that `token` is.
-
-    Raises
-    ------
-    ImportFormatError
-        Not a number, not finite, or out of range; one with a comma, which may be read in two ways.
-    """
+    """The number that `token` is; an ImportFormatError where it is none, not finite, or out of range."""
     bound = "any sign" if negative else "at least 0" if zero else "greater than 0"
     valid = f"a finite number, {bound}"
     if not _PLAIN.fullmatch(token) or len(token) > 40:

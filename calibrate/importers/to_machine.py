@@ -7,34 +7,27 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from pready.calibrate.fit import fit
+from pready.calibrate.fit import ThinDataError
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Beside, Observations
+from pready.calibrate.fit.windows import without_answers
 from pready.calibrate.importers import Imported, ImportFormatError
 from pready.calibrate.importers.collect import collected
-from pready.calibrate.importers.import_report import lines_of
 from pready.calibrate.importers.plausible import without_untouched
-from pready.calibrate.importers.windows import without_answers
-from pready.calibrate.machine.description import describe
+from pready.calibrate.machine.from_messages import Fitted, fitted
+from pready.calibrate.machine.import_summary import lines_of
 from pready.calibrate.machine.merge import Merged, merged
 from pready.calibrate.machine.round_trip import round_trip
 from pready.calibrate.machine.values.adapter_from_pairs import adapter_of
 from pready.calibrate.machine.values.beyond_messages import terms
-from pready.calibrate.machine.values.bounds_of_streams import as_bounds, with_both_ways, with_overheads_of_streams
-from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
-from pready.calibrate.machine.values.intervals import widened, with_unmeasured
-from pready.calibrate.machine.values.observations_of import Probes
-from pready.calibrate.machine.values.protocol_borders import (
-    Border,
-    with_border,
-    with_rendezvous,
-    without_negative_lines,
-)
+from pready.calibrate.machine.values.bounds_of_streams import as_bounds, with_overheads_of_streams
+from pready.calibrate.machine.values.estimates import with_fields
+from pready.calibrate.machine.values.intervals import with_unmeasured
+from pready.calibrate.machine.values.protocol_borders import Border, from_any_size
 from pready.calibrate.machine.values.team_costs import CONTENTION_BY_LIBRARY
 from pready.model.approach import libraries
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Fabric, Library, Machine
 from pready.model.machine.path import NetworkPath
 from pready.model.machine.transports import SHARED_MEMORY, Transport, transport
@@ -62,16 +55,6 @@ class FromFiles:
         return dumps(self.machine, "\n".join([f"Written by pready {VERSION} calibrate from {self.origin}.", *told]))
 
 
-class Fitted(NamedTuple):
-    """A machine from the messages alone, where its rendezvous begins, notes, and whether g and G_link are those of
-    messages of both ways, which bound those of one."""
-
-    machine: Machine
-    border: Border
-    notes: list[str]
-    bounded: bool
-
-
 def from_files(
     paths: Sequence[Path],
     *,
@@ -81,7 +64,7 @@ def from_files(
     fabric: Fabric | None = None,
     onto: Machine | None = None,
     intra: Sequence[Path] = (),
-    only: str = "",
+    take: Sequence[str] = (),
 ) -> FromFiles:
     """The Machine that the files describe.
 
@@ -93,8 +76,8 @@ def from_files(
         Profile of the MPI library that it was, and the network; None: the files do not say.
     onto
         A machine that the files add to; with it they need not say how long one message takes.
-    only
-        Text that the command of a run has to contain, to be used; empty: all are.
+    take
+        Texts of which one has to be in a run's file, heading, command or test, for it to be used; none: all are.
 
     Raises
     ------
@@ -106,15 +89,19 @@ def from_files(
         An unknown library.
     """
     profile = None if library is None else libraries.library(library)
-    imported, notes, used = collected(paths, fabric=fabric, only=only) if paths else (None, [], [])
+    imported, notes, used = collected(paths, fabric=fabric, take=take) if paths else (None, [], [])
+    over = transport(profile, fabric)
+    if imported is not None:
+        imported = replace(imported, observations=without_untouched(imported.observations, notes))
+        over = from_any_size(over) if all(run.memory for run in imported.runs) else over
     files = ", ".join(path.name for path in [*used, *intra])
     observed = Observations() if imported is None else imported.observations
     beside = Beside() if imported is None else imported.beside
-    alone, row = observed.ping_pong or observed.prtt_1, transport(profile, fabric)
+    alone = observed.ping_pong or observed.prtt_1
     parts: list[str] = []
     border: Border | None = None
     if imported is not None and alone is not None:
-        machine, border, told, bounded = fitted(imported, files, name, seed, _day(used), row)
+        machine, border, told, bounded = _fitted(imported, used, files, name, seed, over)
         machine = with_fields(with_overheads_of_streams(machine), fabric=fabric)
         streamed = 0.0 if observed.stream is None else float(observed.stream.at[-1])
         machine = with_unmeasured(machine, (float(alone.at[0]), float(alone.at[-1])), streamed, fabric, told)
@@ -147,34 +134,23 @@ def from_files(
     if imported is not None and border is not None:
         gaps, window = without_answers(observed, imported.window)[0], imported.window or DEFAULT_WINDOW
         back = round_trip(machine, gaps, beside.pair_rates, window)
-        summary = (*lines_of(machine, border, row, beside, library=profile, fabric=fabric), back.line)
+        summary = (*lines_of(machine, border, over, observed, beside, library=profile, fabric=fabric), back.line)
     every = (*parts, *more.parts, *given)
     return FromFiles(machine, every, tuple(dict.fromkeys(notes)), f"{files}, seed {seed}", summary)
 
 
-def fitted(imported: Imported, files: str, name: str, seed: int, day: date, row: Transport) -> Fitted:
-    """The machine that the messages show, of a transport; a ThinDataError where not even a line can be drawn."""
-    notes: list[str] = []
-    observed, note = without_answers(without_untouched(imported.observations, notes), imported.window)
-    notes += [note] if note else []
-    found = fit(observed, np.random.default_rng(seed))
-    if (bounded := with_both_ways(observed, imported.beside.both_ways, found)) is not None:
-        found = fit(bounded, np.random.default_rng(seed))
-        notes.append("no stream of one way: messages among many take at most as long as osu_bibw's; osu_bw says it")
-    # What to measure is for who measures; these benchmarks print powers of two, and the summary says what is assumed.
-    said = (note.partition("; measure next")[0] for note in found.notes if " assumed within what " not in note)
-    found = replace(found, notes=tuple(said))
-    lines = without_negative_lines(found, notes)
-    lines, border = with_rendezvous(lines, row)
+def _fitted(imported: Imported, used: Sequence[Path], files: str, name: str, seed: int, over: Transport) -> Fitted:
+    """As `fitted`, of the files' runs, on the day of the newest file."""
     about = {"launcher": f"{imported.tests} {imported.version}".strip(), "library": files}
-    described = describe(lines, Probes(), about, name=name, when=day)
-    machine = with_border(described.machine, border)
-    if observed.stream is not None:
-        matching = exact(TIME, 0.0, "contained in o_r, at most a stream's gap, whose windows are posted")
-        machine = with_fields(machine, matching=with_fields(machine.matching, per_entry=matching))
-    machine = with_fields(machine, progress=row.receiver)
-    machine = widened(machine, imported.observations.ping_pong)
-    return Fitted(machine, border, [*imported.notes, *notes, *described.notes], bounded is not None)
+    day = date.fromtimestamp(max(path.stat().st_mtime for path in used))
+    both, observed = imported.beside.both_ways, imported.observations
+    try:
+        found = fitted(observed, both, imported.window, about, name=name, seed=seed, day=day, transport=over)
+    except ThinDataError:
+        raise
+    except PreadyError as error:
+        raise error.at(files) from None
+    return found._replace(notes=[*imported.notes, *found.notes])
 
 
 def _within(paths: Sequence[Path], name: str, seed: int) -> NetworkPath:
@@ -187,11 +163,7 @@ def _within(paths: Sequence[Path], name: str, seed: int) -> NetworkPath:
             valid="osu_latency's or PingPong's output of two ranks on one node",
             source=files,
         )
-    return fitted(imported, files, name, seed, _day(used), SHARED_MEMORY).machine.inter
-
-
-def _day(paths: Sequence[Path]) -> date:
-    return date.fromtimestamp(max(path.stat().st_mtime for path in paths))
+    return _fitted(imported, used, files, name, seed, SHARED_MEMORY).machine.inter
 
 
 def merge_into(
@@ -202,7 +174,7 @@ def merge_into(
     library: str | None,
     fabric: Fabric | None = None,
     intra: Sequence[Path] = (),
-    only: str = "",
+    take: Sequence[str] = (),
     replacing: Collection[str] = (),
 ) -> tuple[Merged, tuple[str, ...]]:
     """The machine file at `path` with the files' values, and the summary; see `pready.calibrate.machine.merge`.
@@ -212,7 +184,7 @@ def merge_into(
     text = decoded(read_bytes(path, LARGEST_TOML), str(path))
     base = validated(Machine, parsed_toml(text.encode(), str(path)), str(path))
     found = from_files(
-        files, name=base.name, seed=seed, library=library, fabric=fabric, onto=base, intra=intra, only=only
+        files, name=base.name, seed=seed, library=library, fabric=fabric, onto=base, intra=intra, take=take
     )
     tables = document(found.machine)
     named = {"library": library, "fabric": fabric, "intra": intra or None}

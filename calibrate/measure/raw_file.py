@@ -81,6 +81,15 @@ def _word(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
+def is_record(path: Path) -> bool:
+    """Whether a file begins as these records do."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(40).startswith(f'{{"format":{FORMAT},"kind":'.encode())
+    except OSError:
+        return False
+
+
 def digest(value: object) -> str:
     """Short stable hash of anything JSON can hold."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -12,8 +12,8 @@ from pathlib import Path
 from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.step import Step, find
 from pready.calibrate.capture.without_regions import step_of_totals
-from pready.calibrate.importers.formats.elsewhere import record_of_application
 from pready.calibrate.otf2 import otf2_reading
+from pready.calibrate.other_tools import tool_of
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError
 
@@ -25,7 +25,6 @@ NEEDED: Mapping[str, str] = {
 """Options for what a trace without regions of threads lacks."""
 ANCHOR = "its anchor file, such as scorep/traces.otf2"
 RECORDS_WITH_THREADS = "pready capture -o run/ -- mpiexec ..., or a trace of scorep --thread=omp"
-HEAD_BYTES = 1 << 16
 
 
 def read_otf2(path: Path) -> tuple[Run, list[str]]:
@@ -62,14 +61,9 @@ def read_otf2(path: Path) -> tuple[Run, list[str]]:
 
 
 def _no_trace(path: Path, source: str) -> PreadyError:
-    """What a file is instead, where it is known, and what to record in its place."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(HEAD_BYTES).decode(errors="replace")
-    except OSError:
-        head = ""
-    if found := record_of_application(head):
-        return PreadyError(f"is {found}, without times of threads", valid=RECORDS_WITH_THREADS, source=source)
+    """What a file or a folder is instead, where it is known, and what to record in its place."""
+    if tool := tool_of(path):
+        return PreadyError(f"is of {tool.name}, without times of threads", valid=RECORDS_WITH_THREADS, source=source)
     return PreadyError("is no captured run and no OTF2 trace", valid=f"the folder of a run; {ANCHOR}", source=source)
 
 

@@ -9,6 +9,7 @@ MPIPCL. A setting is named only where the library has it; a library's version is
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from pready.model.approach import library_facts
@@ -189,6 +190,18 @@ LIBRARIES: Mapping[str, LibraryProfile] = {p.name: p for p in _PROFILES}
 """Profiles by name; those that are released first."""
 
 
+_MEANT = (
+    (r"(?:open[-_ ]?mpi|ompi)[-_ ]?v?[1-4]", "openmpi-4"),
+    (r"open[-_ ]?mpi|ompi", "openmpi-persist"),
+    (r"cray|hpe", "cray-mpich"),
+    (r"mvapich2|mvapich[-_ ]?[1-3]|mpich[-_ ]?[1-3]\b", "emulated"),
+    (r"mvapich", "mvapich-4"),
+    (r"intel|impi", "intel-mpi"),
+    (r"mpich", "mpich-release"),
+)
+"""How people call a library, by pattern, and its profile: the letters of `mpich-4` are nearer to `mvapich-4`."""
+
+
 def library(name: str) -> LibraryProfile:
     """A library profile by name, of one version if the name ends so: ``openmpi-persist@5.0.11``.
 
@@ -199,7 +212,8 @@ def library(name: str) -> LibraryProfile:
     """
     plain, at, version = name.partition("@")
     if plain not in LIBRARIES:
-        problem = f"library = {shown(name)} is unknown{did_you_mean(plain, LIBRARIES)}"
+        meant = next((of for words, of in _MEANT if re.match(words, plain.lower())), None)
+        problem = f"library = {shown(name)} is unknown{did_you_mean(meant or plain, LIBRARIES)}"
         by_version = "" if at or not version_in(name) else "; a version follows an @, as in openmpi-persist@5.0.6"
         raise PreadyError(problem, valid=", ".join(LIBRARIES) + by_version)
     if at and version_in(version) != version:

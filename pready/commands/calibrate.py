@@ -11,6 +11,7 @@ from typing import get_args
 import click
 
 from pready.calibrate.fit import ThinDataError
+from pready.calibrate.importers.formats.own_csv import EXAMPLE
 from pready.calibrate.importers.to_machine import from_files, merge_into
 from pready.calibrate.machine import intra as within_node
 from pready.calibrate.machine.calibration import Calibration, provenance, run_measurements
@@ -20,6 +21,7 @@ from pready.calibrate.machine.merge import merged
 from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import build, find_mpicc
+from pready.calibrate.measure.raw_file import is_record
 from pready.calibrate.measure.schedule import GROUPS
 from pready.calibrate.measure.session import Outcome
 from pready.commands import options
@@ -204,10 +206,16 @@ def _warn(done: Calibration) -> None:
 
 @calibrate.command(name="import")
 @click.argument("files", type=click.Path(path_type=Path), metavar="FILE|FOLDER...", nargs=-1)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", required=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="MACHINE.toml", help="The file to write.")
 @options.library("MPI library of the results ('pready libraries').")
 @click.option("--fabric", type=click.Choice(get_args(Fabric)), help="Network that the results were measured on.")
-@click.option("--command", "only", default="", metavar="TEXT", help="Only runs whose command line contains it.")
+@click.option(
+    "--take",
+    multiple=True,
+    metavar="TEXT",
+    help="Only runs whose file, heading, command or test contains it, or FILE:LINE; repeatable.",
+)
+@click.option("--example", is_flag=True, help="Print the CSV that is read, with its columns, and end.")
 @click.option(
     "--intra",
     type=click.Path(path_type=Path),
@@ -231,10 +239,11 @@ def _warn(done: Calibration) -> None:
 @options.seed("Of intervals.", bits=32)
 def import_(
     files: tuple[Path, ...],
-    output: Path,
+    output: Path | None,
     library: str | None,
     fabric: Fabric | None,
-    only: str,
+    take: tuple[str, ...],
+    example: bool,
     intra: tuple[Path, ...],
     merge: Path | None,
     replacing: tuple[str, ...],
@@ -242,9 +251,15 @@ def import_(
 ) -> None:
     """Make a machine file from results of OSU, IMB or Netgauge LogGP between two nodes, or add to one.
 
-    Tables of sizes with times or rates are read, too, as csv, Markdown or JSON, and .gz. Of a folder, and those in it,
-    all files that can be used are; the others are named with the reason.
+    Read are files with these suites' own titles, also in a job's log, ReFrame's records of their tests, the CSV that
+    --example shows, and, by itself, a record of 'pready calibrate'. Of a folder, and those in it, all files that can be
+    used are; the others are named with the reason. Runs that disagree are refused: --take says which.
     """
+    if example:
+        click.echo(EXAMPLE, nl=False)
+        return
+    if output is None:
+        raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
     if not files and not (intra and merge):
         raise PreadyError(
@@ -252,16 +267,23 @@ def import_(
         )
     if merge is None and replacing:
         raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml")
+    if any(is_record(path) for path in files):
+        beside: dict[str, object] = {"another file": files[1:], "--intra": intra, "--merge": merge}
+        beside |= {"--library": library, "--fabric": fabric, "--take": take}
+        for what in (what for what, given in beside.items() if given):
+            raise PreadyError(f"{what} beside a record of 'pready calibrate'", valid="the record alone")
+        _write_machine(files[0], output, seed, intra=False, adds=False)
+        return
     try:
         with status("fitting"):
             if merge is None:
                 made = from_files(
-                    files, name=output.stem, seed=seed, library=library, fabric=fabric, intra=intra, only=only
+                    files, name=output.stem, seed=seed, library=library, fabric=fabric, intra=intra, take=take
                 )
                 text, told, summary = made.text, tuple(f"note: {note}" for note in made.notes), made.summary
             else:
                 (text, told), summary = merge_into(
-                    merge, files, seed=seed, library=library, fabric=fabric, intra=intra, only=only, replacing=replacing
+                    merge, files, seed=seed, library=library, fabric=fabric, intra=intra, take=take, replacing=replacing
                 )
     except ThinDataError as thin:
         raise _thin(thin, ", ".join(map(str, files))) from None

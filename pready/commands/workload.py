@@ -16,6 +16,7 @@ from pready.calibrate.capture.step import Step, find, with_threads
 from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
 from pready.calibrate.otf2.run_of_trace import read_otf2, step_of_trace
+from pready.calibrate.other_tools import tool_of
 from pready.commands import options
 from pready.files.extra import need
 from pready.files.writing import Write, check_writable, texts, write_all, write_text
@@ -68,7 +69,7 @@ def workload(
     if run is None:
         raise PreadyError("nothing to read", valid="RUN: a captured run, or an OTF2 trace")
     given = _given(fields)
-    captured_here = not run.is_file() and run.suffix != ".otf2"
+    captured_here = not run.is_file() and run.suffix != ".otf2" and tool_of(run) is None
     found = ("arrivals", "threads", "spread") if captured_here else ("threads", "iterations", "spread", "arrivals")
     for name in (n for n in GIVEN.values() if n in given and n not in found):
         field = next(f for f, n in GIVEN.items() if n == name)

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from pready.calibrate.fit.observations import Curve, Observations, Train
-from pready.calibrate.importers.benchmarks import Measured, Test
-from pready.calibrate.importers.columns import column, size_of
 from pready.calibrate.importers.formats import WHOLE_FILES, WholeFile
+from pready.calibrate.importers.measured import Measured, Test
 from pready.calibrate.importers.text import ImportFormatError, Line, lines, number, whole
 from pready.model.common.arrays import Array
 from pready.model.common.errors import shown
@@ -75,7 +74,7 @@ def _table(columns: list[str], rows: list[Line]) -> tuple[Array, list[str]]:
             skipped += 1
             continue
         derived += bool(missing)
-        size = size_of(printed[0], column(0, "size"), line, comma=False)
+        size = float(whole(printed[0], "size", line))
         n = whole(printed[1], "n", line, least=2, largest=10**6)
         row = [size, float(n)]
         for name, token in zip(columns[2:], printed[2:], strict=True):

@@ -1,4 +1,4 @@
-"""OSU micro-benchmarks, OMB 3 to 7, their Python and Java forms and mpi4py's: titles, and comments around them.
+"""OSU micro-benchmarks, OMB 3 to 7, their Python form and mpi4py's: titles, columns, and comments around them.
 
     # OSU MPI Latency Test v5.6.2              # OSU MPI Bandwidth Test v7.3
     # Size          Latency (us)               # Datatype: MPI_CHAR.
@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pready.calibrate.importers.benchmarks import Test
 from pready.calibrate.importers.formats import Fact, Section, Suite, register
+from pready.calibrate.importers.measured import Test
 from pready.calibrate.importers.text import Line
 
 _TITLE = re.compile(
@@ -24,20 +24,25 @@ _TITLE = re.compile(
     r"\s+(?P<test>.+?)\s+Test(?:\s+v(?P<version>[0-9][0-9.]*\S*)|\s*$)",
     re.IGNORECASE,
 )
-_GETS = "as no approach gets data"
+_COLUMNS = re.compile(
+    r"(?P<size>Size(?: [(\[]B[)\]])?)|(?P<median>P50 Tail Lat\(us\))|(?P<time>(?:Avg )?Latency ?[(\[]us[)\]])"
+    r"|(?P<rate>(?:Bandwidth [(\[])?MB/s[)\]]?)|(?P<messages>Messages/s)|(?P<validation>Validation)"
+    r"|(?P<other>(?:Min|Max) Latency ?\(us\)|P\d+ Tail (?:Lat\(us\)|BW\(MB/s\))|Iterations|Transmit Size)"
+)
+_GETS, _CROWD = "no approach gets data", "it says how long a message takes among others, not alone"
 _TESTS = {
     "latency": Test("osu_latency", "ping_pong"),
-    "latency persistent": Test("osu_latency_persistent", "ping_pong", stands_in="persistent requests"),
-    "multi latency": Test("osu_multi_lat", "ping_pong", stands_in="several pairs at once"),
+    "latency persistent": Test("osu_latency_persistent", "unused", why="osu_latency says it for all requests"),
+    "multi latency": Test("osu_multi_lat", "unused", why=_CROWD),
     "bandwidth": Test("osu_bw", "stream", "rate"),
     "bi-directional bandwidth": Test("osu_bibw", "both_ways", "rate", 2),
     "multiple bandwidth / message rate": Test("osu_mbw_mr", "pair_rates", "messages"),
     "multi-threaded latency": Test("osu_latency_mt", "threaded"),
-    "partitioned latency": Test("osu_partitioned_latency", "unused", stands_in="as it says no cost of its own"),
+    "partitioned latency": Test("osu_partitioned_latency", "unused", why="it says no cost of its own"),
     "put latency": Test("osu_put_latency", "puts"),
     "put bandwidth": Test("osu_put_bw", "put_streams", "rate"),
-    "get latency": Test("osu_get_latency", "unused", stands_in=_GETS),
-    "get bandwidth": Test("osu_get_bw", "unused", "rate", stands_in=_GETS),
+    "get latency": Test("osu_get_latency", "unused", why=_GETS),
+    "get bandwidth": Test("osu_get_bw", "unused", "rate", why=_GETS),
 }
 _TESTS["persistent latency"] = _TESTS["latency persistent"]
 
@@ -45,8 +50,7 @@ _TESTS["persistent latency"] = _TESTS["latency persistent"]
 def _opened(title: re.Match[str], line: Line) -> Section:
     called = " ".join(filter(None, [title["call"], title["test"]]))
     test = _TESTS.get(" ".join(called.lower().split())) if title["api"].upper() == "MPI" else None
-    memory = (title["device"] or "").upper()
-    return Section(line, test.name if test else "", called, version=title["version"] or "", memory=memory)
+    return Section(line, test, called, version=title["version"] or "", memory=(title["device"] or "").upper())
 
 
 def _pairs(section: Section, said: re.Match[str]) -> dict[str, Any]:
@@ -71,4 +75,4 @@ _FACTS = (
     Fact(re.compile(r"#\s*(?:Send Buffer|Rank 0 Memory) on (\w+).* (?:Buffer|Memory) on (\w+)", re.I), _buffers),
     Fact(re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$", re.I), lambda _, said: {"datatype": said[1]}, begins=True),
 )
-register(Suite(_TESTS, _TITLE, _opened, _FACTS))
+register(Suite(_TESTS, _TITLE, _COLUMNS, _opened, _FACTS))

@@ -28,6 +28,8 @@ from pready.model.machine.machine import Machine
 from pready.model.machine.path import Begins, Candidate, Segment
 from pready.model.machine.transports import Transport
 
+SMALLEST_OF_GPUS = 512.0
+"""Bytes; libraries send an RTS for less than a packet only where a GPU's memory would have to be copied (UCX)."""
 LARGEST_SHORT = 64 << 10
 """Bytes; a larger message that is sent eagerly goes in copied pieces (ofi_rxm's segments, UCX's bounce buffers)."""
 GROWS = 0.5
@@ -93,6 +95,13 @@ class _Sign:
     """The size before it."""
 
 
+def from_any_size(transport: Transport) -> Transport:
+    """The transport for buffers in the memory of GPUs, whose rendezvous may begin at much smaller messages."""
+    default = transport.rendezvous
+    span = SI(SMALLEST_OF_GPUS), SI((default.interval or (0.0, default.value))[1])
+    return replace(transport, rendezvous=default.model_copy(update={"interval": span}))
+
+
 def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     """The fit with its segments' protocols by what shows and by what the transport does, and where that begins.
 
@@ -105,11 +114,12 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     """
     default = transport.rendezvous
     low, high = default.interval or (default.value, default.value)
-    signs = {sign.at: sign for sign in _signs(fit, low, high)}
+    least = min(low, SMALLEST_RENDEZVOUS)
+    signs = {sign.at: sign for sign in _signs(fit, low, high) if sign.at >= least}
     sizes = sorted({0.0, *map(float, fit.sizes), max(float(fit.sizes[-1]), 2.0 ** ceil(log2(high)))})
     weights: dict[tuple[float, float], float] = {}
-    places = [(before, at) for before, at in pairwise(sizes) if at >= SMALLEST_RENDEZVOUS]
-    seen = {place: signs.get(whole[1]) for whole in places for place in _octaves(*whole)}
+    places = [(before, at) for before, at in pairwise(sizes) if at >= least]
+    seen = {place: signs.get(whole[1]) for whole in places for place in _octaves(*whole, least)}
     for (before, at), sign in seen.items():
         prior = ELSEWHERE / len(seen) + (1 - ELSEWHERE) * _prior(before, at, default.value, low, high)
         weights[before, at] = prior * (1.0 if sign is None else _tells(sign, fit))
@@ -125,16 +135,17 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     mixture = tuple((exact[place], w / whole) for place, w in kept.items())
     sign = seen[best]
     why = f"default of {transport.name}" if sign is None else sign.why
-    least, most = min(kept)[0] + 1, max(kept)[1]
-    border = Border(exact[best], least, most, sign is not None, why, mixture if len(kept) > 1 else ())
+    border = Border(
+        exact[best], min(kept)[0] + 1, max(kept)[1], sign is not None, why, mixture if len(kept) > 1 else ()
+    )
     split = _split(with_bridges(fit), border.at)
     segments = tuple(replace(s, protocol="rendezvous" if s.from_bytes >= border.at else None) for s in split.segments)
     return replace(split, segments=segments), border
 
 
-def _octaves(before: float, at: float) -> list[tuple[float, float]]:
+def _octaves(before: float, at: float, least: float) -> list[tuple[float, float]]:
     """Between two sizes that were measured: what shows there may begin at any power of two between them."""
-    cuts = (2.0**k for k in range(ceil(log2(SMALLEST_RENDEZVOUS)), int(log2(at))))
+    cuts = (2.0**k for k in range(ceil(log2(least)), int(log2(at))))
     return list(pairwise([before, *(cut for cut in cuts if cut > before), at]))
 
 
@@ -289,7 +300,7 @@ def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
     out = []
     for k in range(1, len(fit.segments)):
         segment, before = fit.segments[k], fit.segments[k - 1]
-        if segment.from_bytes < SMALLEST_RENDEZVOUS:
+        if segment.from_bytes < SMALLEST_OF_GPUS:
             continue
         (was, steep), (now, slope) = before.line, segment.line
         last = float(max(s for s in [0.0, *fit.sizes] if s < segment.from_bytes))
@@ -324,7 +335,7 @@ def _leaps(fit: Fit, fitted: Sequence[float]) -> Iterator[_Sign]:
         (over, later), (at, beyond) = time.value[k : k + 2] - line, time.size[k : k + 2]
         steady = GROWS * over < later < GROWS * over * (beyond - last) / (at - last)
         known = any(last < size <= at for size in fitted)
-        if not known and at >= SMALLEST_RENDEZVOUS and over > max(GROWS * first, (LEAVES - 1) * line[0]) and steady:
+        if not known and at >= SMALLEST_OF_GPUS and over > max(GROWS * first, (LEAVES - 1) * line[0]) and steady:
             told = f"a step, {format_time(float(over))} more than smaller messages say"
             for size in fit.sizes[(fit.sizes > last) & (fit.sizes <= at)]:  # those of streams lie between
                 yield _Sign(float(size), float(over), "step", told, float(last))

@@ -51,10 +51,10 @@ def test_rows_after_a_launchers_message_are_rows() -> None:
 
 def test_text_after_imbs_table_is_no_row() -> None:
     table = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec] Mbytes/sec\n1000 1000 2.00 500.00\n"
-    found = parse((table + "\n1. Submit the job:\n2. 4 nodes\n- or this\n" + table).encode())
+    found = parse(
+        (table + "1. Submit the job:\n2. 4 nodes\n\n1. Submit the job:\n2. 4 nodes\n- or this\n" + table).encode()
+    )
     assert present(found.observations.ping_pong).medians == {1000: pytest.approx(2e-6)}
-    with pytest.raises(ImportFormatError, match=r"bytes = '1\.'"):
-        parse((table + "1. Submit the job:\n").encode())
 
 
 def test_buffers_of_gpus_are_not_mixed_with_those_of_hosts() -> None:
@@ -89,7 +89,7 @@ def test_the_command_line_before_a_run_says_where_it_ran() -> None:
         found = parse(text.encode())
         assert times(text) == ALONE
         assert not found.one_node
-        assert "only runs between two nodes were used, not those whose command lines ask for one node" in (found.notes)
+        assert any("only runs between two nodes were used, not 1 of osu_latency" in note for note in found.notes)
     assert not parse(f"$ srun -N1 -n4 ./hello\n{two}".encode()).one_node
     assert "asks for one node" in parse(one.encode()).one_node
 
@@ -98,7 +98,7 @@ def test_why_a_folders_ping_pong_was_left_out_is_said(tmp_path: Path) -> None:
     """Two ranks on one node took 0.3 us, so the bandwidth has no ping-pong beside it."""
     (tmp_path / "bw.txt").write_text("# OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (MB/s)\n8      8.00\n")
     (tmp_path / "latency.txt").write_text(latency(0.3))
-    with pytest.raises(ImportFormatError, match=r"not used: latency\.txt \(two ranks on one node; --intra takes it\)"):
+    with pytest.raises(ImportFormatError, match=r"not used: latency\.txt \(the two ranks were on one node: a small"):
         from_files([tmp_path], name="m")
 
 

@@ -10,7 +10,6 @@ from fuzz import mutated
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from present import present
-from tables import table_of
 
 from pready.calibrate.fit import fit
 from pready.calibrate.fit.observations import Curve, Observations
@@ -112,13 +111,6 @@ def test_a_build_that_does_not_say_its_version_is_read(version: str) -> None:
     found = parse(f"# OSU MPI Latency Test{version}\n# Size          Latency (us)\n8 1.5\n16 1.6\n".encode(), "osu.txt")
     assert found.version == version.removeprefix(" v")
     assert present(found.observations.ping_pong).medians == pytest.approx({8: 1.5e-6, 16: 1.6e-6})
-
-
-@pytest.mark.parametrize(("text", "says"), table_of("calibrate/refused")["files"])
-def test_one_clear_line(text: str, says: str) -> None:
-    with pytest.raises(ImportFormatError) as caught:
-        parse(text.encode(), "f")
-    assert one_line(caught.value) == says
 
 
 def test_unreadable_files(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ import pytest
 from present import present
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
+from pready.calibrate.fit.windows import without_answers
 from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together
-from pready.calibrate.importers.windows import without_answers
 
 SIZES = [1 << k for k in range(20)]
 LATENCY, GAP, BYTE = 2e-6, 0.1e-6, 1e-10
