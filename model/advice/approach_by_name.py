@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.approach.interfaces import BY_KEY, Approach, Interface
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.engine.messages import partitions_per_direction
@@ -23,26 +23,20 @@ def approach_named(text: str, workload: Workload, where: str = "approach") -> Ap
         An unknown interface, or counts that are not integers of at least 1.
     """
     key, *numbers = text.split(":")
-    if key not in BY_KEY:
-        raise PreadyError(
-            f"{where} = {shown(text)}{did_you_mean(key, BY_KEY)}",
-            valid=f"KEY[:TRANSPORTS[:VCIS]], KEY one of {', '.join(BY_KEY)}",
-        )
-    try:
-        counts = [int(n) for n in numbers]
-    except ValueError:
-        counts = [0]
+    counts = [int(n) if n.isdecimal() else 0 for n in numbers]
     if len(counts) > 2 or min(counts, default=1) < 1:
         raise PreadyError(
             f"{where} = {shown(text)}", valid="KEY:TRANSPORTS:VCIS with integers of at least 1, such as many:8:4"
         )
-    interface, partitions = BY_KEY[key], partitions_per_direction(workload)
-    transports, vcis = (*counts, *(interface.messages(partitions), 1)[len(counts) :])
-    if interface.splits:
-        check_transport_partitions(transports, partitions)
-    elif transports != 1:
-        raise PreadyError(f"{where} = {shown(text)}", valid=f"{key} sends one message")
-    return Approach(interface, transports, vcis)
+    partitions = partitions_per_direction(workload)
+    try:
+        made = approach(key, *(counts or [_interface(key).messages(partitions)]))
+    except PreadyError as error:
+        meant = "" if key in BY_KEY else did_you_mean(key, BY_KEY)
+        raise PreadyError(f"{where} = {shown(text)}{meant}", valid=error.valid) from None
+    if made.interface.splits:
+        check_transport_partitions(made.transport_partitions, partitions)
+    return made
 
 
 def approach(key: str, transport_partitions: int = 1, vcis: int = 1) -> Approach:
@@ -62,11 +56,16 @@ def approach(key: str, transport_partitions: int = 1, vcis: int = 1) -> Approach
     PreadyError
         An unknown interface, or counts that it cannot have.
     """
-    if key not in BY_KEY:
-        raise PreadyError(f"approach = {shown(key)}{did_you_mean(key, BY_KEY)}", valid=", ".join(BY_KEY))
+    interface = _interface(key)
     for name, value in {"transport_partitions": transport_partitions, "vcis": vcis}.items():
         if value < 1:
             raise PreadyError(f"{name} = {shown(value)}", valid="at least 1")
-    if transport_partitions > 1 and not BY_KEY[key].splits:
+    if transport_partitions > 1 and not interface.splits:
         raise PreadyError(f"transport_partitions = {transport_partitions}", valid=f"1: {key} sends one message")
-    return Approach(BY_KEY[key], transport_partitions, vcis)
+    return Approach(interface, transport_partitions, vcis)
+
+
+def _interface(key: str) -> Interface:
+    if key not in BY_KEY:
+        raise PreadyError(f"approach = {shown(key)}{did_you_mean(key, BY_KEY)}", valid=", ".join(BY_KEY))
+    return BY_KEY[key]

@@ -16,7 +16,6 @@ from pready.calibrate.importers.to_machine import from_files, merge_into
 from pready.calibrate.machine import intra as within_node
 from pready.calibrate.machine.calibration import Calibration, provenance, run_measurements
 from pready.calibrate.machine.calibration import calibrate as fit_file
-from pready.calibrate.machine.cross_validation import held_out
 from pready.calibrate.machine.merge import merged
 from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.catalogue import MEASUREMENTS
@@ -322,16 +321,10 @@ def report(raw: Path, output: Path | None) -> None:
         return
     with status("fitting"):
         done = fit_file(raw, name=raw.stem)
-        left_out = held_out(done.observations, 0)
     console().print(machine_view(done.described.machine))
     for note in done.described.notes:
         click.echo(f"note: {note}")
     _warn(done)
-    size, error = left_out.worst
-    click.echo(
-        f"sizes held out of the fit: median error {100 * left_out.median:.1f} % over {len(left_out.size)} sizes, "
-        f"worst {100 * error:+.1f} % at {size:.0f} B"
-    )
     if output is not None:
         picture_files.draw_fit(output, raw.name, done.fit)
         click.echo(f"wrote {output}", err=True)

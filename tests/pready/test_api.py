@@ -27,7 +27,7 @@ HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
 RATE: list[dict[str, Any]] = [{"arithmetic_intensity": 5}, {"communication_intensity": 1}, {"frequency": 1e9}]
 TWO = [one | other for one, other in combinations(RATE, 2)]
-NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "single sends one message"
+NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "1: single sends one message"
 
 
 def test_all_that_is_offered_is_there_and_shown() -> None:

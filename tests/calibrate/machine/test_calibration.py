@@ -9,7 +9,6 @@ from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -29,11 +28,10 @@ from on_paper import (
 )
 from present import present
 
-from pready.calibrate.fit import Curve, Observations, ThinDataError, fit
+from pready.calibrate.fit import ThinDataError
 from pready.calibrate.fit.results import Thin
-from pready.calibrate.machine import calibration, cross_validation
+from pready.calibrate.machine import calibration
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
-from pready.calibrate.machine.cross_validation import HeldOut, held_out
 from pready.calibrate.machine.values import observations_of
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
@@ -100,35 +98,6 @@ def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> 
     # Eight messages of 1 MB at once: issued every few us, far below the millisecond of each.
     expected = one_way(1e6) + 7 * gap(1e6)
     assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
-
-
-@pytest.mark.thorough
-def test_held_out_sizes_are_predicted(found: Calibration) -> None:
-    predicted = held_out(found.observations)
-    assert predicted.median < 0.02
-    assert len(predicted.size) > 20
-    # Negative control: a straight line through both protocols is far off somewhere.
-    pings = present(found.observations.ping_pong)
-    measured = np.array([np.median(r) for r in pings.repeats])
-    line = np.polynomial.Polynomial.fit(pings.at, measured, 1, w=1 / measured)(pings.at)
-    assert np.abs(line / measured - 1).max() > 3 * abs(predicted.worst[1])
-
-
-@pytest.mark.parametrize("count", [0, 8, 9])
-def test_all_sizes_but_the_smallest_and_the_largest_are_held_out(count: int) -> None:
-    """Of one line, which eight sizes are too few to hold any out of."""
-    ping = Curve.of([2.0**k for k in range(count)], [1e-6 + 1e-9 * 2**k for k in range(count)]) if count else None
-    if count < 9:
-        with pytest.raises(PreadyError, match=f"^{count} ping-pong sizes; valid: at least 9"):
-            held_out(Observations(ping_pong=ping))
-    else:
-        with patch.object(cross_validation, "fit", wraps=fit) as fits:
-            found = held_out(Observations(ping_pong=ping))
-        asked = [np.log2(call.args[0].ping_pong.at).tolist() for call in fits.call_args_list]
-        assert asked == [[k for k in range(9) if k in (0, 8) or k % 3 != out] for out in range(3)]
-        assert HeldOut(np.arange(3.0), np.array([0.1, -0.3, 0.2])).worst == (1, -0.3)
-        assert found.size.tolist() == [2.0**k for k in range(1, 8)]
-        assert found.error == pytest.approx(np.zeros(7), abs=1e-6)
 
 
 @pytest.mark.thorough
