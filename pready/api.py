@@ -32,7 +32,7 @@ from pready.model.result.verdict import MIN_GAIN
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 from pready.show.tables.simulation import per_iteration, step_report
-from pready.whatif.fields import Axis, axis
+from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Work, sizes_wanted
 from pready.whatif.table import Table
@@ -268,7 +268,7 @@ def gain(
 
 
 def sweep(
-    workload: WorkloadOrFile,
+    workload: WorkloadOrFile | Sequence[WorkloadOrFile],
     over: Mapping[str, object],
     machine: MachineOrName | None = None,
     *,
@@ -286,6 +286,8 @@ def sweep(
 
     Parameters
     ----------
+    workload
+        One, or several side by side, each called by its name.
     over
         Values by dotted name: ``{"buffer": ["64 KiB", "1 MiB"], "threads": range(1, 9)}``, or as on the command line:
         ``{"buffer": "64KiB:4MiB:2x"}``. "machine", "library" and "seed" are fields, too.
@@ -301,10 +303,10 @@ def sweep(
         Where to compute instead: `ProcessPoolExecutor()` (faster than threads for hundreds of points),
         `client.get_executor()` of a Dask cluster, mpi4py's `MPIPoolExecutor()`, or any other of concurrent.futures.
     """
-    what, axes = [as_workload(workload)], [axis(name, values) for name, values in over.items()]
+    what, axes = [as_workload(w) for w in _several(workload)], [axis(name, values) for name, values in over.items()]
     points = product(as_machine(machine), what, axes, library=_library(library), seed=seed, work=_work(work))
     options = Options(_engine(engine), _share(min_gain), every=every, sizes=sizes_wanted(axes))
-    kept = _kept(keep)
+    kept = None if keep is None else Kept(Path(keep))
     return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
 
 
@@ -315,14 +317,9 @@ def compare(
     libraries: str | Sequence[str] = (),
     over: Mapping[str, object] | None = None,
     seed: int = 0,
-    engine: Engine | None = None,
-    min_gain: float | str = MIN_GAIN,
-    work: Work = "per-thread",
-    keep: str | Path | None = None,
-    cores: int | None = None,
-    executor: Executor | None = None,
+    **how: Any,
 ) -> Table:
-    """Predict workloads on machines with libraries side by side, with the buffers worth porting; else as `sweep`.
+    """Predict workloads on machines with libraries side by side: a `sweep`, whose further arguments `how` has.
 
     Parameters
     ----------
@@ -331,25 +328,16 @@ def compare(
     over
         Further fields, as of `sweep`.
     """
-    on, what = [as_machine(m) for m in _several(machines)], [as_workload(w) for w in _several(workloads)]
-    some = [_library(name) for name in _several(libraries)]
-    axes = [Axis("machine", tuple(on))] if len(on) > 1 else []
-    axes += [Axis("library", tuple(some))] if len(some) > 1 else []
-    axes += [axis(name, values) for name, values in (over or {}).items()]
-    points = product(on[0], what, axes, library=some[0] if some else None, seed=seed, work=_work(work))
-    options = Options(_engine(engine), _share(min_gain), sizes=sizes_wanted(axes))
-    kept = _kept(keep)
-    return tabulate(points, what, axes, options, work=work, kept=kept, cores=cores, executor=executor)
+    on, some = _several(machines), _several(libraries)
+    given = {name: values for name, values in (("machine", on), ("library", some)) if len(values) > 1}
+    one = {"machine": on[0], "library": some[0] if some else None}
+    return sweep(workloads, {**given, **(over or {})}, **one, seed=seed, **how)
 
 
 def _work(given: Work) -> Work:
     if given not in get_args(Work):
         raise PreadyError(f"work = {shown(given)}", valid=" or ".join(map(repr, get_args(Work))))
     return given
-
-
-def _kept(keep: str | Path | None) -> Kept | None:
-    return None if keep is None else Kept(Path(keep))
 
 
 def _several(given: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from itertools import count
 
 from pready.model.common.errors import PreadyError, shown
@@ -13,7 +13,7 @@ from pready.model.common.parallel import all_cores
 from pready.whatif.executors import PROCESSES_FROM, processes
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point
-from pready.whatif.predicted_rows import Rows, rows_of
+from pready.whatif.predicted_rows import Rows
 from pready.whatif.tasks import Results, Task, points_per_task, work
 
 MOST_DEATHS = 3
@@ -56,14 +56,13 @@ def compute(
     """
     keys = [point.key(options) for point in points]
     run = _Run(dict(zip(keys, points, strict=True)), options, kept, Counter(keys), on_point)
-    if executor is not None:
-        run.elsewhere(executor)
-    elif run.todo:
-        workers = min(cores or all_cores(), len(run.todo))
-        if separate and workers > 1 and len(run.todo) >= PROCESSES_FROM:
-            run.processes(workers)
-        else:
-            run.threads(workers, 1 if workers > 1 else cores)  # a single point uses all cores
+    workers = min(cores or all_cores(), len(run.todo))
+    if executor is not None:  # whose errors for a worker or a scheduler that is gone are its own
+        run.on(lambda: nullcontext(executor), Exception, points_per_task(len(run.todo)), 1, LAST_RESULTS_S)
+    elif separate and workers > 1 and len(run.todo) >= PROCESSES_FROM:
+        run.on(lambda: processes(workers), BrokenExecutor)
+    elif run.todo:  # a single point uses all cores
+        run.on(lambda: ThreadPoolExecutor(workers), BrokenExecutor, cores=1 if workers > 1 else cores)
     return [[_labelled(point, row) for row in run.done[key]] for key, point in zip(keys, points, strict=True)]
 
 
@@ -96,46 +95,29 @@ class _Run:
         for _ in range(self.alike[key]):
             self.on_point()
 
-    def elsewhere(self, executor: Executor) -> None:
-        """Compute on the caller's executor: each has errors of its own for a worker or a scheduler that is gone."""
-        self._again(lambda: self.tasks(executor, points_per_task(len(self.todo)), LAST_RESULTS_S), Exception)
-
-    def processes(self, workers: int) -> None:
-        """Compute in processes of this machine."""
-
-        def some() -> None:
-            with processes(workers) as pool:
-                self.tasks(pool, 1, None)
-
-        self._again(some, BrokenExecutor)
-
-    def _again(self, some: Callable[[], None], lost: type[Exception]) -> None:
-        """Compute the points, those that a dead worker has lost once more."""
+    def on(
+        self,
+        opened: Callable[[], AbstractContextManager[Executor]],
+        lost: type[Exception],
+        size: int = 1,
+        cores: int | None = 1,
+        last_s: float | None = None,
+    ) -> None:
+        """Compute on an executor, so many points a task and cores a point; those that a dead worker lost, once more."""
         for death in count(1):
+            left = [key for key in self.todo if key not in self.done]
+            tasks = [left[i : i + size] for i in range(0, len(left), size)]
             try:
-                return some()
+                with opened() as pool:
+                    return self._collect({pool.submit(work, self._task(some), cores): some for some in tasks}, last_s)
             except PreadyError:
                 raise
             except lost as error:
                 if death == MOST_DEATHS:
                     raise self.failed(error) from error
 
-    def threads(self, workers: int, cores: int | None) -> None:
-        """Compute in threads, each point on so many cores."""
-
-        def here(point: Point) -> Results:
-            return [rows_of(point, self.options, cores)]
-
-        with ThreadPoolExecutor(workers) as pool:
-            self._collect({pool.submit(here, point): [key] for key, point in self.todo.items()}, None)
-
-    def tasks(self, executor: Executor, size: int, last_s: float | None) -> None:
-        """Compute on an executor, so many points a task."""
-        left = [key for key in self.todo if key not in self.done]
-        running = {}
-        for some in (left[i : i + size] for i in range(0, len(left), size)):
-            running[executor.submit(work, Task.of([self.todo[key] for key in some], self.options))] = some
-        self._collect(running, last_s)
+    def _task(self, keys: Sequence[str]) -> Task:
+        return Task.of([self.todo[key] for key in keys], self.options)
 
     def _collect(self, running: Mapping[Future[Results], Sequence[str]], last_s: float | None) -> None:
         """Take results as they come; after an error, those of the tasks that still end (in `last_s`; None: all).

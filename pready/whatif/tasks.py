@@ -72,8 +72,8 @@ def _machine(text: str) -> Machine:
     return validated(Machine, _read(text), "machine")
 
 
-def work(task: Task) -> Results:
-    """Rows of each point of a task, or its error; what a worker calls, on one core.
+def work(task: Task, cores: int | None = 1) -> Results:
+    """Rows of each point of a task, or its error; what a worker calls, on so many cores (None: all).
 
     Raises
     ------
@@ -82,13 +82,13 @@ def work(task: Task) -> Results:
     """
     if task.version != VERSION:
         raise PreadyError(f"a worker has pready {VERSION}, this is {shown(task.version)}", valid="the same everywhere")
-    return [_rows(point, task.options) for point in task.points]
+    return [_rows(point, task.options, cores) for point in task.points]
 
 
-def _rows(point: PointText, options: Options) -> Rows | PreadyError:
+def _rows(point: PointText, options: Options, cores: int | None) -> Rows | PreadyError:
     machine, workload, folder, library, seed = point
     try:
         what = validated(Workload, {**_read(workload), "folder": folder}, "workload")
-        return rows_of(Point(_machine(machine), what, library, seed), options, 1)
+        return rows_of(Point(_machine(machine), what, library, seed), options, cores)
     except PreadyError as error:
         return error

@@ -121,19 +121,22 @@ def test_workers_that_are_gone_are_said_and_what_is_kept(tmp_path: Path, monkeyp
 
 
 def test_many_points_of_a_command_go_to_processes_and_a_single_one_has_all_cores(monkeypatch: Patch) -> None:
-    seen: list[tuple[int, ...]] = []
+    seen: list[Any] = []
 
-    def done(run: Any, *how: int) -> None:
-        seen.append(how)
+    def done(run: Any, opened: Any, lost: type[Exception], cores: int | None = 1) -> None:
+        assert lost is BrokenExecutor
+        seen.append((*opened(), cores))
         run.done.update({key: [] for key in run.todo})
 
-    monkeypatch.setattr(computing._Run, "processes", done)
-    monkeypatch.setattr(computing._Run, "threads", done)
+    monkeypatch.setattr(computing._Run, "on", done)
+    monkeypatch.setattr(computing, "processes", lambda workers: ("processes", workers))
+    monkeypatch.setattr(computing, "ThreadPoolExecutor", lambda workers: ("threads", workers))
     many = some_points(PROCESSES_FROM // 2)
     for points_of, cores, separate in ((many, 2, True), (many[1:], 2, True), (many, 1, True), (many, 2, False)):
         compute(points_of, Options(), cores=cores, separate=separate)
     compute(many[:1], Options(), cores=4, separate=True)
-    assert seen == [(2,), (2, 1), (1, 1), (2, 1), (1, 4)]  # of threads: also the cores for each point
+    pools = [("processes", 2), ("threads", 2), ("threads", 1), ("threads", 2), ("threads", 1)]
+    assert seen == [(*of, cores) for of, cores in zip(pools, (1, 1, 1, 1, 4), strict=True)]
 
 
 def test_tasks_of_very_many_points_have_several() -> None:

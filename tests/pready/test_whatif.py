@@ -235,7 +235,7 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Pat
         called.append(point.workload.buffer)
         return [{"new": 1}]
 
-    monkeypatch.setattr("pready.whatif.compute.rows_of", predicted)
+    monkeypatch.setattr("pready.whatif.tasks.rows_of", predicted)
     done: list[int] = []
     rows = compute(some, shared, kept=Kept(out), on_point=lambda: done.append(1))
     assert called == [16 * 2**20]
@@ -305,7 +305,7 @@ def compared(capsys: Capsys, *arguments: str) -> list[dict[str, object]]:
 
 def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(
-        "pready.whatif.compute.rows_of", lambda point, *_: [{"of": point.machine.name, "seed": point.seed}]
+        "pready.whatif.tasks.rows_of", lambda point, *_: [{"of": point.machine.name, "seed": point.seed}]
     )
     other = tmp_path / "other.toml"
     other.write_text(Path("examples/laggard.toml").read_text(encoding="utf-8").replace('"laggard"', '"b"', 1))
