@@ -9,11 +9,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, product
 from typing import Literal
 
 from pready.model.common.errors import PreadyError
-from pready.model.workload.edges import PATTERNS, Grid, Name, Ranks, Sweep3D, towards
+from pready.model.workload.edges import HALOS, PATTERNS, Grid, Name, Ranks, Sweep3D, towards
 from pready.model.workload.sizes import FACES
 
 Sent = dict[int, tuple[int, int]]
@@ -46,8 +46,8 @@ class Recognised:
     lists
         Where ranks have no place on a grid: for each the ranks that it sends to with bytes.
     phase, phases, axis, whole
-        Of a halo that is exchanged axis after axis: which one this is, from 0, of how many, its axis, and the grid of
-        that halo; None where this is no phase.
+        Of a halo that is exchanged axis after axis: which exchange this is, from 0, of how many, its axis, and the
+        grid of that halo; None where this is no phase.
     """
 
     name: Name
@@ -101,22 +101,21 @@ def _lists_said(receivers: Sequence[Sequence[int]]) -> str:
 
 
 def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Recognised:
-    """The pattern of one exchange, from the bytes that each rank sends to each peer; `among`: grids of halos."""
+    """The pattern of one exchange, from the bytes of each rank to each peer; `among`: grids of halos."""
     ranks = len(sent)
     lists = tuple(tuple((to, b) for to, (b, _) in s.items()) for s in sent)
-    at_once = {name: of for name, of in PATTERNS.items() if of.octants == 1}
-    for name, of in at_once.items():
-        for grid in [(ranks, 1, 1)] if "boundaries" not in of.fields else grids(ranks) if among is None else among:
-            for boundaries in BOUNDARIES if of.stencil else BOUNDARIES[:1]:
-                found = _explained(sent, name, grid, boundaries)
-                if found is not None:
-                    return found if of.stencil else replace(found, grid=None, lists=lists)
+    for name, of in PATTERNS.items():
+        if of.octants == 1 and not of.stencil and (found := _explained(sent, name, (ranks, 1, 1), "periodic")):
+            return replace(found, grid=None, lists=lists)
+    for name, grid, boundaries in product(HALOS, list(grids(ranks)) if among is None else among, BOUNDARIES):
+        if found := _explained(sent, name, grid, boundaries):
+            return found
     most = max((count for s in sent for _, count in s.values()), default=1)
     return Recognised("neighbours", messages=most, lists=lists)
 
 
 def recognise_step(exchanges: Sequence[Sequence[Sent]]) -> list[Recognised]:
-    """The patterns of a step's exchanges, on one grid: a file has one. Halos exchanged axis after axis say so."""
+    """The patterns of a step's exchanges, on one grid, as a file has one; halos axis after axis say so."""
     found = [recognise(sent) for sent in exchanges]
     known = Counter[Grid](f.grid for f in found if f.grid is not None)
     if known:
@@ -133,7 +132,7 @@ def recognise_step(exchanges: Sequence[Sequence[Sent]]) -> list[Recognised]:
 
 
 def _in_phases(exchanges: Sequence[Sequence[Sent]], axes: int) -> tuple[Grid, list[str]] | None:
-    """The grid, and the axis of each, if exchanges in a row are a halo along as many axes, one after the other."""
+    """The grid, and the axis of each, if exchanges in a row are a halo along one axis after the other."""
     if len(exchanges) != axes:
         return None
     for grid in grids(len(exchanges[0])):
@@ -197,8 +196,8 @@ def _explained(sent: Sequence[Sent], name: Name, grid: Grid, boundaries: Boundar
 def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
     """The sweep over a two-dimensional grid that explains all exchanges; None if there is none.
 
-    In an octant a rank sends on to one side along each axis; each side has half of the eight octants. Exchanges in a
-    row to the same side are the blocks of an octant.
+    In an octant a rank sends on to one side along each axis; each side has half of the eight octants. Exchanges
+    in a row to the same side are the blocks of an octant.
     """
     if all(len({frozenset(sent) for sent in exchanges}) < 2 for exchanges in steps):
         return None

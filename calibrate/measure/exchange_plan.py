@@ -1,4 +1,4 @@
-"""A workload's exchanges as `pready-bench exchange` performs them: edges between ranks, and ready times of partitions.
+"""A workload's exchanges as `pready-bench exchange` performs them: edges, and when partitions are ready.
 
 Edges and their order are the pattern's (`pready.model.workload.edges`), the ready times the engine's draws
 (`pready.model.workload.draws`): the same seed gives both the same iterations. The benchmark's side is
@@ -25,7 +25,7 @@ from pready.model.workload.workload import Workload
 
 ALIGNMENT = 4096
 MOST_PHASES = 1000
-"""Of an iteration: the benchmark reserves as many tags for RMA."""
+"""Phases of an iteration: the benchmark reserves as many tags for RMA."""
 LARGEST_MESSAGE = 2**31 - 1
 """Bytes to one neighbour: the benchmark's calls count in int."""
 LARGEST_ARENA = 2**32
@@ -45,8 +45,8 @@ class ExchangePlan:
     receives_first
         Does a computation wait for what its phase receives? In a sweep.
     shares
-        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it.
-        None: every thread owns a part of every buffer.
+        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives
+        it. None: every thread owns a part of every buffer.
     consume
         Seconds, seconds per byte, and threads: their work on each user partition that a rank receives.
     weights

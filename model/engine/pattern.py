@@ -1,4 +1,4 @@
-"""Who sends to whom in the engine: a pattern's table of edges, the classes of its messages, and ranks of a node."""
+"""A pattern in the engine: its table of edges, the classes of its messages, and the ranks of a node."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Pattern:
     tables: tuple[Table, ...]
     """Edges: of all exchanges of an iteration, or of a sweep from one corner after the other."""
     profile: Wholes
-    """Of each rank: which neighbours it has, and of which classes their messages are."""
+    """By rank: which neighbours it has, and of which classes their messages are."""
     classes: Wholes
-    """Of messages that are alike, shape (profiles, directions)."""
+    """Messages that are alike, shape (profiles, directions)."""
     kinds: tuple[Kind, ...]
     """What a message of each class is."""
     node: Wholes | None = None
-    """Of each rank; None where every rank has an adapter of its own."""
+    """By rank; None where every rank has an adapter of its own."""
     alone: int = 0
     """Exchanges side by side, each from rest; 0: ranks that go on from iteration to iteration."""
     of_a_peer: int = 1
@@ -120,7 +120,7 @@ class Pattern:
         return {}
 
     def kernel(self, blocks: int, rails: int) -> _kernel.Pattern:
-        """The same for the kernel, where a sweep has so many blocks, and a node so many adapters."""
+        """This pattern for the kernel, where a sweep has so many blocks, and a node so many adapters."""
         if (blocks, rails) not in self._kernels:
             self._kernels[blocks, rails] = self._kernel(blocks, rails)
         return self._kernels[blocks, rails]
@@ -175,8 +175,7 @@ def pattern(
     Raises
     ------
     PreadyError
-        A grid that does not match the pattern, a list that does not match the grid, or ranks that do not fill their
-        nodes.
+        A grid or a list that does not match the pattern, or ranks that do not fill their nodes.
     """
     size = _grid(grid)
     if (name == "neighbours") != (neighbours is not None):
@@ -196,8 +195,8 @@ def pattern(
 def from_rest(sends: tuple[float, ...], count: int) -> Pattern:
     """So many exchanges side by side, each from rest: a rank sends to its peers, which are in step.
 
-    Exchange i has two ranks: i, with the arrivals of rank 0 in iteration first + i, sends so many bytes to each peer;
-    i + count, with those of rank 1, receives all of it in place of the peers.
+    Exchange i has two ranks: i, with the arrivals of rank 0 in iteration first + i, sends so many bytes to each
+    peer; i + count, with those of rank 1, receives all of it in place of the peers.
     """
     sizes, peers = [*dict.fromkeys(sends)], len(sends)
     to = np.full((2 * count, peers), -1)
@@ -283,7 +282,7 @@ def _made(
 
 
 def _alike(columns: Iterable[Wholes | NDArray[np.bool_]], kinds: int) -> tuple[Wholes, Wholes]:
-    """The first of the rows that are alike in all columns, whose values are below `kinds`, and of which each row is."""
+    """Rows that are alike in all columns, of values below `kinds`: where each first occurs, and each row's number."""
     profile, profiles = np.zeros(1, np.int64), 1
     for digit in columns:  # as many at a time as are digits of one number
         if profiles * kinds > LARGEST_WHOLE:
@@ -294,8 +293,8 @@ def _alike(columns: Iterable[Wholes | NDArray[np.bool_]], kinds: int) -> tuple[W
 
 
 def _numbered(values: Wholes, below: int) -> tuple[Wholes, Wholes]:
-    """Where each value occurs first, in the order of values, and the number of each of `values` in that order. They are
-    from 0 to below `below`."""
+    """Where each value first occurs, by value, and the number of each of `values` in that order; all are below
+    `below`."""
     if below > len(values):
         _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
         return first, inverse.ravel()

@@ -1,7 +1,7 @@
 """Who sends to whom: a class for each pattern, whose one method is the table of its edges.
 
-Every part reads this table: the engine, the plans of `prove` and its programs, capture's recognition, SST's motif.
-ARCHITECTURE.md, "A pattern", says how to add one.
+The engine, `prove`'s plans and programs, capture's recognition and SST's motif read this table. To add a
+pattern, write its class and its name here: nothing else has a list of patterns.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Ranks:
     neighbours: Sequence[Iterable[int]] | None = None
     """By rank, of a list."""
     radix: int = RADIX
-    """Of a broadcast's tree."""
+    """Of the tree of a broadcast."""
 
     @property
     def count(self) -> int:
@@ -62,7 +62,7 @@ class Table:
     """The edges of one phase."""
 
     receivers: Wholes
-    """The rank that each sends the buffer with each tag to, shape (ranks, tags), in the order of sends; -1: none."""
+    """By sender and tag, shape (ranks, tags), tags in the order of sends; -1: none."""
     steps: tuple[Step, ...] = ()
     """By tag, where the receiver is on the grid; empty: anywhere."""
     order: Wholes | None = None
@@ -72,7 +72,7 @@ class Table:
 
     @cached_property
     def from_(self) -> tuple[Wholes, Wholes | None]:
-        """Senders to each rank, shape (ranks, sources), -1: none; and the tag of each, None: number j has tag j."""
+        """Senders by receiver, shape (ranks, sources), -1: none; and their tags, None: source j has tag j."""
         to = self.receivers
         ranks = len(to)
         if not self.listed:
@@ -86,7 +86,8 @@ class Table:
         order = np.lexsort((tag, source, target))
         received = np.bincount(target, minlength=ranks)
         place = np.arange(len(target)) - np.repeat(np.cumsum(received) - received, received)
-        from_, tags = np.full((ranks, int(received.max())), -1), np.zeros((ranks, int(received.max())), np.int64)
+        shape = ranks, int(received.max())
+        from_, tags = np.full(shape, -1), np.zeros(shape, np.int64)
         from_[target[order], place], tags[target[order], place] = source[order], tag[order]
         return from_, tags
 
@@ -98,7 +99,7 @@ class Table:
     def bytes(
         self, rank: int, tag: int, buffer: float, sizes: Sizes | None, listed: Sequence[Sequence[float]] | None
     ) -> float:
-        """Bytes of an edge, from a workload's sizes by direction or by listed neighbour, else those of every buffer."""
+        """Bytes of an edge: listed by sender and tag, or by direction, else those of every buffer."""
         if listed is not None:
             return listed[rank][tag]
         return buffer if sizes is None else sizes.towards(self.steps[tag])
@@ -111,7 +112,7 @@ def edges(
     sizes: Sizes | None = None,
     listed: Sequence[Sequence[float]] | None = None,
 ) -> Wholes:
-    """All edges of an iteration, shape (edges, 5) with columns as of `Edge`: by phase, by sender, in order of sends."""
+    """The edges of an iteration, shape (edges, 5), columns as in `Edge`: by phase, sender and order of sends."""
     out = []
     for phase in range(phases):
         table = tables[phase * len(tables) // phases]
@@ -121,12 +122,13 @@ def edges(
             size = np.array(each, np.int64)[tag]
         else:
             size = np.array([int(b) for row in listed for b in row], np.int64)
-        out.append(np.stack([np.full(len(tag), phase), sender, table.receivers[sender, tag], size, tag], axis=1))
+        columns = np.full(len(tag), phase), sender, table.receivers[sender, tag], size, tag
+        out.append(np.stack(columns, axis=1))
     return np.concatenate(out)
 
 
 def towards(grid: Grid, wraps: Wraps, steps: Sequence[Step]) -> Wholes:
-    """The rank in each direction of each rank, shape (ranks, steps); -1 beyond a border, and along an axis of one."""
+    """Neighbours by rank and direction, shape (ranks, steps); -1 beyond a border, and along an axis of one rank."""
     out = np.full((len(steps), math.prod(grid)), -1, np.int64).T  # by direction, which is how it is looked at
     # By step and axis, as arrays that stretch over the others: a number of additions, not of divisions.
     z, y, x = (slice(None), None, None), (None, slice(None), None), (None, None, slice(None))
@@ -152,13 +154,13 @@ class NamedPattern(ABC):
     fields: ClassVar[tuple[str, ...]] = ("receiver",)
     """Fields of a workload file that not every pattern has."""
     stencil: ClassVar[tuple[Step, ...]] = ()
-    """Of a halo: the directions of neighbours."""
+    """Directions of neighbours in a halo."""
     enough: ClassVar[int | None] = None
     """At most so many ranks along an axis stand for all; None: all are simulated."""
     two_way: ClassVar[bool] = True
     """Does a rank receive while it sends?"""
     octants: ClassVar[int] = 1
-    """Exchanges of an iteration, for each block; if several, a wavefront: ranks compute on what they receive."""
+    """Exchanges of an iteration, for each block; several: a wavefront, whose ranks compute on what they receive."""
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
@@ -166,7 +168,7 @@ class NamedPattern(ABC):
 
     @abstractmethod
     def edges(self, ranks: Ranks) -> tuple[Table, ...]:
-        """Who sends to whom: a table for all exchanges of an iteration, or several, for as many exchanges each.
+        """Who sends to whom: one table for all exchanges of an iteration, or several, each for equally many.
 
         Raises
         ------
@@ -221,7 +223,7 @@ class Halo3D26(Halo3D):
 
 
 class Sweep3D(NamedPattern):
-    """A wavefront over x and y (KBA) from one corner after the other, which pipelines along z inside a rank."""
+    """Wavefronts over x and y (KBA), from one corner after the other; along z a rank pipelines by itself."""
 
     name = "sweep3d"
     grid = (8, 8)
@@ -261,9 +263,9 @@ class Listed(NamedPattern):
 class Broadcast(NamedPattern):
     """Rank 0 sends to all over a k-nomial tree, whose ranks are numbered level by level.
 
-    Rank r of the tree has the ranks r + j k^i below it, for k^i below r's lowest digit. With radix 2 it is the binomial
-    tree of MPI libraries, with as many as there are ranks the linear broadcast, in which the root sends to all others.
-    The largest subtree is served first.
+    Rank r of the tree has the ranks r + j k^i below it, for k^i below r's lowest digit. With radix 2 it is the
+    binomial tree of MPI libraries, with as many as there are ranks the linear broadcast, in which the root sends to
+    all others. The largest subtree is served first.
     """
 
     name = "bcast"
@@ -309,7 +311,6 @@ def _listed(neighbours: Sequence[Iterable[int]]) -> Wholes:
 HALOS = tuple(name for name, of in PATTERNS.items() if of.stencil)
 WITH_ENDS = tuple(name for name, of in PATTERNS.items() if "boundaries" in of.fields)
 """Patterns on a grid, which may be open at its ends."""
-if alone := {*get_args(Name)} ^ {*PATTERNS}:
-    raise TypeError(
-        f"pattern {', '.join(sorted(alone))}: needs a class of that name and an entry of `Name`, both in {__file__}"
-    )
+if half := {*get_args(Name)} ^ {*PATTERNS}:
+    names = ", ".join(sorted(half))
+    raise TypeError(f"pattern {names}: needs a class of that name and an entry of `Name`, both in {__file__}")

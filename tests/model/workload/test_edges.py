@@ -59,8 +59,8 @@ def test_both_ends_of_an_edge_name_each_other(
 @pytest.mark.parametrize(
     ("there", "instead"),
     [
-        ('"bcast"]', '"bcast", "ring"]'),
-        ("class Broadcast", "class Ring(Pairs):\n    name = 'ring'\n\n\nclass Broadcast"),
+        ('"bcast"]', '"bcast", "half"]'),
+        ("class Broadcast", "class Half(Pairs):\n    name = 'half'\n\n\nclass Broadcast"),
     ],
 )
 def test_a_pattern_in_one_place_only_is_told_the_other(
@@ -70,5 +70,5 @@ def test_a_pattern_in_one_place_only_is_told_the_other(
     assert there in source
     half.__file__ = module.__file__
     monkeypatch.setitem(sys.modules, "half", half)
-    with pytest.raises(TypeError, match="pattern ring: needs a class of that name and an entry of `Name`, both in"):
+    with pytest.raises(TypeError, match="pattern half: needs a class of that name and an entry of `Name`, both in"):
         exec(source.replace(there, instead), vars(half))
