@@ -18,6 +18,8 @@ from pready.model.toml.reading import read_bytes
 PRELOAD = Path(__file__).resolve().parent / "preload"
 MAGIC = b"pready capture 3"
 SUFFIX = ".capture"
+NO_ROOM = ".unwritten"
+"""Behind that: an empty file of a process that had no room for its records."""
 LARGEST_FILE = 16 << 30
 """Largest file of a process in bytes."""
 TIMES = 5
@@ -110,6 +112,7 @@ class Process:
     runtime: str
     ended: str
     threads: int
+    pid: int = 0
     forks: int = 0
     dropped: int = 0
     dropped_requests: int = 0
@@ -158,6 +161,8 @@ class Run:
 
     folder: Path
     processes: tuple[Process, ...]
+    programs: int = 1
+    """With MPI, that each rank's process ran one after the other: the longest is read."""
 
     @property
     def ranks(self) -> tuple[Process, ...]:
@@ -198,7 +203,7 @@ def read_run(folder: Path) -> Run:
         problem = f"holds no file *{SUFFIX}" if folder.is_dir() else "is not a folder"
         raise PreadyError(problem, valid="the folder that 'pready capture -o' wrote", source=source)
     processes = [parse_process(read_bytes(path, LARGEST_FILE, TIMES), path) for path in files]
-    ranked = sorted((p for p in processes if p.rank >= 0), key=lambda p: p.rank)
+    ranked, programs = _longest_program([p for p in processes if p.rank >= 0])
     for first, second in pairwise(ranked):
         if first.rank == second.rank or first.ranks != second.ranks:
             raise PreadyError(
@@ -207,7 +212,26 @@ def read_run(folder: Path) -> Run:
                 valid="one run per folder",
                 source=source,
             )
-    return Run(folder, (*ranked, *(p for p in processes if p.rank < 0)))
+    return Run(folder, (*ranked, *(p for p in processes if p.rank < 0)), programs)
+
+
+def _longest_program(ranked: list[Process]) -> tuple[list[Process], int]:
+    """Ranks in order; where their processes ran several programs with MPI (exec after MPI_Finalize), the longest one's.
+
+    Returns
+    -------
+    The ranks, and the number of programs.
+    """
+    of_process: dict[tuple[str, int], list[Process]] = {}
+    for p in sorted(ranked, key=lambda p: p.wall_s):
+        of_process.setdefault((p.host, p.pid), []).append(p)
+    count = max(map(len, of_process.values()), default=0)
+    programs = [[files[n] for files in of_process.values() if len(files) > n] for n in range(count)]
+    whole = [some for some in programs if sorted(p.rank for p in some) == [*range(some[0].ranks)]]
+    found = max(
+        whole, key=lambda some: sum(end - begin for begin, end in (p.within_mpi_s for p in some)), default=ranked
+    )
+    return sorted(found, key=lambda p: p.rank), count if whole else 1
 
 
 def parse_process(data: bytes, path: Path) -> Process:
@@ -247,6 +271,7 @@ def parse_process(data: bytes, path: Path) -> Process:
         runtime=RUNTIMES[head["openmp"]],
         ended=ENDINGS[head["ended"]],
         threads=int(head["threads"]),
+        pid=int(head["pid"]),
         forks=int(head["forks"]),
         dropped=int(head["dropped"]),
         dropped_requests=int(head["dropped_requests"]),

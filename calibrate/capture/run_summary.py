@@ -155,6 +155,8 @@ def notes(run: Run) -> list[str]:
         said.append(
             f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or to another folder"
         )
+    if run.programs > 1:
+        said.append(f"each rank ran {run.programs} programs with MPI, one after the other: the longest is read")
     counted = {
         "records were dropped: the limit of a file was reached (--limit), or the disk is full": "dropped",
         "persistent requests were not followed: too many at once": "dropped_requests",

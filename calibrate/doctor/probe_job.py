@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.session import started
+from pready.model.common.errors import printable
 
 Ending = Literal["done", "hung", "crashed", "failed", "not begun", "not run"]
 TAG = "PREADY_DOCTOR"
@@ -92,7 +93,7 @@ def _answers(said: str, *, late: bool) -> Answers:
             values.setdefault(name, []).append(value)
         except ValueError:
             if line.strip():
-                words.append(line.rstrip())
+                words.append(printable(line.rstrip().expandtabs()))
     number = int(values.get("signal", [0])[0])
     ending: Ending
     if "begun" not in values:

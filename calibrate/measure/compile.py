@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pready.files.cache import cache_folder
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, printable
 
 SOURCE = Path(__file__).resolve().parents[1] / "bench"
 PROGRAM = "pready-bench"
@@ -31,7 +31,8 @@ class ToolError(PreadyError):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, [super().__str__(), self.details]))
+        said = (printable(line.expandtabs()) for line in self.details.splitlines())
+        return "\n".join([super().__str__(), *said])
 
 
 class BuildError(ToolError):

@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
+from stat import S_ISFIFO
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -44,12 +45,15 @@ def read_bytes(path: Path, largest: int, times: int = TIMES) -> bytes:
     """
     name = str(path)
     try:
-        with path.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
+        with open(path, "rb", opener=_without_waiting) as stream:
+            about = os.fstat(stream.fileno())
+            begin = _begin(stream.fileno(), name) if S_ISFIFO(about.st_mode) else b""
+            os.set_blocking(stream.fileno(), True)
+            size = about.st_size
             # A pipe or a device has no size, and may have no end; a file may grow meanwhile.
             most = min(largest, max(2 * size, LARGEST_DATA))
             _check_memory(min(size, largest), times, name)
-            data = stream.read(most + 1)
+            data = begin + stream.read(most + 1)
     except IsADirectoryError:
         raise PreadyError("is a directory", valid="a file", source=name) from None
     except FileNotFoundError:
@@ -63,6 +67,22 @@ def read_bytes(path: Path, largest: int, times: int = TIMES) -> bytes:
         raise PreadyError(f"is larger than {most >> 20} MiB", valid=f"at most {most >> 20} MiB", source=name)
     _check_memory(len(data), times, name)
     return data
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opening a pipe waits for somebody to write to it, unless asked not to."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _begin(pipe: int, name: str) -> bytes:
+    """The first byte of a pipe, if it is there already; a pipe that nobody writes to is refused."""
+    try:
+        begin = os.read(pipe, 1)
+    except BlockingIOError:  # somebody will write
+        return b""
+    if not begin:
+        raise PreadyError("is a pipe that nobody writes to", valid="a file", source=name)
+    return begin
 
 
 def _check_memory(size: int, times: int, name: str) -> None:

@@ -15,20 +15,24 @@ import click
 
 from pready.calibrate.capture.build import build_library
 from pready.calibrate.capture.environment import check_new, exports, variables
-from pready.calibrate.capture.files import SUFFIX, read_run
+from pready.calibrate.capture.files import NO_ROOM, SUFFIX, read_run
 from pready.calibrate.capture.run_summary import summarise
 from pready.calibrate.measure.compile import find_mpicc
+from pready.exit_status import Status
 from pready.files.writing import make_folder
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.common.units import Unit, parse
 from pready.show.tables.capture import summary_view
 from pready.show.terminal.terminal import console
 
 DEFAULT_LIMIT = "256 MiB"
-NOTHING = (
-    "nothing was captured: no process called MPI_Init or opened a parallel region, the program is linked statically, "
+NOTHING = "nothing was captured: "
+CAUSES = (
+    "no process called MPI_Init or opened a parallel region, the program is linked statically, "
     "its MPI is not the compiler's (--mpicc), or the nodes do not share the folder"
 )
+LARGEST_PROGRAM = 64 * 2**20
+"""Bytes of a program or script that is searched for what it sets."""
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -47,7 +51,9 @@ def capture(
     """
     if output is None:
         raise PreadyError("-o is missing", valid="a new folder, such as -o run/")
-    limit_mib = max(1, int(parse(limit, Unit.SIZE, "--limit")) >> 20)
+    limit_mib = int(parse(limit, Unit.SIZE, "--limit")) >> 20
+    if limit_mib < 1:
+        raise PreadyError(f"--limit {shown(limit)}", valid="a size of at least 1 MiB")
     if not command and not only_environment:
         raise PreadyError("no command", valid="pready capture -o run/ -- mpiexec -n 4 ./app, or --env")
     if command and shutil.which(command[0]) is None:
@@ -60,14 +66,40 @@ def capture(
         click.echo(exports(settings), nl=False)
         return 0
     code = _run(command, {**os.environ, **settings})
-    if not any(output.glob(f"*{SUFFIX}")):
-        click.echo(f"pready: {NOTHING}", err=True)
-        return code
-    terminal = console(stderr=True)
-    terminal.print(summary_view(summarise(read_run(output))))
+    if without := len([*output.glob(f"*{SUFFIX}{NO_ROOM}")]):
+        said = f"{without} processes had no room for their records in {output}: the disk is full, or 'ulimit -f' is low"
+        click.echo(f"pready: {said}", err=True)
+        code = code or Status.UNWRITTEN
+    if any(output.glob(f"*{SUFFIX}")):
+        _summary(output)
+    elif not without:
+        click.echo(f"pready: {NOTHING}{_preloads(command) or CAUSES}", err=True)
+    return code
+
+
+def _summary(output: Path) -> None:
+    try:
+        found = summarise(read_run(output))
+    except PreadyError as error:  # the status stays the program's
+        click.echo(f"pready: {error}", err=True)
+        return
+    console(stderr=True).print(summary_view(found))
     # not through the terminal's: it would wrap a command
     click.echo(f"captured into {output}\nnext: pready workload {shlex.quote(str(output))} -o app.toml", err=True)
-    return code
+
+
+def _preloads(command: tuple[str, ...]) -> str:
+    """Which word of the command sets LD_PRELOAD itself, or names a program or script that does; empty: none."""
+    variable = "LD_PRELOAD"
+    for word in command:
+        path = Path(shutil.which(word) or word)
+        try:
+            named = path.is_file() and path.stat().st_size <= LARGEST_PROGRAM and variable.encode() in path.read_bytes()
+        except OSError:
+            named = False
+        if named or variable in word:
+            return f"'{printable(word)}' sets {variable}, which has to keep what is in it (':${variable}' behind)"
+    return ""
 
 
 @contextmanager

@@ -103,6 +103,10 @@ def run(
     if file is not None:
         again = f", {before} of them from earlier runs" if before else ""
         click.echo(f"wrote {file}: {len(points)} points{again}, seed {points[0].seed}", err=True)
+    if kept is not None and kept.damaged:
+        click.echo(
+            f"note {kept.damaged} lines of {kept.path} were damaged: what they held was computed again", err=True
+        )
     if as_json or output is not None:
         for note in table.notes:
             click.echo(f"note {note}", err=True)

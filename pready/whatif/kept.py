@@ -1,7 +1,8 @@
-"""Finished points in a file beside the output, one line each, by a digest of their inputs."""
+"""Finished points in a file beside the output, one line each, by a digest of their inputs, with one of their rows."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,13 +15,19 @@ SUFFIX = ".points"
 
 
 class Kept:
-    """The points kept in one file; damaged lines are ignored."""
+    """The points kept in one file; points of damaged lines are computed again.
+
+    Attributes
+    ----------
+    damaged
+        Lines that are not as they were written.
+    """
 
     def __init__(self, output: Path) -> None:
         self.path = output.with_name(output.name + SUFFIX)
         check_writable(self.path)
         self._rows: dict[str, Rows] = {}
-        self._ends = True
+        self._ends, self.damaged = True, 0
         if not self.path.exists():
             return
         text = read_bytes(self.path, LARGEST_DATA, TIMES_OF_JSON).decode("utf-8", "replace")
@@ -28,9 +35,14 @@ class Kept:
         for line in text.splitlines():
             try:
                 value = json.loads(line)
-                self._rows[value["point"]] = value["rows"]
-            except (ValueError, KeyError, TypeError):
-                continue
+                key, rows = value["point"], value["rows"]
+                whole = value["digest"] == _digest(key, rows)
+            except (ValueError, KeyError, TypeError, RecursionError):
+                whole = False
+            if whole:
+                self._rows[key] = rows
+            else:
+                self.damaged += bool(line)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -45,8 +57,12 @@ class Kept:
 
     def add(self, key: str, rows: Rows) -> None:
         """Keep a finished point."""
-        line = json.dumps({"point": key, "rows": rows}, allow_nan=False) + "\n"
+        line = json.dumps({"point": key, "rows": rows, "digest": _digest(key, rows)}, allow_nan=False) + "\n"
         with writing_to(self.path), self.path.open("a", encoding="utf-8") as stream:
             stream.write(line if self._ends else "\n" + line)
         self._ends = True
         self._rows[key] = rows
+
+
+def _digest(key: str, rows: Rows) -> str:
+    return hashlib.sha256(json.dumps([key, rows]).encode()).hexdigest()[:16]

@@ -20,9 +20,9 @@ from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.verdict import MIN_GAIN
 from pready.model.toml.reading import LARGEST_DATA, read_bytes
-from pready.model.version import VERSION
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
+from pready.whatif import installed_code
 from pready.whatif.fields import LARGEST, OPTIONS, Axis, changed
 
 Work = Literal["per-thread", "total"]
@@ -58,11 +58,11 @@ class Point:
     """The varied fields and their values as written."""
 
     def key(self, options: Options) -> str:
-        """A digest of all inputs, including files that the workload names."""
+        """A digest of the code and of all inputs, including files that the workload names."""
         named = [n for w in self.workload.parts for n in (getattr(w.arrivals, "file", None), w.neighbour_list)]
         files = [_digest(str(Path(self.workload.folder) / n)) for n in named if isinstance(n, str)]
         identity = [
-            VERSION,
+            installed_code.digest(),
             self.machine.model_dump_json(by_alias=True),
             self.workload.model_dump_json(),
             files,

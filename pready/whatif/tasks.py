@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pready.model.common.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.toml import dotted
 from pready.model.toml.provenance import Strict
 from pready.model.toml.reading import validated
 from pready.model.version import VERSION
 from pready.model.workload.workload import Workload
+from pready.whatif import installed_code
 from pready.whatif.points import Options, Point
 from pready.whatif.predicted_rows import Rows, rows_of
 
@@ -41,7 +42,7 @@ class Task:
 
     points: tuple[PointText, ...]
     options: Options
-    version: str = VERSION
+    code: str = field(default_factory=installed_code.digest)
 
     @classmethod
     def of(cls, points: Sequence[Point], options: Options) -> Task:
@@ -78,10 +79,10 @@ def work(task: Task, cores: int | None = 1) -> Results:
     Raises
     ------
     PreadyError
-        The worker's pready is another version than the caller's.
+        The worker's pready is not the caller's.
     """
-    if task.version != VERSION:
-        raise PreadyError(f"a worker has pready {VERSION}, this is {shown(task.version)}", valid="the same everywhere")
+    if task.code != installed_code.digest():
+        raise PreadyError(f"a worker's pready {VERSION} is other code than this one", valid="the same everywhere")
     return [_rows(point, task.options, cores) for point in task.points]
 
 

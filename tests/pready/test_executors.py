@@ -153,8 +153,8 @@ def test_workers_are_forked_only_from_a_single_thread(monkeypatch: Patch) -> Non
 
 def test_a_worker_of_another_version_is_refused(monkeypatch: Patch) -> None:
     task = Task.of(some_points(1), Options())
-    monkeypatch.setattr("pready.whatif.tasks.VERSION", "9.9")
-    with pytest.raises(PreadyError, match=r"a worker has pready 9\.9, this is"):
+    monkeypatch.setattr("pready.whatif.installed_code.digest", lambda: "another")
+    with pytest.raises(PreadyError, match=r"a worker's pready .* is other code than this one"):
         work(task)
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace as Of
@@ -26,6 +27,7 @@ from pready.model.result.prediction import SAVED
 from pready.model.toml import dotted
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
+from pready.whatif import installed_code
 from pready.whatif.compute import compute
 from pready.whatif.extrap import json_lines
 from pready.whatif.fields import Axis, axis, magnitude, parse_axis
@@ -208,6 +210,21 @@ def test_points_differ_by_all_that_decides_them(tmp_path: Path) -> None:
     assert again.key(shared) == there.key(shared)
 
 
+def test_the_installed_code_is_part_of_the_point(tmp_path: Path, monkeypatch: Patch) -> None:
+    """Its rooms are what `predict` and a row come from; another file, name or content is other code."""
+    (point,) = points(MELUXINA, LAGGARD, [])
+    key = point.key(Options())
+    monkeypatch.setattr("pready.__file__", str(tmp_path / "__init__.py"))
+    digests = [key]
+    for file, content in (("model/a.py", "1"), ("model/a.py", "2"), ("whatif/b/c.py", "1"), ("show/d.py", "1")):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(content, encoding="utf-8")
+        monkeypatch.setattr("pready.whatif.installed_code.digest", cache(installed_code.digest.__wrapped__))
+        digests.append(point.key(Options()))
+    assert len(set(digests)) == 4  # pictures are no part of it
+    assert digests[-1] == digests[-2]
+
+
 def test_a_measured_file_is_part_of_the_point(tmp_path: Path) -> None:
     keys = []
     for folder, times in (("a", "1 2\n"), ("b", "1 3\n")):
@@ -228,7 +245,18 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Pat
     first = compute(some[:2], shared, kept=Kept(out))
     assert Kept(out).count(point.key(shared) for point in some) == 2
     path = Kept(out).path
-    path.write_text(path.read_text(encoding="utf-8") + '{"half a li', encoding="utf-8")
+    whole, value = path.read_text(encoding="utf-8"), first[0][0]["transport_partitions"]
+    other = (
+        whole.replace(f'"transport_partitions": {value},', '"transport_partitions": 99999,'),
+        whole.replace('"laggard"', '"\\u001b[31m"'),
+        re.sub(r'"rows": \[.*\]', '"rows": "x"', whole),
+        re.sub('"digest": ".*"', '"digest": 1', whole),
+    )
+    for text in other:
+        path.write_text(text, encoding="utf-8")
+        assert (len(Kept(out)), Kept(out).damaged) == (0, 2)
+    path.write_text(whole + '{"half a li', encoding="utf-8")
+    assert (len(Kept(out)), Kept(out).damaged) == (2, 1)
     called: list[float] = []
 
     def predicted(point: Point, *_: object) -> list[dict[str, int]]:

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define FORMAT_MAGIC "pready capture 3"
+#define FORMAT_NO_ROOM ".unwritten" // behind the name of a process that had no room for its file
 enum {
     FORMAT_SITES = 1024,      // places in the code
     FORMAT_SITE_BYTES = 512,  // of one place

@@ -103,8 +103,11 @@ static bool create(void)
     mapped = MAP_FAILED;
     if (grow(0, FIRST_CHUNK))
         mapped = mmap(NULL, most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (mapped == MAP_FAILED) {
-        unlink(path);
+    if (mapped == MAP_FAILED) { // an empty file of another name says that there was no room
+        char named[sizeof path + sizeof FORMAT_NO_ROOM];
+        snprintf(named, sizeof named, "%s" FORMAT_NO_ROOM, path);
+        if (ftruncate(file, 0) != 0 || rename(path, named) != 0)
+            unlink(path);
         return false;
     }
     struct header *const h = (struct header *)mapped;

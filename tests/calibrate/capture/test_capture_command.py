@@ -46,12 +46,23 @@ def test_environment_for_a_job_script(mpi: Mpi, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_nothing_captured_is_said(tmp_path: Path, request: Request) -> None:
+@pytest.mark.parametrize(
+    ("script", "status", "said"),
+    [
+        ("echo mine; exit 5", 5, "nothing was captured: no process called MPI_Init"),
+        ("echo mine; LD_PRELOAD= exec ENDINGS", 0, "nothing was captured: 'echo mine; LD_PRELOAD= exec "),
+        ("echo mine; ulimit -f 900; exec ENDINGS", 4, "1 processes had no room for their records in "),
+        ("echo mine; ulimit -f 900; exec ENDINGS nine", 9, "1 processes had no room for their records in "),
+    ],
+)
+def test_nothing_captured_is_said(script: str, status: int, said: str, tmp_path: Path, request: Request) -> None:
     mpi = Mpi("mpich", kept(request))
     assert mpi.library.exists()
-    done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", "sh", "-c", "echo mine; exit 5")
-    assert (done.returncode, done.stdout) == (5, "mine\n")
-    assert done.stderr.startswith("pready: nothing was captured: ")
+    program = mpi.compiled("endings.c", "-fopenmp", "-DWITH_OPENMP", "-lpthread", name="endings-openmp", cc=["cc"])
+    words = ["sh", "-c", script.replace("ENDINGS", str(program))]
+    done = pready("capture", "--mpicc", mpi.mpicc[0], "-o", tmp_path / "run", "--", *words)
+    assert (done.returncode, done.stdout.startswith("mine\n")) == (status, True)
+    assert done.stderr.startswith(f"pready: {said}")
 
 
 @pytest.mark.parametrize(("words", "said"), table_of("calibrate/refused")["capture"])

@@ -59,6 +59,8 @@ def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str) -> Non
         case "threads":
             sends = process.of("sendrecv")
             assert (sends.sum(), len(set(process.thread[sends]))) == (40, 21)
+        case "again":  # its second half has 40 regions
+            assert (run.programs, len(list(run.folder.iterdir())), process.of("region").sum()) == (2, 2, 40)
         case "exec":  # leaves both files
             assert [p.rank for p in run.processes] == [0, -1]
             assert run.processes[1].of("region").sum() == 1
@@ -149,6 +151,7 @@ def test_a_process_that_may_write_no_large_file(mpi: Mpi, tmp_path: Path) -> Non
         assert done.returncode == 9
         assert done.stdout.startswith("sum ")
         assert (run is None) == (size < 532_480)
+        assert [p.stat().st_size for p in folder.glob("*.unwritten")] == [0] * (run is None)
         assert run is None or sum(p.dropped for p in run.processes) > 0
 
 

@@ -73,6 +73,18 @@ def test_names_in_a_file_hold_no_control_character() -> None:
     assert process.command.isprintable()
 
 
+def test_of_two_programs_one_after_the_other_the_longer_is_read() -> None:
+    """Processes 5 and 7 run ranks 0 and 1 for 1 s, then the other way round for 2 s each; then 5 alone, longer."""
+    made = parse_process(capture_file(TWO_THREADS), Path("x"))
+    runs = ((7, 1, 0, 1.0), (5, 0, 0, 1.0), (5, 1, 3, 2.0), (7, 0, 4, 2.0), (5, 0, 9, 8.0))
+    ranked = [
+        replace(made, pid=pid, rank=rank, ranks=2, wall_s=at, duration_s=seconds, mpi_s=(None, None))
+        for pid, rank, at, seconds in runs
+    ]
+    assert files._longest_program(ranked) == ([ranked[3], ranked[2]], 3)
+    assert files._longest_program(ranked[:1]) == (ranked[:1], 1)
+
+
 def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:
     for name in ("a.capture", "b.capture"):
         (tmp_path / name).write_bytes(capture_file([], rank=0, ranks=2))

@@ -26,9 +26,14 @@ def test_how_a_job_ended(lines: list[str], ending: str, tmp_path: Path) -> None:
 
 
 def test_answers_come_in_order_whatever_a_launcher_adds(tmp_path: Path) -> None:
-    lines = ("echo '0: @pready begun 2'", "echo '@pready rank \"a\"'", "echo '@pready rank \"b\"'", "echo hello >&2")
+    lines = (
+        "echo '0: @pready begun 2'",
+        "echo '@pready rank \"a\"'",
+        "echo '@pready rank \"b\"'",
+        "printf 'hello\\033[31m\\n' >&2",
+    )
     found = run_probe(program(tmp_path, *lines, "echo @pready half {"), "environment", ENV, rank_s=5)
-    assert (found.values, found.words) == ({"begun": [2], "rank": ["a", "b"]}, ("hello", "@pready half {"))
+    assert (found.values, found.words) == ({"begun": [2], "rank": ["a", "b"]}, ("hello\\x1b[31m", "@pready half {"))
     assert found.get("nothing") is None
 
 

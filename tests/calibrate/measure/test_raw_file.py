@@ -251,8 +251,8 @@ def test_a_point_that_fails_does_not_end_the_run(tmp_path: Path, launcher: Launc
 
 
 def test_a_benchmark_that_does_not_start_is_one_clear_error(tmp_path: Path) -> None:
-    broken = Launcher((sys.executable, "-c", "raise SystemExit('no such partition')"))
-    with pytest.raises(MeasureError, match="no such partition"):
+    broken = Launcher((sys.executable, "-c", "raise SystemExit('no such \\033[31mpartition')"))
+    with pytest.raises(MeasureError, match=r"no such \\x1b\[31mpartition"):
         measure(pingpongs(1), broken, tmp_path / "raw.jsonl", 60.0, built=BUILT)
     absent = Launcher.parse("no-such-launcher -n 2")  # it is looked up where it is started
     with pytest.raises(MeasureError, match=r"^no command 'no-such-launcher' here$"):

@@ -1,5 +1,7 @@
 """Machine and workload files: what is accepted, and that nothing but our one-line error comes out."""
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,20 @@ def test_unknown_machine_names_the_known_ones() -> None:
     assert "machine = 'meluxna' is unknown (did you mean \"meluxina\"?); valid: a file, or one of alaska-roce" in text
 
 
+def test_a_pipe_that_somebody_writes_to_is_read(tmp_path: Path) -> None:
+    for late in (False, True):  # has been written already, or will be
+        reads, writes = os.pipe()
+
+        def write(to: int = writes) -> None:
+            os.write(to, b"all of it")
+            os.close(to)
+
+        writer = threading.Timer(0.2 * late, write)
+        writer.start() if late else write()
+        assert read_bytes(Path(f"/dev/fd/{reads}"), 2**20) == b"all of it"
+        os.close(reads)
+
+
 def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
     assert "is a directory" in said(lambda: workload.load(tmp_path))
     assert "no such file" in said(lambda: workload.load(tmp_path / "absent.toml"))
@@ -104,6 +120,9 @@ def test_what_is_no_file_of_ours(tmp_path: Path) -> None:
         stream.truncate(2**30)
     assert said(lambda: workload.load(huge)).endswith("huge.toml: is larger than 4 MiB; valid: at most 4 MiB")
     assert "/dev/zero: is larger than 4 MiB" in said(lambda: workload.load("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe")
+    for _ in range(2):
+        assert "pipe: is a pipe that nobody writes to" in said(lambda: read_bytes(tmp_path / "pipe", 2**20))
     assert "/dev/zero: is larger than 256 MiB" in said(lambda: read_bytes(Path("/dev/zero"), 2**40))
     (tmp_path / "100").write_bytes(b"x" * 100)
     assert len(read_bytes(tmp_path / "100", 100)) == 100
