@@ -172,7 +172,7 @@ def program(
         "partitions": max(k["partitions"] for k in kinds),
         "messages": max(messages),
         **words,
-        "per": f" * {words['M']}" if many else "",
+        "per": f" * {words['message_count']}" if many else "",
         "counted": splits and any(k["partitions"] != k["messages"] for k in kinds),
         "most": max(*sends.values(), *receives.values()),
         "steps": sum(p.phases for p in plans),
@@ -239,19 +239,23 @@ def _explained(workload: Workload, interface: Interface, counts: str) -> str:
 
 
 def _words(several: bool, *, stepped: bool, received: bool) -> dict[str, Any]:
-    """What C calls things: a step's own where there are several, else what there is once."""
+    """What C calls things: a step's own where there are several, else what there is once.
+
+    A function has a `step_parameter`, its calls a `step_argument`; what a step or its kind of exchange has is reached
+    by `at_step` and `at_kind`.
+    """
     messages, kind = ("s->kind->messages", "s->kind->") if several else ("MESSAGES", "")
     return {
         "stepped": stepped,
-        "S": "s->" if stepped else "",
-        "A": "Step *s, " if stepped else "",
-        "C": "s, " if stepped else "",
-        "K": kind,
-        "P": "s->kind->partitions" if several else "PARTITIONS",
-        "M": messages,
-        "T": ("s->kind->received" if several else "RECEIVED") if received else messages,
-        "U": "s->kind->units" if several else "UNITS",
-        "B": f"{kind}before",
+        "at_step": "s->" if stepped else "",
+        "step_parameter": "Step *s, " if stepped else "",
+        "step_argument": "s, " if stepped else "",
+        "at_kind": kind,
+        "partition_count": "s->kind->partitions" if several else "PARTITIONS",
+        "message_count": messages,
+        "received_count": ("s->kind->received" if several else "RECEIVED") if received else messages,
+        "unit_count": "s->kind->units" if several else "UNITS",
+        "partition_starts": f"{kind}before",
     }
 
 
@@ -275,18 +279,20 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
     on_grid = bool(pattern.steps)
     units, theta = workload.weights or (1,) * workload.threads, workload.partitions_per_thread
     work_s, work_s_per_byte, consumers = plan.consume or (0.0, 0.0, 0)
+    starts = [*accumulate((unit for unit in units for _ in range(theta)), initial=0)]
+    times = [f"{t:.9g}" for t in plan.ready[0, 0, 0]]
     return {
         "name": _one_line(workload.name) or "the exchange",
         "partitions": workload.n_partitions,
         "messages": messages,
-        "starts": (starts := [*accumulate((unit for unit in units for _ in range(theta)), initial=0)]),
+        "starts": starts,
         "before": _list([*map(str, starts)]),
         "received": workload.receive_partitions or messages,
         "units": workload.receive_partitions or workload.n_partitions,
         "consumers": consumers,
         "work_s": f"{work_s:.9g}",
         "work_s_per_byte": f"{work_s_per_byte:.9g}",
-        "ready": _list(times := [f"{t:.9g}" for t in plan.ready[0, 0, 0]]),
+        "ready": _list(times),
         "times": [t if "." in t or "e" in t else f"{t}.0" for t in times],
         "grid": pattern.grid,
         "periodic": [int(workload.boundaries == "periodic" and not plan.receives_first)] * 3,
