@@ -105,7 +105,7 @@ def run(
         click.echo(f"wrote {file}: {len(points)} points{again}, seed {points[0].seed}", err=True)
     if kept is not None and kept.damaged:
         click.echo(
-            f"note {kept.damaged} lines of {kept.path} were damaged: what they held was computed again", err=True
+            f"note: {kept.damaged} lines of {kept.path} were damaged: what they held was computed again", err=True
         )
     if as_json or output is not None:
         for note in table.notes:

@@ -20,7 +20,7 @@ class Kept:
     Attributes
     ----------
     damaged
-        Lines that are not as they were written.
+        Lines that are not as they were written, but for a last one that was cut.
     """
 
     def __init__(self, output: Path) -> None:
@@ -32,17 +32,15 @@ class Kept:
             return
         text = read_bytes(self.path, LARGEST_DATA, TIMES_OF_JSON).decode("utf-8", "replace")
         self._ends = not text or text.endswith("\n")
-        for line in text.splitlines():
+        for line in text.splitlines(keepends=True):
             try:
                 value = json.loads(line)
                 key, rows = value["point"], value["rows"]
-                whole = value["digest"] == _digest(key, rows)
-            except (ValueError, KeyError, TypeError, RecursionError):
-                whole = False
-            if whole:
+                if value["digest"] != _digest(key, rows):
+                    raise ValueError
                 self._rows[key] = rows
-            else:
-                self.damaged += bool(line)
+            except (ValueError, KeyError, TypeError, RecursionError):
+                self.damaged += line.endswith("\n") and not line.isspace()
 
     def __len__(self) -> int:
         return len(self._rows)
