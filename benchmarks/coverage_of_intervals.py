@@ -21,8 +21,8 @@ from matplotlib.figure import Figure
 
 from pready.model.advice.predict import predict, with_library
 from pready.model.advice.savings import Savings
-from pready.model.engine.drawn import DrawnStep
-from pready.model.engine.evaluate import drawn_step
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Runs
 from pready.model.machine.machine import Machine, load, profiles
 from pready.model.result.prediction import Prediction
 from pready.model.toml.reading import validated
@@ -67,18 +67,10 @@ def what_if_fields(rng: random.Random) -> tuple[str, dict[str, Any]]:
     return rng.choice(sorted(profiles())), fields
 
 
-class LongRun(DrawnStep):
-    """One drawn machine over many iterations."""
-
-    iterations = property(lambda self: 1 if self.rest else LONG)
-    exchanges = property(lambda self: LONG if self.rest else 1)
-
-
 def true_saving(made: Prediction, machine: Machine, workload: Workload, seed: int) -> float:
     """What the advised approach saves on a machine drawn from all that is not known, in percent of an iteration."""
-    like = drawn_step(machine, workload, seed, 2, 1, rest=workload.pattern == "pt2pt")
-    step = LongRun(machine, like.parts, like.layouts, seed, 2, 1)
-    return float(Savings(step, ((workload.baseline,), (made.advised.approach,))).percent[1, 0])
+    runs = Runs(machine, Step.of(workload), Rows(1, seed, LONG))  # one drawn machine over many iterations
+    return float(Savings(runs, ((workload.baseline,), (made.advised.approach,))).percent[1, 0])
 
 
 Said = list[tuple[float, bool]]

@@ -28,7 +28,8 @@ import numpy as np
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
 from pready.model.engine import simulate
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.layout import Layout
+from pready.model.engine.simulate import Simulation
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs
@@ -92,7 +93,7 @@ def speed(on: Machine) -> None:
                     ranks = int(np.prod(grid))
                     steps = max(1, round(MESSAGES / ranks / (48 if pattern == "halo3d" else 208)))
                     approach, what = Approach(BY_KEY[key], 8, vcis), workload(pattern, model)
-                    best, out = rate(partial(simulate, on, what, approach, grid=grid, iterations=steps))
+                    best, out = rate(partial(simulate, on, what, approach, Layout(grid), iterations=steps))
                     print(
                         f"| {pattern} | {noise} | {vcis} | {ranks} | {best / 1e6:.0f} M "
                         f"| {out.memory_bytes / 2**20:.1f} |",
@@ -105,7 +106,7 @@ def scaling(on: Machine) -> None:
     print("| ---: | ---: | ---: |")
     sizes, times = [], []
     for grid in ((10, 10, 10), (20, 20, 25), (40, 50, 50), (100, 100, 100)):
-        best, out = rate(partial(simulate, on, workload("halo3d"), PART, grid=grid, iterations=10), 3)
+        best, out = rate(partial(simulate, on, workload("halo3d"), PART, Layout(grid), iterations=10), 3)
         sizes.append(out.messages)
         times.append(out.messages / best)
         print(f"| {np.prod(grid)} | {times[-1]:.3g} | {1e9 / best:.2f} |", flush=True)
@@ -113,14 +114,16 @@ def scaling(on: Machine) -> None:
     print(f"\ncost grows as ranks to the power {slope:.3f} over three decades", flush=True)
     sizes, times = [], []
     for iterations in (3, 30, 300, 3000):
-        best, out = rate(partial(simulate, on, workload("halo3d"), PART, grid=(16, 16, 16), iterations=iterations), 3)
+        best, out = rate(
+            partial(simulate, on, workload("halo3d"), PART, Layout((16, 16, 16)), iterations=iterations), 3
+        )
         sizes.append(out.messages)
         times.append(out.messages / best)
     print(f"as iterations to the power {np.polyfit(np.log(sizes), np.log(times), 1)[0]:.3f}", flush=True)
     sizes, times = [], []
     for transports in (1, 4, 16, 64, 128):
         w, a = workload("halo3d", threads=128), Approach(BY_KEY["part"], transports, 1)
-        best, out = rate(partial(simulate, on, w, a, grid=(16, 16, 16), iterations=10), 3)
+        best, out = rate(partial(simulate, on, w, a, Layout((16, 16, 16)), iterations=10), 3)
         sizes.append(out.messages)
         times.append(out.messages / best)
     each = ", ".join(f"{t / m * 1e9:.1f}" for t, m in zip(times, sizes, strict=True))
@@ -149,7 +152,7 @@ def nodes(on: Machine) -> None:
                 for _ in range(15):  # in turns, so that what else runs on the machine meets all of them
                     for name, options in placed.items():
                         began = time.process_time()
-                        simulate(both, what, approach, grid=grid, iterations=steps, **options)
+                        simulate(both, what, approach, Layout(grid, **options), iterations=steps)
                         least[name] = min(least[name], time.process_time() - began)
                 ratios = " | ".join(f"{least[name] / least['alone']:.2f}" for name in list(placed)[1:])
                 print(f"| {pattern}, {approach.name}, {noise} | {ratios} |", flush=True)
@@ -170,7 +173,7 @@ def fixed_cost(on: Machine) -> None:
     print("\n| | messages per rank | ns per rank and exchange | ns per message |")
     print("| --- | ---: | ---: | ---: |")
     for name, pattern, grid, approach in cases:
-        best, out = rate(partial(simulate, on, workload(pattern), approach, grid=grid, iterations=200))
+        best, out = rate(partial(simulate, on, workload(pattern), approach, Layout(grid), iterations=200))
         messages = out.messages / out.iterations / 4096
         print(f"| {name} | {messages:.0f} | {1e9 * messages / best:.0f} | {1e9 / best:.1f} |", flush=True)
 
@@ -178,7 +181,7 @@ def fixed_cost(on: Machine) -> None:
 def two_cores(on: Machine) -> None:
     def wall(cores: int) -> float:
         return min(
-            simulate(on, workload("halo3d"), PART, grid=(64, 64, 64), iterations=10, cores=cores).wall_s
+            simulate(on, workload("halo3d"), PART, Layout((64, 64, 64)), iterations=10, cores=cores).wall_s
             for _ in range(5)
         )
 
@@ -226,8 +229,8 @@ def against_numpy(on: Machine) -> None:
         began = time.process_time()
         ends = in_numpy(on, w, grid, ready)
         slow = min(slow, time.process_time() - began)
-    best, out = rate(partial(simulate, on, w, PART, grid=grid, iterations=iterations))
-    recorded = simulate(on, w, PART, grid=grid, iterations=iterations, record=True).ends_s
+    best, out = rate(partial(simulate, on, w, PART, Layout(grid), iterations=iterations))
+    recorded = simulate(on, w, PART, Layout(grid), iterations=iterations, record=True).ends_s
     assert recorded is not None
     np.testing.assert_allclose(recorded[-1], ends, rtol=1e-12)
     peer = out.messages / slow
@@ -265,8 +268,8 @@ def against_loggopsim(iterations: int = 5) -> None:
                     )  # fmt: skip
                     took = min(took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
             theirs = max(int(t) for t in re.findall(r"finishing time at host \d+: (\d+)", done.stdout))
-            out = simulate(on, w, approach, grid=grid, iterations=iterations)
-            best, _ = rate(partial(simulate, on, w, approach, grid=grid, iterations=40 * iterations))
+            out = simulate(on, w, approach, Layout(grid), iterations=iterations)
+            best, _ = rate(partial(simulate, on, w, approach, Layout(grid), iterations=40 * iterations))
             ours = out.time_s * 1e9
             its = out.messages / max(took, 1e-3)
             print(
@@ -288,7 +291,7 @@ def against_ember(profile: Machine) -> None:
         ran = simulate_approach(setup(profile, what, "torus", grid, iterations=iterations), approach, Path(folder))
     messages = 512 * 6 * 8 * (iterations + 1)  # one more iteration, without noise, goes before
     theirs = messages / ran.run.wall_s
-    ours, _ = rate(partial(simulate, profile, what, approach, grid=grid, iterations=100))
+    ours, _ = rate(partial(simulate, profile, what, approach, Layout(grid), iterations=100))
     print(
         f"\nSST Ember, halo3d, 512 ranks on a torus, 8 transport partitions: {messages} messages in "
         f"{ran.run.wall_s:.1f} s, {theirs:.3g} messages/s; the engine {ours:.3g}: {ours / theirs:.0f}×",
@@ -300,7 +303,7 @@ def million(on: Machine) -> None:
     for key, vcis in (("part", 1), ("many", 8)):
         began = time.process_time()
         out = simulate(
-            on, workload("halo3d26"), Approach(BY_KEY[key], 8, vcis), grid=(100, 100, 100), iterations=10, cores=2
+            on, workload("halo3d26"), Approach(BY_KEY[key], 8, vcis), Layout((100, 100, 100)), iterations=10, cores=2
         )
         took = time.process_time() - began
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

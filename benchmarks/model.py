@@ -15,8 +15,9 @@ from collections.abc import Callable
 import numpy as np
 
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulation import run_step
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Runs
+from pready.model.engine.simulate import run_step
 from pready.model.equations import gain_numpy
 from pready.model.machine import machine
 from pready.model.workload import draws, workload
@@ -69,8 +70,8 @@ def from_rest(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[st
     """Exchanges from rest of the README's example, by the engine and by its oracle; messages per second."""
     what = workload.load(HALO)
     approach = Approach(BY_KEY[key], transports, vcis)
-    evaluation = Evaluation(machine.load("meluxina"), what, draws=0, alone=True, cores=1, samples=rows)
-    many, few = (evaluation._plan(approach, n) for n in (rows, 8))
+    runs = Runs(machine.load("meluxina"), Step.from_rest(what))
+    (many,), (few,) = (runs.plans((approach,), exchanges=n) for n in (rows, 8))
     times = [draws.draw(what, 8, few.seed, rank=rank).tolist() for rank in (0, 1)]
     each = transports * what.peers
     fast = rows * each / best(lambda: run_step([many], 1))

@@ -18,6 +18,7 @@ from typing import Any
 
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine import simulate
+from pready.model.engine.layout import Layout
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine, load, profiles
 from pready.model.machine.path import NetworkPath
@@ -109,7 +110,7 @@ def main() -> int:
             on: Machine, iterations: int, seeds: int = 1, w: Any = workload, a: Any = way, at: Any = where
         ) -> float:
             # Of all ranks: the last of those that drift apart is later the longer they do.
-            runs = (simulate(on, w, a, iterations=iterations, seed=s, **at) for s in range(seeds))
+            runs = (simulate(on, w, a, Layout(**at), iterations=iterations, seed=s) for s in range(seeds))
             return sum(float(run.iteration_s.mean()) for run in runs) / seeds
 
         base = mean(machine, 10)

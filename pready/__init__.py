@@ -6,8 +6,8 @@
 'do not port'
 
 Machines, workloads, libraries and approaches are names, files or objects. Parts of a prediction are here for notebooks,
-too: `equations`, one exchange (`Evaluation`), many ranks (`simulate_ranks`), arrivals. Stages: `pready.model`,
-`pready.calibrate`, `pready.sst` and `pready.validate`.
+too: `equations`, ways to send on the same machines (`Runs`), many ranks (`simulate_ranks`), arrivals. Stages:
+`pready.model`, `pready.calibrate`, `pready.sst` and `pready.validate`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,20 @@ from pready.model.result.forms import render_with
 
 _HOME = {
     "Approach": "model.approach.interfaces",
-    "Evaluation": "model.engine.evaluate",
     "Explanation": "model.advice.explanation",
     "LIBRARIES": "model.approach.libraries",
+    "Layout": "model.engine.layout",
     "Machine": "model.machine.machine",
     "PreadyError": "model.common.errors",
     "Prediction": "model.result.prediction",
+    "Rows": "model.engine.runs",
+    "Runs": "model.engine.runs",
     "Simulated": "api",
+    "Step": "model.engine.layout",
     "Table": "whatif.table",
     "Workload": "model.workload.workload",
     "__version__": "model.version:VERSION",
+    "alone": "model.engine.simulate",
     "approach": "model.advice.approach_by_name",
     "communicators_27_point": "model.approach.vcis",
     "compare": "api",
@@ -41,7 +45,6 @@ _HOME = {
     "format_size": "model.common.units",
     "format_time": "model.common.units",
     "gain": "api",
-    "gain_over_sizes": "model.engine.evaluate",
     "load_machine": "model.machine.machine:load",
     "load_workload": "model.workload.workload:load",
     "predict": "api",

@@ -8,7 +8,9 @@ from pready.model.approach.vcis import communicators_27_point, vci_members
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.engine import simulate as simulate_ranks
-from pready.model.engine.evaluate import Evaluation, gain_over_sizes
+from pready.model.engine.layout import Layout, Step
+from pready.model.engine.runs import Rows, Runs
+from pready.model.engine.simulate import alone
 from pready.model.equations import gain as equations
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.machine.contention_by_library import contention
@@ -24,15 +26,19 @@ __version__: str
 __all__ = [
     "LIBRARIES",
     "Approach",
-    "Evaluation",
     "Explanation",
+    "Layout",
     "Machine",
     "PreadyError",
     "Prediction",
+    "Rows",
+    "Runs",
     "Simulated",
+    "Step",
     "Table",
     "Workload",
     "__version__",
+    "alone",
     "approach",
     "communicators_27_point",
     "compare",
@@ -45,7 +51,6 @@ __all__ = [
     "format_size",
     "format_time",
     "gain",
-    "gain_over_sizes",
     "load_machine",
     "load_workload",
     "predict",

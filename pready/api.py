@@ -19,8 +19,8 @@ from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.parallel import all_cores
 from pready.model.common.units import Unit, fraction, parse
-from pready.model.engine.evaluate import Compared, compare_step
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.simulate import Compared, Simulation
+from pready.model.engine.simulate import compare as compare_on_all_ranks
 from pready.model.equations import gain_numpy
 from pready.model.equations.closed_form import FLOPS_PER_CYCLE, ClosedForm, closed_form
 from pready.model.machine import DEFAULT
@@ -206,7 +206,7 @@ def simulate(
     else:
         chosen = [_approach(approach, part) for part in what.parts]
     count = iterations or min(what.iterations, MOST_ITERATIONS)
-    rows, by_exchange = compare_step(
+    rows, by_exchange = compare_on_all_ranks(
         on, what, chosen, iterations=count, record=record, cores=cores or all_cores(), seed=seed
     )
 

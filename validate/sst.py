@@ -19,8 +19,9 @@ import numpy as np
 
 from pready.model.approach.interfaces import MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulation import simulate
+from pready.model.engine.layout import Layout, Step
+from pready.model.engine.runs import Rows, Runs
+from pready.model.engine.simulate import simulate
 from pready.model.machine.machine import Machine
 from pready.model.workload.arrivals import NoArrivals
 from pready.model.workload.workload import Workload
@@ -332,11 +333,12 @@ def seconds(workload: Workload, record: Record) -> Simulated:
 def predicted(scene: Scene, machine: Machine, seed: int) -> Predicted:
     """The model's times with the same draws, every parameter at its value."""
     w, machine = scene.workload, scene.of(machine)
-    run = simulate(machine, w, scene.approach, grid=scene.ranks, iterations=scene.iterations, seed=seed)
+    ranks = Layout(scene.ranks)
+    run = simulate(machine, w, scene.approach, ranks, iterations=scene.iterations, seed=seed)
     engine, iteration = float(run.communication_s.mean()), float(run.mean_s.mean())
     if w.pattern != "pt2pt":
         return Predicted(engine, engine, iteration)
-    line = Evaluation(machine, w, seed, draws=0).mean_time(scene.approach)
+    line = Runs(machine, Step.of(w), Rows(0, seed)).mean_time(scene.approach)
     return Predicted(line, engine, iteration)
 
 

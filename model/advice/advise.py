@@ -15,7 +15,7 @@ from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.parallel import both
 from pready.model.common.units import format_time
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.runs import Runs, Times
 from pready.model.result.break_even import Range, nearest
 from pready.model.result.prediction import Advice, ApproachPrediction, Lever, Partitioned, Prediction, Verdict
 from pready.model.result.verdict import (
@@ -32,7 +32,7 @@ from pready.model.timeline.terms import TERMS, by_name, without
 
 
 def advise(
-    evaluation: Evaluation,
+    runs: Runs,
     library: LibraryProfile,
     rows: Sequence[ApproachPrediction],
     best: ApproachPrediction,
@@ -40,10 +40,11 @@ def advise(
     *,
     where: bool = True,
     reason: bool = True,
+    number: int = 0,
 ) -> Advice:
-    """Advice from all approaches of one prediction: the `best`; `where`: with the buffers and messages for which it
+    """Advice from all approaches of one exchange: the `best`; `where`: with the buffers and messages for which it
     pays."""
-    w = evaluation.workload
+    w = runs.parts[number]
     usable = candidates(rows, w.baseline)
     now = next(p for p in rows if p.approach == w.baseline)
     approach, verdict = best.approach, verdict_on(best, min_gain)
@@ -52,10 +53,11 @@ def advise(
     def sizes() -> tuple[list[Range], list[int]]:
         if not where:
             return [], []
-        return paying_sizes.buffers(evaluation, best, min_gain), paying_sizes.messages(evaluation, rows, best, min_gain)
+        pays = paying_sizes.buffers(runs, best, min_gain, number)
+        return pays, paying_sizes.messages(runs, rows, best, min_gain, number)
 
     def why() -> str:
-        return _because(evaluation, library, verdict, best, usable, now, min_gain) if reason else ""
+        return _because(runs, library, verdict, best, usable, now, min_gain, number) if reason else ""
 
     (pays, counts), because = both(sizes, why) if where and reason else (sizes(), why())
     return Advice(
@@ -108,48 +110,50 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
     return replace(prediction, advice=told, sensitivity=found)
 
 
-def costs_that_matter(evaluation: Evaluation, approach: Approach) -> list[tuple[str, float]]:
+def costs_that_matter(runs: Runs, approach: Approach, number: int = 0) -> list[tuple[str, float]]:
     """Seconds that the approach would save if a cost were zero, largest first.
 
     They do not add up: overlapping costs hide each other.
     """
-    costs, total = evaluation.costs(approach), evaluation.mean_time(approach)
-    saved = [(name, total - evaluation.mean_time(approach, **without(costs, rows))) for name, rows in by_name().items()]
+    costs, total, names = runs.costs(approach, number), runs.mean_time(approach, number), by_name()
+    times = runs.replaced(approach, [without(costs, terms) for terms in names.values()], number)
+    saved = [(name, total - time) for name, time in zip(names, times, strict=True)]
     return sorted(((n, s) for n, s in saved if s > INDISTINCT * total), key=lambda x: -x[1])
 
 
 def _because(
-    evaluation: Evaluation,
+    runs: Runs,
     library: LibraryProfile,
     verdict: Verdict,
     best: ApproachPrediction,
     usable: Sequence[ApproachPrediction],
     now: ApproachPrediction,
     min_gain: float,
+    number: int,
 ) -> str:
-    approach, today = best.approach, evaluation.workload.baseline
+    approach, today = best.approach, runs.parts[number].baseline
     parts: list[str] = []
-    late = evaluation.late(approach)
+    late = 0.0 if runs.step.rest else float(_times(runs, approach, number).late[0]) / runs.steps
     waits = f" ({format_time(late)} waiting for neighbours)" if late > ALIKE * best.time_s else ""
     if verdict == "port":
         left = f"{format_time(best.time_s)} of {called(today)}'s {format_time(now.time_s)} are left{waits}"
         parts.append(f"{best.arrived_early_percent:.0f} % has arrived when the threads join, {left}")
     else:
-        starts, few = from_iterations(best, now, min_gain), evaluation.workload.iterations
+        starts, few = from_iterations(best, now, min_gain), runs.parts[number].iterations
         if starts is not None and starts > few:
             parts.append(
                 f"set-up takes {format_time(best.begin_s)}, so {best.name} pays from {starts} iterations on, "
                 f"not in {few}"
             )
         alike = {t.name for t in TERMS if t.bulk_alike}
-        worst = [(n, s) for n, s in costs_that_matter(evaluation, approach) if n not in alike][:2]
+        worst = [(n, s) for n, s in costs_that_matter(runs, approach, number) if n not in alike][:2]
         if worst:
             parts.append("costs that take the gain: " + ", ".join(f"{n} ({format_time(s)})" for n, s in worst))
-        if evaluation.delay < min_gain * evaluation.mean_time(today):
+        if runs.delay(number) < min_gain * runs.mean_time(today, number):
             parts.append("the threads finish together, so there is nothing to send early")
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
-    parts += _progress(evaluation, usable, min_gain * now.iteration_s)
+    parts += _progress(runs, usable, min_gain * now.iteration_s, number)
     parts += _hidden_work(best, now)
     if approach.interface is not PERSISTENT:
         saved = [max(row.speedup_percent, 0.0) for row in usable if row.approach.interface is PERSISTENT]
@@ -157,6 +161,10 @@ def _because(
     return (
         "; ".join(parts) or f"{called(today)} takes {format_time(now.time_s)}, {best.name} {format_time(best.time_s)}"
     )
+
+
+def _times(runs: Runs, approach: Approach, number: int) -> Times:
+    return runs.at_values(runs.step.way(approach, number)).exchange(number)
 
 
 def called(today: Approach) -> str:
@@ -177,19 +185,19 @@ def _hidden_work(best: ApproachPrediction, now: ApproachPrediction) -> list[str]
     return [f"{hidden} of {whole} are done before everything is there"]
 
 
-def _progress(evaluation: Evaluation, usable: Sequence[ApproachPrediction], enough_s: float) -> list[str]:
+def _progress(runs: Runs, usable: Sequence[ApproachPrediction], enough_s: float, number: int = 0) -> list[str]:
     """What two-sided approaches lose because a receiver that computes sends no CTS, if that is enough."""
-    if evaluation.machine.progress.value != "on-call" or not evaluation.workload.receiver_computes:
+    if runs.machine.progress.value != "on-call" or not runs.parts[number].receiver_computes:
         return []
     two_sided = [p for p in usable if p.approach.interface.splits and p.approach.interface.shakes]
     if not two_sided:
         return []
     row = max(two_sided, key=lambda p: p.eta)
     alike = [p.approach for p in two_sided if p.approach.interface == row.approach.interface]
-    helped = evaluation.on(evaluation.machine.progressing("thread"))
-    helped.prepare([helped.workload.baseline, *alike])
-    time = min(map(helped.mean_time, alike))
+    helped = runs.on(runs.machine.progressing("thread"))
+    helped.means([helped.step.today, *(helped.step.way(a, number) for a in alike)])
+    time = min(helped.mean_time(a, number) for a in alike)
     if row.time_s - time < enough_s:
         return []
-    gain = helped.mean_time(helped.workload.baseline) / time
+    gain = helped.mean_time(runs.parts[number].baseline, number) / time
     return [f"{row.name} waits for clear-to-sends ({row.eta:.2f}×; {gain:.2f}× with a progress thread)"]

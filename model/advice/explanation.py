@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pready.model.advice.predict import Engine, as_sent_by, evaluator, predict, with_library
+from pready.model.advice.predict import Engine, as_sent_by, predict, runs_of, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulation import CONSUME
+from pready.model.engine.runs import Runs
 from pready.model.equations import gain
 from pready.model.equations.gain import DOI, Equation
 from pready.model.machine.machine import Machine
@@ -29,12 +28,14 @@ from pready.model.workload.exchange import ComputeRate
 from pready.model.workload.workload import Workload
 
 STEPS = {
-    "late_neighbour": "until the last partition of the last neighbour is ready",
+    "late": "until the last partition of the last neighbour is ready",
     "issue": "until the neighbours have issued their messages to this rank: epochs, barriers and locks",
     "nic": "until these have left the adapters: handshakes and bandwidth",
     "wire": "until the last has arrived: its own bytes, and latency",
     "receive": "until all are received through the shared port, epochs are closed and the threads have met",
-    CONSUME: "until its threads have worked on all partitions that came, each as soon as MPI tells that it is there",
+    "consuming": (
+        "until its threads have worked on all partitions that came, each as soon as MPI tells that it is there"
+    ),
 }
 """What a rank waits for after its own last partition, by the engine's cause."""
 COSTS = ("hold", "gap", "handshake", "stream", "wire", "receive")
@@ -69,7 +70,7 @@ class Filled:
 
 
 @dataclass(frozen=True)
-class Step:
+class Wait:
     """What a rank waits for, and for how long: mean over ranks and iterations."""
 
     name: str
@@ -86,7 +87,7 @@ class Way:
     protocol: str
     costs: tuple[tuple[str, float], ...]
     """Symbols and seconds of one message; those that are 0 are left out."""
-    steps: tuple[Step, ...]
+    steps: tuple[Wait, ...]
     begin_s: float = 0.0
     """Set-up cost, once before the first iteration; no part of the sum."""
 
@@ -164,22 +165,22 @@ def explain(
     workload = as_sent_by(workload, profile)
     if approach is None:
         approach = prediction.advised.approach
-    evaluation, _ = evaluator(machine, workload, seed, engine, draws=0)
+    runs, _ = runs_of(machine, workload, seed, engine, draws=0)
     return Explanation(
         machine.name,
         profile.name,
         workload.name,
         seed,
         prediction,
-        tuple(_equations(evaluation)),
-        _way(evaluation, workload.baseline),
-        _way(evaluation, approach),
-        tuple(_departures(evaluation)),
+        tuple(_equations(runs)),
+        _way(runs, workload.baseline),
+        _way(runs, approach),
+        tuple(_departures(runs)),
     )
 
 
-def _equations(evaluation: Evaluation) -> Iterator[Filled]:
-    w = evaluation.workload
+def _equations(runs: Runs) -> Iterator[Filled]:
+    (w,) = runs.parts
     n, theta, size = float(w.threads), float(w.partitions_per_thread), w.partition_size
     compute, arrivals = w.compute, w.arrivals
     if isinstance(compute, ComputeRate):
@@ -194,7 +195,8 @@ def _equations(evaluation: Evaluation) -> Iterator[Filled]:
         yield Filled(gain.noise, parameters, by_spread)
         yield Filled(gain.delay_rate, terms, "" if given else "μ is the workload's compute time over θ S_part")
         yield Filled(gain.delay, (*terms, size))
-    delay, rate, beta = evaluation.delay, evaluation.delay / size, evaluation.bandwidth
+    delay, beta = runs.delay(), runs.bandwidth()
+    rate = delay / size
     samples = "" if deterministic(w) else ", mean of the arrivals drawn"
     yield Filled(gain.bulk_time, (n, theta, size, beta), "β is 1/G of the largest messages")
     yield Filled(gain.pipelined_time, (n, theta, size, beta, delay), f"D is first to last ready{samples}")
@@ -202,19 +204,20 @@ def _equations(evaluation: Evaluation) -> Iterator[Filled]:
     yield Filled(gain.small_message_gain, (n, theta))
 
 
-def _departures(evaluation: Evaluation) -> Iterator[str]:
-    for filled in _equations(evaluation):
+def _departures(runs: Runs) -> Iterator[str]:
+    (w,) = runs.parts
+    for filled in _equations(runs):
         e = filled.equation
         if e.departure:
             yield f"Eq. {e.number} of gillis2023 (doi:{DOI}): {e.departure}"
-    if isinstance(evaluation.workload.arrivals, Gaussian):
+    if isinstance(w.arrivals, Gaussian):
         yield (
             "Eq. 8 is the expected extreme of a simplified distribution; Eq. 3 and 4 take D from the arrivals drawn, "
             "which the simulation sees too"
         )
-    if len(set(evaluation.message_sizes(evaluation.workload.baseline))) > 1:
+    if len(set(runs.compiler().messages(w.baseline).sizes)) > 1:
         yield "sizes differ between neighbours: a message's costs are those of the buffer, the steps those of each"
-    if evaluation.workload.weights is not None:
+    if w.weights is not None:
         yield "parts differ between threads: a message's costs are those of the mean, the steps those of each"
     yield "times are those of the machine at its values: 'pready predict' shows the medians of all drawn machines"
     yield (
@@ -224,30 +227,32 @@ def _departures(evaluation: Evaluation) -> Iterator[str]:
     )
 
 
-def _way(evaluation: Evaluation, approach: Approach) -> Way:
-    size = approach.message_size(evaluation.workload.buffer)
-    costs = evaluation.costs(approach)
+def _way(runs: Runs, approach: Approach) -> Way:
+    (w,), costs = runs.parts, runs.costs(approach)
+    size = approach.message_size(w.buffer)
     shown = [
         (BY_COST[name].symbol, float(getattr(costs, name)))
         for name in (COSTS_OF_PUTS if approach.interface.one_sided else COSTS)
     ]
-    sharing = 1 if approach.interface.joins else min(evaluation.workload.threads, approach.messages) // approach.vcis
+    sharing = 1 if approach.interface.joins else min(w.threads, approach.messages) // approach.vcis
     if sharing > 1:
         shown += [(f"{BY_COST[name].symbol}({sharing})", float(getattr(costs, name)[sharing])) for name in BY_SHARING]
     return Way(
         approach,
         size,
-        evaluation.machine.path(evaluation.workload.path).segment(size).protocol,
+        runs.machine.path(w.path).segment(size).protocol,
         tuple((symbol, seconds) for symbol, seconds in shown if seconds),
-        tuple(_steps(evaluation, approach)),
-        evaluation.begin_s(approach),
+        tuple(_steps(runs, approach)),
+        float(runs.set_up((approach,))[0]),
     )
 
 
-def _steps(evaluation: Evaluation, approach: Approach) -> Iterator[Step]:
+def _steps(runs: Runs, approach: Approach) -> Iterator[Wait]:
     """As the engine attributes the time after a rank's own last partition."""
-    run = evaluation.nominal(approach)
-    for cause, says in STEPS.items():
-        if cause in run.causes_s:
-            name = "NIC" if cause == "nic" else cause.replace("_", " ")
-            yield Step(name, says, float(run.causes_s[cause].mean()) / run.exchanges)
+    times, names = (
+        runs.at_values((approach,)).exchange(),
+        {"nic": "NIC", "late": "late neighbour", "consuming": "consume"},
+    )
+    for field, says in STEPS.items():
+        if field != "consuming" or runs.parts[0].consume is not None:
+            yield Wait(names.get(field, field), says, float(getattr(times, field)[0]) / runs.steps)

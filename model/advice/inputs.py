@@ -63,17 +63,17 @@ class Column:
 
 
 def columns(sampler: Sampler) -> list[Column]:
-    """All inputs that were drawn."""
-    out, sources = list[Column](), _sources(sampler.machine)
+    """All inputs that were drawn, by draw: without the rows of values as they stand."""
+    out, sources, lead = list[Column](), _sources(sampler.machine), sampler.lead
     for name in sampler.drawn:
         if name.startswith(OWN_ERROR):
             what, source = OWN_ERROR, "assumed"
         else:
             what, source = _term(name), sources.get(_DRAWN.get(name, name), "assumed")
-        order = np.argsort(np.argsort(sampler.normals(name), kind="stable"), kind="stable")
+        order = np.argsort(np.argsort(sampler.normals(name)[lead:], kind="stable"), kind="stable")
         out.append(Column(what, source, order * BINS // len(order), ("low end", "high end")))  # type: ignore[arg-type]
     for of in sampler.alternatives.values():
-        out.append(Column(of.name, of.source, sampler.chosen(of.name), of.said))
+        out.append(Column(of.name, of.source, sampler.chosen(of.name)[lead:], of.said))
     return out
 
 

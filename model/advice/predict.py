@@ -22,9 +22,9 @@ from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation, WholeStep, drawn_step
-from pready.model.engine.layout import cut, of_a_step, unable
+from pready.model.engine.layout import Step, cut, of_a_step, unable
 from pready.model.engine.messages import partitions_per_direction
+from pready.model.engine.runs import Rows, Runs
 from pready.model.equations.closed_form import closed_form
 from pready.model.equations.metrics import speedup_percent
 from pready.model.machine.contention_by_library import with_contention
@@ -146,45 +146,52 @@ def wished(machine: Machine, workload: Workload, library: LibraryProfile) -> lis
     return [(a, other.needs or other.name) for a in widest.values()]
 
 
-def evaluator(
+def runs_of(
     machine: Machine,
     workload: Workload,
     seed: int = 0,
     engine: Engine | None = None,
     draws: int | None = None,
     cores: int | None = None,
-) -> tuple[Evaluation, list[str]]:
-    """The evaluation of one exchange, and notes where it is not what the pattern needs; arguments as `predict`'s.
+) -> tuple[Runs, list[str]]:
+    """The runs that predict a workload, and notes where they are not all of its ranks; arguments as `predict`'s.
 
     Raises
     ------
     PreadyError
         `engine` cannot simulate the workload.
     """
-    one = supported_by.beyond(workload, "timeline") is None
-    if engine is not None or not one:
+    several, one = workload.exchanges is not None, supported_by.beyond(workload, "timeline") is None
+    if engine is not None or several or not one:
         supported_by.check(workload, engine or "engine")
-    why = unable(workload)
-    if engine == "engine" and why is not None:
+    why, pair = unable(workload), workload.pattern == "pt2pt" and one
+    rest = engine == "timeline" or (engine is None and not several and (pair or why is not None))
+    if why is not None and not rest:
+        if several:
+            raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
-    if engine == "engine" or (engine is None and (workload.pattern != "pt2pt" or not one) and why is None):
-        many = Evaluation(machine, workload, seed, draws, alone=False, cores=cores)
-        return many, stands_for(workload, many)
-    notes = _of_one_exchange(machine, workload, "asked for the timeline" if why is None else why)
-    return Evaluation(machine, workload, seed, draws, alone=True, cores=cores), notes
+    if not rest:
+        runs = Runs(machine, Step.of_a_part(workload), Rows(draws, seed), cores)
+        return runs, stands_for(workload, runs)
+    if several and all(w.neighbours is None for w in workload.parts):
+        for layout, part in zip(of_a_step(workload), workload.parts, strict=True):
+            layout.pattern(part)  # refuses exchanges of different numbers of ranks
+    notes = [] if several else from_rest(workload, why)
+    return Runs(machine, Step.from_rest(workload), Rows(draws, seed), cores), notes
 
 
-def _of_one_exchange(machine: Machine, workload: Workload, because: str) -> list[str]:
-    """Notes for a timeline that stands for many ranks."""
+def from_rest(workload: Workload, because: str | None = None) -> list[str]:
+    """Notes for exchanges from rest that stand for many ranks."""
     notes: list[str] = []
     if workload.pattern != "pt2pt":
-        notes.append(f"{because}: predicted from one exchange, without late neighbours")
+        why = because or "asked for the timeline"
+        notes.append(f"{why}: predicted from one exchange, without late neighbours")
     if workload.thread_grid is not None:
         notes.append("the timeline ignores thread_grid: all threads fill every neighbour's buffer")
     return notes
 
 
-def stands_for(workload: Workload, many: Evaluation) -> list[str]:
+def stands_for(workload: Workload, many: Runs) -> list[str]:
     """A note if fewer ranks or iterations were simulated than the workload has."""
     if workload.exchanges is None and (less := cut(workload)) is not None:
         return [less]
@@ -242,14 +249,13 @@ def predict(
     """
     machine, profile = with_library(machine, library)
     workload = as_sent_by(workload, profile)
+    runs, notes = runs_of(machine, workload, seed, engine, draws, cores)
     if workload.exchanges is not None:
-        found = predict_step(machine, workload, library, seed, engine, draws, min_gain, whole=whole)
-        return held_against(found, workload.captured)
-    evaluation, notes = evaluator(machine, workload, seed, engine, draws, cores)
-    wanted = whole is None or workload.name in whole
-    found = _answered(
-        evaluation, profile, library, min_gain, notes, whole=wanted, sizes=wanted if sizes is None else sizes
-    )
+        found = _step(runs, profile, library, min_gain, notes, whole=whole)
+    else:
+        wanted = whole is None or workload.name in whole
+        sizes = wanted if sizes is None else sizes
+        found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
     return held_against(found, workload.captured)
 
 
@@ -273,7 +279,7 @@ def chosen(savings: Savings, drawn: Sequence[ApproachPrediction], iterations: in
     able = [n for n, row in enumerate(drawn) if n > 0 and row.available]
     sided = [n for n in able if drawn[n].approach.interface.one_sided]
     at = _simplest(savings, drawn, [n for n in able if n not in sided], iterations, min_gain)
-    if sided and not unmeasured(savings.step.machine):
+    if sided and not unmeasured(savings.runs.machine):
         rma = _simplest(savings, drawn, sided, iterations, min_gain)
         ahead = savings.percent[rma] - np.maximum(savings.percent[at], 0.0)
         at = rma if interval(ahead)[0] > 0 else at
@@ -292,29 +298,29 @@ def _simplest(
 
 
 def drawn_rows(
-    evaluation: Evaluation, rows: list[ApproachPrediction], min_gain: float, *, every: bool
+    runs: Runs, rows: list[ApproachPrediction], min_gain: float, *, every: bool, number: int = 0
 ) -> tuple[ApproachPrediction, Savings | None]:
     """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place: of all draws what
     is advised, the baseline, and partitioned ones.
 
     `every`: also all other ways, by the draws that choose.
     """
-    workload = evaluation.workload
+    workload = runs.parts[number]
     drawn = drawn_ways(rows, workload, min_gain)
-    if evaluation.draws == 0 or len(drawn) == 1:
-        measured = not unmeasured(evaluation.machine)
+    if len(drawn) == 1 or runs.draws == 0:
+        measured = not unmeasured(runs.machine)
         able = [p for p in drawn[1:] if p.available and (measured or not p.approach.interface.one_sided)]
         return best_port(able, drawn[0], workload.iterations, min_gain) if able else drawn[0], None
-    step, ways = evaluation.drawn, [evaluation.way(p.approach) for p in drawn]
-    first = Savings(step, tuple(ways), CHOICE)
+    ways = [runs.step.way(p.approach, number) for p in drawn]
+    first = Savings(runs, tuple(ways), CHOICE)
     at = chosen(first, drawn, workload.iterations, min_gain)
-    timed, made = len(step.parts) == 1, [*drawn]
+    timed, made = len(runs.parts) == 1, [*drawn]
     if every:
         shares = first.best_in([p.available for p in drawn])
         found = first.rows(drawn, min_gain, timed=timed)
         made = [replace(p, best_in=float(x)) for p, x in zip(found, shares, strict=True)]
     asked = [n for n, p in enumerate(drawn) if n in (0, at) or p.approach.interface.partitioned]
-    savings = Savings(step, tuple(ways[n] for n in asked))
+    savings = Savings(runs, tuple(ways[n] for n in asked))
     for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
         made[n] = row
     for before, row in zip(drawn, made, strict=True):
@@ -323,7 +329,8 @@ def drawn_rows(
 
 
 def _answered(
-    evaluation: Evaluation,
+    runs: Runs,
+    number: int,
     profile: LibraryProfile,
     library: str | None,
     min_gain: float,
@@ -332,90 +339,71 @@ def _answered(
     whole: bool,
     sizes: bool,
 ) -> Prediction:
-    """The prediction from the evaluation of one exchange; `whole` and `sizes`: see `predict`."""
-    machine, workload, seed = evaluation.machine, evaluation.workload, evaluation.seed
+    """The prediction of one exchange of a step; `whole` and `sizes`: see `predict`."""
+    machine, workload = runs.machine, runs.parts[number]
     able = approaches(machine, workload, profile)
     if not whole and unmeasured(machine):  # not advised, and not shown
         able = [a for a in able if a == workload.baseline or not a.interface.one_sided]
-    evaluation.check_memory(len(able))
+    runs.check_memory(len(able), number)
     wishes = wished(machine, workload, profile)
-    rows = evaluation.predict_all([*able, *(a for a, _ in wishes)])
+    rows = runs.predicted([runs.step.way(a, number) for a in (*able, *(a for a, _ in wishes))], number)
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
-    best, savings = drawn_rows(evaluation, rows, min_gain, every=whole)
+    best, savings = drawn_rows(runs, rows, min_gain, every=whole, number=number)
     if profile.name != machine.library.name and library is None:
         notes.insert(0, f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}")
     if workload.weights is not None:
         notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
-    rate = evaluation.delay / workload.partition_size
-    form = closed_form(workload.threads, workload.partitions_per_thread, rate, evaluation.bandwidth)
-    advice = advise(evaluation, profile, rows, best, min_gain, where=sizes, reason=whole)
-    many = None if evaluation.rest else evaluation
+    delay = runs.delay(number)
+    rate, bandwidth = delay / workload.partition_size, runs.bandwidth(number)
+    form = closed_form(workload.threads, workload.partitions_per_thread, rate, bandwidth)
+    advice = advise(runs, profile, rows, best, min_gain, where=sizes, reason=whole, number=number)
+    many = None if runs.step.rest else runs
     prediction = Prediction(
         version=VERSION,
-        seed=seed,
+        seed=runs.rows.seed,
         machine=machine.name,
         library=profile.name,
         workload=workload.model_dump(mode="json"),
-        closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": evaluation.delay},
+        closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": delay},
         approaches=rows,
         advice=replace(advice, warnings=[*advice.warnings, *notes]),
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
     )
-    if savings is None or not whole or evaluation.step is not None:
+    if savings is None or not whole or len(runs.parts) > 1:
         return prediction
     at = savings.ways.index((best.approach,))
-    return with_inputs(prediction, levers(evaluation.drawn.sampler, savings.percent[at], min_gain))
+    return with_inputs(prediction, levers(runs.sampler, savings.percent[at], min_gain))
 
 
-def predict_step(
-    machine: Machine,
-    workload: Workload,
+def _step(
+    runs: Runs,
+    profile: LibraryProfile,
     library: str | None,
-    seed: int,
-    engine: Engine | None,
-    draws: int | None,
     min_gain: float,
+    stand_for: list[str],
     *,
     whole: Collection[str] | None,
 ) -> Prediction:
-    """Each exchange of a step with the others in bulk, and the step with each as advised.
+    """Each exchange of a step with the others in bulk, and the step with each as advised; `whole`: see `predict`."""
+    machine, workload, numbers = runs.machine, runs.step.workload, range(len(runs.parts))
 
-    Arguments and errors as of `predict`.
-    """
-    machine, profile = with_library(machine, library)
-    supported_by.check(workload, engine or "engine")
-    rest = engine == "timeline"
-    if rest and all(w.neighbours is None for w in workload.parts):
-        for of_part, part in zip(of_a_step(workload), workload.parts, strict=True):
-            of_part.pattern(part)  # refuses exchanges of different numbers of ranks
-    why = None if rest else unable(workload)
-    if why is not None:
-        raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
-    each = [
-        Evaluation(machine, w, seed, draws, alone=rest, step=workload, number=i) for i, w in enumerate(workload.parts)
-    ]
-    for of in each[1:]:  # the same machines for all
-        of.drawn = each[0].drawn
-    step = WholeStep(machine, workload, seed, each[0])
-    stand_for = [] if rest else stands_for(workload, each[0])
+    def answered(number: int, *, all_of_it: bool) -> Prediction:
+        notes = from_rest(runs.parts[number]) if runs.step.rest else []
+        return _answered(runs, number, profile, library, min_gain, notes, whole=all_of_it, sizes=all_of_it)
 
-    def answered(of: Evaluation, *, all_of_it: bool) -> Prediction:
-        notes = _of_one_exchange(machine, of.workload, "asked for the timeline") if of.rest else []
-        return _answered(of, profile, library, min_gain, notes, whole=all_of_it, sizes=all_of_it)
-
-    found = [answered(of, all_of_it=whole is None or of.workload.name in whole) for of in each]
-    first = max(range(len(found)), key=lambda i: found[i].advised.speedup_percent)
+    found = [answered(n, all_of_it=whole is None or runs.parts[n].name in whole) for n in numbers]
+    first = max(numbers, key=lambda i: found[i].advised.speedup_percent)
     if whole != () and not found[first].advice.because:  # the reason of the step
-        found[first] = answered(each[first], all_of_it=True)
+        found[first] = answered(first, all_of_it=True)
     exchanges, most = tuple(found), found[first]
-    base, ways = [w.baseline for w in workload.parts], chosen_ways(workload, exchanges)
+    base, ways = [*runs.step.today], chosen_ways(workload, exchanges)
     asked = [_partitioned_ways(workload, exchanges, early=early) for early in (False, True)]
     distinct = [*dict.fromkeys(map(tuple, (base, ways, *asked)))]
-    rows, savings = step.predict(distinct), None
-    if len(rows) > 1 and draws != 0:
-        savings = Savings(each[0].drawn, tuple(distinct))
+    rows, savings = runs.predicted(distinct), None
+    if len(rows) > 1 and runs.draws:
+        savings = Savings(runs, tuple(distinct))
         rows = savings.rows(rows, min_gain)
     by_way = dict(zip(distinct, rows, strict=True))
     best, row, if_early = (by_way[tuple(of)] for of in (ways, *asked))
@@ -429,9 +417,7 @@ def predict_step(
         sends.unknown,
     )
     verdict = verdict_on(best, min_gain) if ways != base else "do not port"
-    exchanges = tuple(
-        _of_the_step(e, verdict, best, w, profile) for e, w in zip(exchanges, workload.parts, strict=True)
-    )
+    exchanges = tuple(_of_the_step(e, verdict, best, w, profile) for e, w in zip(exchanges, runs.parts, strict=True))
     common = [x for x in exchanges[0].advice.warnings if all(x in e.advice.warnings for e in exchanges)]
     own = [f"{e.workload['name']}: {x}" for e in exchanges for x in e.advice.warnings if x not in common]
     advice = Advice(
@@ -447,12 +433,12 @@ def predict_step(
         certainty="" if best.probability is None else certainty_of(best.probability),
         probability=best.probability,
         partitioned=partitioned,
-        merged=None if draws == 0 else _merged(workload, each[0], seed, min_gain),
+        merged=_merged(runs, min_gain) if runs.draws else None,
     )
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     made = Prediction(
         version=VERSION,
-        seed=seed,
+        seed=runs.rows.seed,
         machine=machine.name,
         library=profile.name,
         workload=workload.model_dump(mode="json"),
@@ -467,18 +453,18 @@ def predict_step(
     )
     if savings is None:
         return made
-    return with_inputs(made, levers(savings.step.sampler, savings.percent[distinct.index(tuple(ways))], min_gain))
+    return with_inputs(made, levers(runs.sampler, savings.percent[distinct.index(tuple(ways))], min_gain))
 
 
-def _merged(workload: Workload, like: Evaluation, seed: int, min_gain: float) -> Merged | None:
+def _merged(runs: Runs, min_gain: float) -> Merged | None:
     """What a step saves, on the same drawn machines, if exchanges that follow each other are one."""
-    found = merged(workload)
+    found = merged(runs.step.workload)
     if found is None:
         return None
     other, names = found
-    step = drawn_step(like.machine, other, seed, like.all_cores, like.drawn.draws, rest=like.rest)
-    ways = [(of, tuple(w.baseline for w in what.parts)) for of, what in ((like.drawn, workload), (step, other))]
-    before, after = (Savings(of, (way,)).times(way)[1] for of, way in ways)
+    step = Step.from_rest(other) if runs.step.rest else Step.of_a_part(other)
+    one = Runs(runs.machine, step, replace(runs.rows, draws=runs.draws), runs.cores)
+    before, after = (Savings(of, (of.step.today,)).times(of.step.today)[1] for of in (runs, one))
     percent = speedup_percent(before, after)
     return Merged(names, median(percent), *interval(percent), float(enough(percent, min_gain).mean()))
 

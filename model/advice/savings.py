@@ -11,8 +11,7 @@ import numpy as np
 from pready.model.advice.own_error import class_of, factor
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.drawn import DrawnStep
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.runs import Runs, Way
 from pready.model.equations import metrics
 from pready.model.machine.rma_by_library import unmeasured
 from pready.model.result.interval import interval, median
@@ -21,42 +20,32 @@ from pready.model.result.verdict import MIN_GAIN, enough
 
 CHOICE = 64
 """The first draws, by which the way to advise is chosen; all draws then say what it saves."""
-Way = tuple[Approach, ...]
-"""An approach for each exchange of a step."""
-
-
-def drawn_row(
-    evaluation: Evaluation, approach: Approach, draws: int | None = None, min_gain: float = MIN_GAIN
-) -> ApproachPrediction:
-    """The row of one approach with what its draws say; `draws`: only the first ones."""
-    base = evaluation.workload.baseline
-    savings = Savings(evaluation.drawn, (evaluation.way(base), evaluation.way(approach)), draws)
-    rows = evaluation.predict_all([base, approach])
-    return savings.rows(rows, min_gain, timed=evaluation.step is None)[1]
 
 
 @dataclass(frozen=True)
 class Savings:
-    """Of some ways over the way that the application sends now."""
+    """Savings of some ways over the way that the application sends now, by draw."""
 
-    step: DrawnStep
+    runs: Runs
     ways: tuple[Way, ...]
     """The first is the one of now."""
     draws: int | None = None
     """The first ones; absent: all."""
 
     def __post_init__(self) -> None:
-        self.step.prepare(self.ways, self.draws)
-
-    def _off(self, way: Way) -> Array:
-        """By how much the transfer of each exchange is off, shape (exchanges, draws)."""
-        return np.stack([factor(self.step.sampler, class_of(w, a)) for w, a in zip(self.step.parts, way, strict=True)])
+        self.runs.means(self.ways, self.runs.drawn(self.draws))
 
     def times(self, way: Way) -> tuple[Array, Array]:
         """Seconds of the communication of an iteration, and of a whole iteration with its share of the set-up."""
-        of = self.step.times(way, self.draws)
-        more = (of.transfer * (self._off(way)[:, : of.transfer.shape[1]] - 1)).sum(axis=0)
-        return of.communication + more, of.iteration + more + of.once
+        runs, rows = self.runs, self.runs.drawn(self.draws)
+        (of,), some = runs.means([way], rows), slice(rows.start, rows.stop)
+        each = zip(runs.parts, runs.set_up(way, drawn=True), strict=True)
+        once = np.asarray(sum(cost / w.iterations for w, cost in each), np.float64)
+        # By how much the transfer of each exchange is off, shape (exchanges, rows).
+        off = np.stack([factor(runs.sampler, class_of(w, a)) for w, a in zip(runs.parts, way, strict=True)])
+        more = (of.transfers * (off[:, some] - 1)).sum(axis=0)
+        step = of.step
+        return step.communication + more, step.iteration + more + np.broadcast_to(once, runs.sampler.rows)[some]
 
     @cached_property
     def percent(self) -> Array:
@@ -84,7 +73,7 @@ class Savings:
         chances = self.enough(min_gain)
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
-            time, eta, saved = communication / self.step.steps, metrics.eta(now_s, communication), self.percent[n]
+            time, eta, saved = communication / self.runs.steps, metrics.eta(now_s, communication), self.percent[n]
             percent = median(saved)
             once = row.begin_per_iteration_s
             made = replace(
@@ -92,7 +81,7 @@ class Savings:
                 iteration_s=today * (1 - percent / 100) - once,
                 speedup_percent=percent,
                 probability=float(chances[n]),
-                unmeasured=unmeasured(self.step.machine) if any(a.interface.one_sided for a in way) else "",
+                unmeasured=unmeasured(self.runs.machine) if any(a.interface.one_sided for a in way) else "",
             )
             (t0, t1), (e0, e1), (s0, s1) = interval(time), interval(eta), interval(saved)
             made = replace(made, speedup_low_percent=s0, speedup_high_percent=s1)
@@ -101,3 +90,12 @@ class Savings:
                 made = replace(made, eta=median(eta), eta_low=e0, eta_high=e1)
             out.append(made)
         return out
+
+
+def drawn_row(
+    runs: Runs, approach: Approach, draws: int | None = None, min_gain: float = MIN_GAIN, number: int = 0
+) -> ApproachPrediction:
+    """The row of an exchange in one approach with what its draws say; `draws`: only the first ones."""
+    ways = runs.step.today, runs.step.way(approach, number)
+    rows = runs.predicted(ways, number)
+    return Savings(runs, ways, draws).rows(rows, min_gain, timed=len(runs.parts) == 1)[1]

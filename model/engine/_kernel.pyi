@@ -13,6 +13,8 @@ KIND_FIELDS: Final[list[str]]
 """Columns of `kinds`: what a message costs."""
 TEAM_FIELDS: Final[list[str]]
 """Columns of `team`: what a rank pays whatever its messages."""
+SUM_FIELDS: Final[list[str]]
+"""Columns of an outcome's sums over ranks."""
 RANK_FIELDS: Final[list[str]]
 """Columns of the ranks that a run keeps."""
 

@@ -26,7 +26,6 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
 from pready.model.workload.draws import exchange_seed
-from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 
 CostsOf = Callable[[float, bool], Costs]
@@ -108,6 +107,8 @@ class Compiler:
     layout: Layout | None
     number: int = 0
     """Of the exchange within its step."""
+    seed: int = 0
+    """Of the step."""
 
     @cached_property
     def setting(self) -> Setting:
@@ -115,24 +116,9 @@ class Compiler:
         return setting_of(self.machine, self.workload)
 
     @cached_property
-    def _known(self) -> dict[Approach, Plan]:
-        """Plans with the machine at its values, of any arrivals: points of a sweep that differ by these share them."""
-        if self.layout is None or self.workload.neighbour_list is not None:
-            return {}
-        compute = self.workload.compute
-        if isinstance(compute, ComputeTime):
-            compute = compute.model_copy(update={"time": 0.0})
-        alike = self.workload.model_copy(update={"arrivals": NoArrivals(), "compute": compute})
-        return _known(self.machine.model_dump_json(), alike.model_dump_json(), self.layout)
-
-    @cached_property
-    def _arrivals(self) -> dict[int, _kernel.Arrivals]:
-        return {}
-
-    @property
-    def calm(self) -> Compiler:
-        """Without spread of arrivals."""
-        return replace(self, workload=self.workload.model_copy(update={"arrivals": NoArrivals()}))
+    def arrivals(self) -> _kernel.Arrivals:
+        """When partitions are ready."""
+        return arrivals(self.workload, exchange_seed(self.seed, self.number))
 
     def pattern(self, exchanges: int = 1) -> Pattern:
         """Who sends to whom; so many exchanges from rest."""
@@ -145,49 +131,24 @@ class Compiler:
         return self.layout.buffers(self.workload, of)
 
     def messages(self, approach: Approach, exchanges: int = 1) -> Messages:
-        """What an approach sends."""
-        of, grid = self.pattern(exchanges), None if self.layout is None else self.layout.thread_grid
-        return messages(self.workload, approach, of, self.buffers(of), self.machine.contexts.value, grid)
-
-    def arrivals(self, seed: int) -> _kernel.Arrivals:
-        """When partitions are ready, by the seed of the step; made once."""
-        if seed not in self._arrivals:
-            self._arrivals[seed] = arrivals(self.workload, exchange_seed(seed, self.number))
-        return self._arrivals[seed]
-
-    def at_values(self, approach: Approach, of: CostsOf, seed: int) -> Plan:
-        """As `plan` of one machine at its values, whose costs are asked for if they are needed."""
-        if approach not in self._known:
-            self._known[approach] = self.plan(approach, of, seed)
-        made, own = self._known[approach], exchange_seed(seed, self.number)
-        return replace(made, workload=self.workload, seed=own, arrivals=self.arrivals(seed))
-
-    def sampled(
-        self, approach: Approach, sampler: Sampler, seed: int, rows: range = range(1), exchanges: int = 1
-    ) -> Plan:
-        """An approach on some machines of a sampler."""
-        of, at = costs_of(sampler, self.workload), slice(rows.start, rows.stop)
-
-        def drawn(size: float, inside: bool) -> Costs:
-            made = of(size, inside)
-            return made.row(rows.start) if len(rows) == 1 else made.rows(at)
-
-        return self.plan(approach, drawn, seed, len(rows), exchanges)
-
-    def plan(self, approach: Approach, of: CostsOf, seed: int, rows: int = 1, exchanges: int = 1) -> Plan:
-        """An approach on so many machines.
+        """What an approach sends.
 
         Raises
         ------
         PreadyError
             What this pattern, or these partitions, cannot be sent by.
         """
-        sent = self.messages(approach, exchanges)
-        kinds = zip(sent.sizes, sent.pattern.kinds, strict=True)
-        return self.compiled(approach, sent, [of(size, kind.inside) for size, kind in kinds], seed, rows)
+        of, grid = self.pattern(exchanges), None if self.layout is None else self.layout.thread_grid
+        return messages(self.workload, approach, of, self.buffers(of), self.machine.contexts.value, grid)
 
-    def compiled(self, approach: Approach, sent: Messages, by_class: Sequence[Costs], seed: int, rows: int) -> Plan:
-        """The same, given its messages and their costs by class: of one protocol on all machines."""
+    def plan(self, approach: Approach, sent: Messages, by_class: Sequence[Costs], rows: int = 1) -> Plan:
+        """An approach on so many machines, given its messages and their costs by class: of one protocol on all.
+
+        Raises
+        ------
+        PreadyError
+            What these ranks cannot send.
+        """
         interface, pattern, setting = approach.interface, sent.pattern, self.setting
         if pattern.node is not None and interface.one_by_one:
             raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
@@ -209,7 +170,7 @@ class Compiler:
         return Plan(
             workload=self.workload,
             approach=approach,
-            seed=exchange_seed(seed, self.number),
+            seed=exchange_seed(self.seed, self.number),
             messages=sent,
             costs=tuple(by_class),
             steps=pattern.exchanges(blocks),
@@ -218,7 +179,7 @@ class Compiler:
             kinds=kinds,
             team=team,
             contention=np.ascontiguousarray(np.broadcast_to(curve, (rows, len(sent.issuers)))),
-            arrivals=self.arrivals(seed),
+            arrivals=self.arrivals,
         )
 
     def _kernel(self, of: Messages, by_class: Sequence[Costs], received: int, blocks: int) -> _kernel.Plan:
@@ -265,11 +226,6 @@ class Compiler:
             ),
             protocols=protocols,
         )
-
-
-@lru_cache(maxsize=4)
-def _known(machine: str, workload: str, layout: Layout) -> dict[Approach, Plan]:
-    return {}
 
 
 def _check_relays(approach: Approach) -> None:

@@ -14,7 +14,7 @@ from pready.files.writing import check_new
 from pready.model.advice.predict import advised, as_sent_by, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.parallel import all_cores
-from pready.model.engine.evaluate import compare_step
+from pready.model.engine.simulate import compare
 from pready.show.figures import files as picture_files
 from pready.show.tables.simulation import simulated_table, simulation_view, step_report
 from pready.show.terminal.terminal import console, print_json, progress, status
@@ -65,7 +65,7 @@ def simulate(
                 tasks[a] = bar.add_task(a.name, total=1.0)
             bar.update(tasks[a], completed=share)
 
-        rows, by_exchange = compare_step(
+        rows, by_exchange = compare(
             on,
             what,
             chosen,

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pready.model.advice.predict import Engine
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.common.errors import PreadyError, shown
-from pready.model.engine.simulation import LARGEST_SEED
+from pready.model.engine.runs import LARGEST_SEED
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.verdict import MIN_GAIN

@@ -33,7 +33,8 @@ from pready.model.equations.closed_form import closed_form
 from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Advice, ApproachPrediction, Prediction
-from pready.model.result.verdict import MIN_GAIN, from_iterations, simplest, verdict_on
+from pready.model.result.row import Averages, Terms, row
+from pready.model.result.verdict import MIN_GAIN, enough, from_iterations, simplest, verdict_on
 from pready.model.timeline import rules
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
@@ -472,55 +473,50 @@ def _between(drawn: Any, value: float) -> tuple[float, float]:
     return min(float(low), value), max(float(high), value)
 
 
-def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> ApproachPrediction:
-    barrier = s.machine.threads.barrier.at(s.workload.threads)
-    after, after_bulk = t.after_ready[1:], bulk.after_ready[1:]
-    splits = approach.interface.splits
-    time, time_bulk = float(after.mean()), float(after_bulk.mean())
-    # The same resampled iterations for both: they had the same draws.
-    drawn, drawn_bulk = _resampled(after, s.seed), _resampled(after_bulk, s.seed)
-    low, high = _between(drawn, time)
-    eta = float(metrics.eta(time_bulk, time))
-    eta_low, eta_high = _between(metrics.eta(drawn_bulk, drawn), eta)
-    pt2pt = float(bulk.after_ready[0].mean()) - barrier
-    calm = float(t.after_ready[0].mean()) - (0.0 if splits else barrier)
-    iterations, iterations_bulk = t.compute[1:] + after, bulk.compute[1:] + after_bulk
-    whole = float(iterations.mean())
-    once = float(begin(Sampler(s.machine), s.workload, approach))
-    share_of_it = once / s.workload.iterations
-    speedup = float(metrics.speedup_percent(iterations_bulk.mean(), whole + share_of_it))
-    drawn_whole, drawn_whole_bulk = (_resampled(x, s.seed) for x in (iterations + share_of_it, iterations_bulk))
-    speedup_low, speedup_high = _between(metrics.speedup_percent(drawn_whole_bulk, drawn_whole), speedup)
-    # The first MPI_Pready is `delay` before the last.
-    first = -delay if splits else barrier
-    join = float(t.join[1:].mean())
-    before_join = min(join, time) - first if splits else 0.0
-    share = t.arrived[1:]
-    met = barrier if approach.interface.completes == "threads" else 0.0
-    peers = s.workload.peers
-    return ApproachPrediction(
-        approach=approach,
-        messages=approach.messages * peers,
-        time_s=time,
-        time_low_s=low,
-        time_high_s=high,
-        eta=eta,
-        eta_low=eta_low,
-        eta_high=eta_high,
-        iteration_s=whole,
-        speedup_percent=speedup,
-        speedup_low_percent=speedup_low,
-        speedup_high_percent=speedup_high,
-        probability=float((metrics.speedup_percent(drawn_whole_bulk, drawn_whole) >= 100 * MIN_GAIN).mean()),
-        overhead=float(metrics.overhead(calm, pt2pt)),
-        perceived_bandwidth_bytes_per_s=float(metrics.perceived_bandwidth(s.workload.buffer, time)),
-        availability=float(metrics.application_availability(max(time - barrier, 0.0), pt2pt)),
-        early_bird_percent=float(metrics.early_bird_percent(before_join, time - first)),
-        arrived_early_percent=0.0 if np.isnan(share).all() else 100 * float(np.nanmean(share)),
-        work_left_s=0.0 if s.workload.consume is None else float(np.nanmean(t.after_last[1:])) - met,
-        begin_s=once,
-        begin_per_iteration_s=share_of_it,
+def _averages(s: Setup, approach: Approach, t: Times, delay: float) -> Averages:
+    after, share, w = t.after_ready[1:], t.arrived[1:], s.workload
+    met = s.machine.threads.barrier.at(w.threads) if approach.interface.completes == "threads" else 0.0
+    time = float(after.mean())
+    return Averages(
+        communication_s=time,
+        iteration_s=float((t.compute[1:] + after).mean()),
+        spread_s=delay,  # the first MPI_Pready is so long before the last
+        to_join_s=min(float(t.join[1:].mean()), time),
+        arrived_early=0.0 if np.isnan(share).all() else float(np.nanmean(share)),
+        work_s=0.0 if w.consume is None else float(np.nanmean(t.after_last[1:])) - met,
+        messages=approach.messages * w.peers,
     )
+
+
+def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> ApproachPrediction:
+    w, once = s.workload, float(begin(Sampler(s.machine), s.workload, approach))
+    terms = Terms(
+        buffer=w.buffer,
+        iterations=w.iterations,
+        barrier_s=s.machine.threads.barrier.at(w.threads),
+        bulk_alone_s=float(bulk.after_ready[0].mean()),
+        today=_averages(s, BULK, bulk, delay),
+        today_begin_s=0.0,
+    )
+    made = row(approach, _averages(s, approach, t, delay), float(t.after_ready[0].mean()), once, terms)
+    # The same resampled iterations for both: they had the same draws.
+    after, after_bulk = t.after_ready[1:], bulk.after_ready[1:]
+    drawn, drawn_bulk = _resampled(after, s.seed), _resampled(after_bulk, s.seed)
+    iterations, iterations_bulk = t.compute[1:] + after, bulk.compute[1:] + after_bulk
+    once_each = made.begin_per_iteration_s
+    whole, whole_bulk = (_resampled(x, s.seed) for x in (iterations + once_each, iterations_bulk))
+    saved = metrics.speedup_percent(whole_bulk, whole)
+    (t0, t1), (e0, e1), (s0, s1) = (
+        _between(some, value)
+        for some, value in (
+            (drawn, made.time_s),
+            (metrics.eta(drawn_bulk, drawn), made.eta),
+            (saved, made.speedup_percent),
+        )
+    )
+    made = replace(made, time_low_s=t0, time_high_s=t1, eta_low=e0, eta_high=e1)
+    made = replace(made, speedup_low_percent=s0, speedup_high_percent=s1)
+    return replace(made, probability=float(enough(saved, MIN_GAIN).mean()))
 
 
 def _advice(s: Setup, profile: LibraryProfile, rows: list[ApproachPrediction]) -> Advice:

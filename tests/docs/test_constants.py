@@ -8,17 +8,20 @@ from pathlib import Path
 import chosen_numbers
 
 from pready.model.advice import inputs, own_error, savings
-from pready.model.engine import drawn
+from pready.model.engine import runs
 from pready.model.machine import threads
 from pready.model.timeline import alternatives, sampling
 
 DOCUMENT = Path("docs/theory/uncertainty.md")
 ROOMS = (
     *sorted(Path("model/advice").glob("*.py")),
-    *(Path("model") / f for f in ("engine/drawn.py", "result/interval.py", "timeline/alternatives.py")),
+    *(Path("model") / f for f in ("engine/runs.py", "result/interval.py", "timeline/alternatives.py")),
     *(Path("model") / f for f in ("timeline/sampling.py", "machine/threads.py")),
 )
-NO_TUNING = {"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral"}
+NO_TUNING = {
+    **{"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral", "VALUES": "row 0"},
+    **dict.fromkeys(("LARGEST_SEED", "LARGEST_ITERATION", "LARGEST_COUNT"), "a counter's word"),
+}
 
 
 def numbers(file: Path) -> Iterator[str]:
@@ -49,8 +52,8 @@ def test_all_are_listed_and_no_more_than_six_steer() -> None:
 def test_their_values_are_those() -> None:
     table = listed()
     assert int(table["LEVELS"]) == sampling.LEVELS == sampling.DRAWS**0.5
-    assert int(table["EXCHANGES"]) == drawn.EXCHANGES
-    assert table["MOST_MESSAGES"] == f"{drawn.MOST_MESSAGES // 10**6} million"
+    assert int(table["EXCHANGES"]) == runs.EXCHANGES
+    assert table["MOST_MESSAGES"] == f"{runs.MOST_MESSAGES // 10**6} million"
     assert int(table["CHOICE"]) == savings.CHOICE
     assert int(table["BINS"]) == inputs.BINS
     assert float(table["LEAST"]) == inputs.LEAST

@@ -8,7 +8,8 @@ import pready
 from pready.model.advice.explanation import _departures, _equations, explain
 from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach, Interface
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Runs
 from pready.model.equations.gain import delay as eq_8
 from pready.model.equations.gain import large_message_gain
 
@@ -26,7 +27,7 @@ def test_the_steps_sum_up_to_the_predicted_time(file: str, fields: dict[str, obj
     on, what = pready.load_machine("meluxina"), pready.load_workload(file).changed(**fields)
     approach = interface.into(4, 2 if interface.splits else 1)
     explained = explain(on, what, approach, seed=3, engine="timeline")
-    predicted = Evaluation(with_library(on)[0], what, seed=3, draws=0, alone=True).predict(approach)
+    predicted = Runs(with_library(on)[0], Step.from_rest(what), Rows(0, 3)).predicted([(approach,)])[0]
     assert explained.way.time_s == pytest.approx(predicted.time_s, rel=1e-9)
     assert explained.eta == pytest.approx(predicted.eta, rel=1e-9)
     assert all(s.added_s > -1e-15 for way in (explained.bulk, explained.way) for s in way.steps)
@@ -75,7 +76,7 @@ def test_rates_of_the_workload_fill_equations_6_to_9() -> None:
     assert filled["7"].note == filled["9"].note == ""
     assert filled["3"].note == "D is first to last ready, mean of the arrivals drawn"
     told = what.changed(compute={"time": "1 ms"}, arrivals={"model": "normal by partition", "spread": 0.02})
-    notes = {f.equation.number: f.note for f in _equations(Evaluation(pready.load_machine("meluxina"), told, draws=0))}
+    notes = {f.equation.number: f.note for f in _equations(Runs(pready.load_machine("meluxina"), Step.of(told)))}
     assert notes["7"] == "ε is 2 √θ × the spread of a thread's time"
     assert notes["9"] == "μ is the workload's compute time over θ S_part"
 
@@ -85,9 +86,8 @@ def test_what_differs_is_a_departure() -> None:
         ({"buffer": "4 KiB", "thread_shares": [3, 1]}, "parts differ between threads", "mean"),
         ({"faces": ["4 KiB", "4 KiB", "2 KiB"], "pattern": "halo3d"}, "sizes differ between neighbours", "buffer"),
     ):
-        on = Evaluation(
-            pready.load_machine("meluxina"), pready.Workload.model_validate({"threads": 2} | fields), draws=0
-        )
+        workload = pready.Workload.model_validate({"threads": 2} | fields)
+        on = Runs(pready.load_machine("meluxina"), Step.of(workload))
         assert [f.note for f in _equations(on)][1] == "D is first to last ready"
         said = f"{what}: a message's costs are those of the {of}, the steps those of each"
         assert [line for line in _departures(on) if " differ " in line] == [said]

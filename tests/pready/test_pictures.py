@@ -20,7 +20,8 @@ import pready
 from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
+from pready.model.engine.runs import ALONE
+from pready.model.engine.simulate import given
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Prediction
 from pready.model.workload import workload as workloads
@@ -126,16 +127,21 @@ def test_lines_are_of_the_best_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     puts, more = way("rma-many-active", 4, eta=8.0), way("rma-single-active", eta=7.0)
     missing = Of(**vars(way("part", eta=9.0)) | {"available": False})
     rows = [way("single", eta=9.0), more, puts, missing, joined, way("many", 2, eta=9.0), kept]
-    evaluation = Of(gain_over_sizes=lambda approach, sizes, samples: (approach, len(sizes), samples))
+
+    def over_sizes(ways: Any, sizes: Any, exchanges: int) -> Any:
+        return [6.0, *((a, len(sizes), exchanges) for a in ways[1:])], None
+
+    runs = Of(over_sizes=over_sizes)
+    monkeypatch.setattr(of_prediction, "metrics", Of(eta=lambda today, time: time if today == 6.0 else None))
     monkeypatch.setattr(of_prediction, "best_per_interface", lambda _: rows)
-    monkeypatch.setattr(of_prediction, "evaluator", lambda *_, draws: [evaluation][draws:])
+    monkeypatch.setattr(of_prediction, "runs_of", lambda *_, draws: [runs, draws])
     monkeypatch.setattr(of_prediction, "_sure", lambda *given: given[-2:])
     title, sizes, lines, here, sure = given_to(monkeypatch, "size", {"buffer": "8 MiB"}, advised=best)
     assert title == "laggard on M (mpich-release), 4 threads, 8 MiB"
     assert [sizes[0], sizes[-1], here] == pytest.approx([256, 2**27, 2**23])  # 16 times this buffer
     wanted = {"many, 4 messages on 2 VCIs": best, "persistent, 1 message": kept, "many-joined, 2 messages": joined}
     wanted["rma-many-active, 4 messages"] = puts
-    assert lines == {name: (row.approach, 145, NOMINAL_ALONE) for name, row in wanted.items()}
+    assert lines == {name: (row.approach, 145, ALONE) for name, row in wanted.items()}
     assert [*lines] == [*wanted]
     assert sure == (sizes, lines["many, 4 messages on 2 VCIs"])
 
@@ -151,11 +157,11 @@ def test_the_interval_is_predicted_on_both_sides_of_each_border(monkeypatch: pyt
         chance = 0.8 if 4000 < size < 2e4 or size > 2e6 else 0.7
         return Of(eta=2.0, eta_low=2 * (size / 1e8) ** 0.5, eta_high=2 * (1e8 / size) ** 0.25, probability=chance)
 
-    def evaluated(_: Any, there: Any, seed: int, engine: str, draws: int) -> list[Any]:
+    def runs(_: Any, there: Any, seed: int, engine: str, draws: int) -> list[Any]:
         assert (seed, engine, draws) == (3, "engine", 32)
-        return [there]
+        return [there, []]
 
-    monkeypatch.setattr(of_prediction, "evaluator", evaluated)
+    monkeypatch.setattr(of_prediction, "runs_of", runs)
     monkeypatch.setattr(of_prediction, "drawn_row", row)
     what = workloads.load("examples/laggard.toml").changed(threads=3, buffer="50001 B")
     path = Of(segments=[Of(from_=start) for start in (0, 1000, 1010, 30001, 999_999, 1_024_000)])
@@ -177,12 +183,11 @@ def test_the_interval_is_predicted_on_both_sides_of_each_border(monkeypatch: pyt
 
 def test_an_exchange_is_drawn_with_the_thread_that_sends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two messages of four partitions each, the fourth and the first are last: of the second and third thread."""
-    ready = np.array([8 * [9.0], [1, 2, 3, 8, 7, 1, 1, 1]])
+    ready = np.array([1, 2, 3, 8, 7, 1, 1, 1], float).reshape(1, 1, 1, 8)
     shown = {"single": Of(join=1.0, messages="one", end=3.0), "many": Of(join=2.0, messages="two", end=2.0)}
-    evaluation = Of(ready=ready, exchange=lambda approach, row: shown[approach.interface.key] if row == 1 else None)
-    monkeypatch.setattr(
-        of_prediction, "Evaluation", lambda *_, draws, alone: (draws, alone) == (0, True) and evaluation
-    )
+    runs = Of(ready=lambda: ready, plans=lambda way: [a.interface.key for a in way])
+    monkeypatch.setattr(of_prediction, "Runs", lambda machine, step, rows: runs if step.rest else None)
+    monkeypatch.setattr(of_prediction, "alone", lambda key: [shown[key], None])
     fields = {"partitions_per_thread": 2}
     title, (bulk, many) = given_to(monkeypatch, "exchange", fields, advised=way("many", 2))
     said = "\none exchange alone: 1.50×; {}: 1.40×, which counts"
@@ -239,8 +244,7 @@ def test_the_same_figure_is_the_same_bytes() -> None:
 def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:
     faces = {"buffer": None, "faces": ["2 MiB", "512 KiB", "64 KiB"]}
     what = workloads.load("examples/halo3d.toml").changed(threads=4, partitions_per_thread=1, **faces)
-    evaluation = Evaluation(MELUXINA, what, draws=0, alone=True)
-    (one,) = evaluation.steps(Approach(BY_KEY["many"], 4, 2), [[1e-3, 1.2e-3, 1.1e-3, 1.0e-3]])
+    (one,) = given(MELUXINA, what, Approach(BY_KEY["many"], 4, 2), [[1e-3, 1.2e-3, 1.1e-3, 1.0e-3]])
     sent = [(m.transport, m.direction) for m in one.messages]
     # As they are ready; two at once go by two VCIs, side by side. Peers share the port: the smallest are through first.
     assert sorted(sent[:12]) == [(p, d) for p in (0, 3) for d in range(6)]

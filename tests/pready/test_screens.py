@@ -18,7 +18,7 @@ from whatif_row import point
 from pready.calibrate.capture.run_summary import RegionSummary, RunSummary
 from pready.calibrate.capture.step import Exchange, Step
 from pready.calibrate.doctor.findings import Finding
-from pready.model.advice.explanation import Step as Explained
+from pready.model.advice.explanation import Wait as Explained
 from pready.model.advice.explanation import Way
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, Approach
 from pready.model.approach.libraries import LibraryProfile

@@ -77,7 +77,7 @@ def test_what_is_shown_of_a_run_that_ended_early(
         return rows, [rows] * record
 
     for name, made in {
-        "compare_step": compared,
+        "compare": compared,
         "simulation_view": lambda *_, interrupted: f"interrupted: {interrupted}",
         "simulated_table": lambda *_: "of an exchange",
         "picture_files.draw_idle_waves": lambda *given: seen.append(given[1:]),

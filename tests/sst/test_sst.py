@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from on_ranks import simulate
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
-from pready.model.engine import simulate
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import Step, layout
+from pready.model.engine.runs import Runs
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import library
@@ -95,7 +95,7 @@ def unequal(pattern: str, grid: tuple[int, int, int], **fields: object) -> Workl
 
 
 def of_the_engine(w: Workload, approach: Approach) -> float:
-    return float(simulate(load("meluxina"), w, approach, iterations=2, **layout(w).options).communication_s.mean())
+    return float(simulate(load("meluxina"), w, approach, iterations=2, **vars(layout(w))).communication_s.mean())
 
 
 @pytest.mark.parametrize("pattern", UNEQUAL)
@@ -152,7 +152,7 @@ def test_parts_and_work_agree_with_predict(
     tmp_path: Path, firefly: Firefly, fields: dict[str, object], ways: tuple[Approach, ...]
 ) -> None:
     for way, (w, found) in zip(ways, two(firefly, tmp_path, fields, *ways), strict=True):
-        assert found == pytest.approx(Evaluation(load("meluxina"), w, draws=0).mean_time(way), rel=0.02)
+        assert found == pytest.approx(Runs(load("meluxina"), Step.of(w)).mean_time(way), rel=0.02)
 
 
 def test_work_left_is_said_as_predict_says_it(tmp_path: Path, firefly: Firefly) -> None:
@@ -175,7 +175,7 @@ def test_parts_and_work_of_a_halo_agree_with_the_engine(
     s = setup(load("meluxina"), w, "single", iterations=2, firefly=firefly)
     for way in (Approach(SINGLE), Approach(MANY, 4)):
         record = simulate_approach(s, way, tmp_path).record
-        engine = simulate(load("meluxina"), w, way, iterations=2, **layout(w).options)
+        engine = simulate(load("meluxina"), w, way, iterations=2, **vars(layout(w)))
         step = (record.end - record.start)[record.iteration > 0].mean()
         assert step == pytest.approx(float(engine.mean_s.mean()), rel=0.05)
 

@@ -6,7 +6,7 @@ from pready.model.approach.interfaces import Approach
 from pready.model.engine.messages import messages
 from pready.model.engine.pattern import from_rest
 from pready.model.engine.plan import Compiler, table_of
-from pready.model.engine.simulation import Alone, alone
+from pready.model.engine.simulate import Alone, alone
 from pready.model.machine.machine import load
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.rules import Setting
@@ -44,7 +44,7 @@ def exchange(
     sizes = tuple(map(float, range(len(costs)))) if len(costs) > 1 else (0.0,) * setting.peers
     of = from_rest(sizes, 1)
     sent = messages(workload, approach, of, tuple(dict.fromkeys(sizes)), setting.contexts)
-    plan = compiler.compiled(approach, sent, costs, 0, 1)
+    plan = compiler.plan(approach, sent, costs)
     theirs = receiver_times or [(join or 0.0) - float(costs[0].barrier)] * len(times)
     vars(plan)["arrivals"] = table_of(workload, [times, theirs])
     (one,) = alone(plan)

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from typing import TextIO
 
 import numpy as np
+from on_ranks import prepared
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Plan
-from pready.model.engine.simulation import prepared
 from pready.model.machine.machine import Machine
 from pready.model.workload import draws
 from pready.model.workload.workload import Workload

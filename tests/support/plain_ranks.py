@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from close import close
+from on_ranks import each, prepared
 from oracle import Ended, Ranks, Sent, State, broadcast, exchange, sweep
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Evaluation
 from pready.model.engine.plan import Plan
-from pready.model.engine.simulation import CAUSES, Simulation, prepared, run_step
+from pready.model.engine.runs import Runs
+from pready.model.engine.simulate import CAUSES, Simulation, run_step
 from pready.model.machine.machine import Machine
 from pready.model.workload import draws
 
@@ -85,15 +86,15 @@ def run_as_plain(
     return out, expected
 
 
-def run_from_rest(of: Evaluation, approach: Approach) -> tuple[Outcome, Array]:
+def run_from_rest(of: Runs, approach: Approach) -> tuple[Outcome, Array]:
     """Exchanges from rest by the oracle, which end as the engine says; and when their last partitions are ready."""
-    plan, n = of._plan(approach, of.iterations), of.iterations
+    (plan,), n = of.plans((approach,)), of.iterations
     times = [draws.draw(plan.workload, n, plan.seed, rank=rank).tolist() for rank in (0, 1)]
     state = State.at_rest(2 * n)
     ended, sent = exchange(ranks_of(of.machine, plan), [*times[0], *times[1]], state)
     last = np.array([max(t) for t in times[0]])
     ends = np.array([e.end for e in ended])
-    close(of.each(approach) + last, ends, rtol=1e-12)
+    close([e.end for e in each(of, approach)] + last, ends, rtol=1e-12)
     return Outcome(ended, sent[:n]), last
 
 

@@ -13,6 +13,7 @@ from tables import table_of
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
 from pready.model.approach.interfaces import MANY
 from pready.model.common.errors import PreadyError
+from pready.model.engine.layout import Layout
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
 from pready.model.result.break_even import LARGEST_BUFFER
@@ -146,13 +147,15 @@ def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> 
 def test_break_even_is_where_the_range_of_the_buffer_or_the_next_begins(low: float, high: float, at: float) -> None:
     asked: list[list[float]] = []
 
-    def gains(_: Any, sizes: list[float]) -> Any:
+    def times(_: Any, sizes: list[float]) -> Any:
         asked.append(sizes)
-        return np.where((low <= np.array(sizes)) & (np.array(sizes) <= high), 1.1, 0.9)
+        ported = np.where((low <= np.array(sizes)) & (np.array(sizes) <= high), 1.0, 2.0)
+        return (np.full(len(sizes), 1.1), ported), None
 
-    of: Any = SimpleNamespace(workload=SimpleNamespace(buffer=1e6, n_partitions=4), gain_over_sizes=gains)
+    workload = SimpleNamespace(buffer=1e6, n_partitions=4, baseline=None)
+    of: Any = SimpleNamespace(parts=[workload], over_sizes=times)
     assert break_even(of, MANY.into(4)) == pytest.approx(at, rel=2e-3)
-    of.workload.buffer = 1e9
+    workload.buffer = 1e9
     break_even(of, MANY.into(4))
     whole = [sizes for sizes in asked if sizes[0] == 4]
     assert [sizes[-1] for sizes in whole] == pytest.approx([LARGEST_BUFFER, 4e9])
@@ -196,14 +199,12 @@ def test_what_claims_share_is_made_once_for_all_draws() -> None:
             ApproachTable.model_validate(every | wrong).of(what)
     labs = [lab, *lab.drawn()]
     assert [of.draw for of in labs] == [0, 1, 2]
-    runs, ends = (
-        [getattr(of, n)(table, what, way, *m, grid=(2,)) for of in labs] for n, *m in (("simulation", 1), ("ends",))
-    )
-    assert [float(run.last_end_s[0]) for run in runs] == [of.max() for of in ends]
-    assert len({float(run.last_end_s[0]) for run in runs}) == 3
-    alone = Lab().simulation(table, what, way, 1, grid=(2,))
-    assert (alone.last_end_s, alone.iterations) == (runs[0].last_end_s, 1)
-    assert Lab().simulation(table, what, way, 2, grid=(2,)).last_end_s[0] == runs[0].last_end_s[0]
+    runs = lab.ranks(table, what, 1, Layout((2,)))
+    last = [float(of.means(runs, (way,)).ends[0]) for of in labs]
+    assert last == [of.ends(runs, (way,)).max() for of in labs]
+    assert len({*last}) == 3
+    by_values = Lab()
+    assert by_values.means(by_values.ranks(table, what, 1, Layout((2,))), (way,)).ends == last[0]
 
 
 def test_a_claim_can_change_a_machine() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -10,17 +10,16 @@ import numpy as np
 from pydantic import Field
 
 from pready.model.advice.predict import as_used_by
-from pready.model.approach.interfaces import BY_KEY, Approach, whole
+from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.approach.vcis import check_transport_partitions
 from pready.model.common import units
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError, shown
-from pready.model.engine.evaluate import Evaluation, plans
-from pready.model.engine.layout import Layout
+from pready.model.engine.layout import Layout, Step
 from pready.model.engine.messages import partitions_per_direction
-from pready.model.engine.plan import Compiler
-from pready.model.engine.simulation import Simulation, run_all, run_step, together
+from pready.model.engine.runs import Means, Rows, Runs, Way
+from pready.model.engine.simulate import run_step
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.timeline.sampling import Sampler
@@ -89,8 +88,8 @@ def changed(table: Any, path: list[str], value: object) -> Any:
 class Lab:
     """The inputs that one validation computes with.
 
-    `change` is applied to every machine: a negative control makes all of them wrong with it. Only simulations are
-    drawn, not evaluations.
+    `change` is applied to every machine: a negative control makes all of them wrong with it. Only runs of many ranks
+    are drawn, not exchanges from rest.
     """
 
     seed: int = 0
@@ -100,8 +99,7 @@ class Lab:
     draw: int = 0
     """The one that is computed with, from 1 on; 0 takes every value as it stands."""
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
-    _evaluations: dict[Any, Evaluation] = field(default_factory=dict, repr=False)
-    _simulations: dict[Any, Sequence[Simulation]] = field(default_factory=dict, repr=False)
+    _runs: dict[Any, Runs] = field(default_factory=dict, repr=False)
 
     def drawn(self) -> list[Lab]:
         """A lab for each of the draws; what one computes is there for the others."""
@@ -126,46 +124,34 @@ class Lab:
             self._machines[key] = made
         return self._machines[key]
 
-    def evaluation(self, table: MachineTable, workload: Workload) -> Evaluation:
+    def from_rest(self, table: MachineTable, workload: Workload) -> Runs:
         """Exchanges from rest of a workload, the machine's parameters taken at their values."""
         key = self._key(table), workload
-        if key not in self._evaluations:
-            self._evaluations[key] = Evaluation(
-                self.machine(table), workload, self.seed, draws=0, alone=True, samples=SAMPLES
-            )
-        return self._evaluations[key]
+        if key not in self._runs:
+            self._runs[key] = Runs(self.machine(table), Step.from_rest(workload), Rows(0, self.seed, SAMPLES))
+        return self._runs[key]
 
-    def simulation(
-        self, table: MachineTable, workload: Workload, approach: Approach, iterations: int, **ranks: Any
-    ) -> Simulation:
-        """Many ranks; `ranks` are `Layout`'s. All draws at once, the same for every claim."""
-        key = self._key(table), workload, approach, iterations, repr(sorted(ranks.items()))
-        if key not in self._simulations:
-            machine, rows = self.machine(table), range(1 + self.draws)
-            sampler = Sampler(machine, self.draws, seed=self.seed, lead=1)
-            made = Compiler(machine, workload, Layout(**ranks)).sampled(approach, sampler, self.seed, rows)
-            (out,) = run_all([([made], iterations)], 1)
-            self._simulations[key] = [of for (of,) in out]
-        return self._simulations[key][self.draw]
+    def ranks(self, table: MachineTable, workload: Workload, iterations: int, layout: Layout | None = None) -> Runs:
+        """Ranks that begin together, on all draws of the machine; without a layout a step's own, at the values."""
+        key = self._key(table), workload, iterations, repr(layout)
+        if key not in self._runs:
+            step = Step.on_all_ranks(workload) if layout is None else Step(workload, (workload,), (layout,))
+            rows = Rows(0 if layout is None else self.draws, self.seed, iterations, 0, only_values=True)
+            self._runs[key] = Runs(self.machine(table), step, rows, 1)
+        return self._runs[key]
+
+    def means(self, runs: Runs, way: Way) -> Means:
+        """What came of a way on the draw: all draws at once, the same for every claim."""
+        runs.means([way], range(1 + runs.draws))
+        row = min(self.draw, runs.draws)
+        return runs.means([way], range(row, row + 1))[0]
 
     def sampler(self, table: MachineTable) -> Sampler:
         """All draws of a machine; the first takes every value as it stands."""
         return Sampler(self.machine(table), self.draws, seed=self.seed, lead=1)
 
-    def ends(self, table: MachineTable, workload: Workload, approach: Approach, **ranks: Any) -> Array:
-        """When each rank ends one exchange that all began at 0; arguments as of `simulation`."""
-        compiler, row = Compiler(self.machine(table), workload, Layout(**ranks)), range(self.draw, self.draw + 1)
-        made = compiler.sampled(approach, self.sampler(table), self.seed, row)
-        ends = run_step([made], 1, record=True)[0].ends_s
+    def ends(self, runs: Runs, way: Way) -> Array:
+        """When each rank ends one exchange that all began at 0, on the draw."""
+        ends = run_step(runs.plans(way, self.draw), 1, record=True)[0].ends_s
         assert ends is not None
         return np.asarray(ends[0])
-
-    def step(
-        self, table: MachineTable, workload: Workload, approaches: Sequence[Approach], iterations: int
-    ) -> Simulation:
-        """A step of several exchanges, each in a way of its own, as a whole."""
-        key = self._key(table), workload, tuple(approaches), iterations
-        if key not in self._simulations:
-            made = plans(self.machine(table), workload, approaches, self.seed)
-            self._simulations[key] = [together(run_step(made, iterations), whole(approaches))]
-        return self._simulations[key][0]

@@ -7,17 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pready.model.advice.savings import Savings
-from pready.model.approach.interfaces import Approach, whole
-from pready.model.engine.evaluate import Evaluation, WholeStep, plans
-from pready.model.engine.layout import layout
-from pready.model.engine.simulation import Simulation, run_step, simulate, together
+from pready.model.approach.interfaces import whole
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Runs, Way
+from pready.model.engine.simulate import Simulation, run_step, together
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import MIN_GAIN
 from pready.model.workload.workload import Workload
-
-Ways = tuple[Approach, ...]
-"""An approach for each exchange of a step."""
 
 
 @dataclass(frozen=True)
@@ -63,48 +60,36 @@ class Expected:
     first: int
     iterations: int
     min_gain: float = MIN_GAIN
-    _runs: dict[Ways, list[Simulation]] = field(default_factory=dict, repr=False)
-    _rows: dict[Ways, ApproachPrediction] = field(default_factory=dict, repr=False)
+    _counted: dict[Way, list[Simulation]] = field(default_factory=dict, repr=False)
+    _rows: dict[Way, ApproachPrediction] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        first, step = self.workload.parts[0], None if self.workload.exchanges is None else self.workload
-        self._many = Evaluation(self.machine, first, self.seed, alone=False, step=step, number=0)
-        self._step = None if step is None else WholeStep(self.machine, step, self.seed, self._many)
+        self._all = Runs(self.machine, Step.on_all_ranks(self.workload), Rows(0, self.seed))
+        self._some = Runs(self.machine, Step.of_a_part(self.workload), Rows(seed=self.seed))
 
-    def simulated(self, approaches: Ways, *, record: bool = False) -> list[Simulation]:
+    def simulated(self, way: Way, *, record: bool = False) -> list[Simulation]:
         """The run of each exchange, with the iterations that go before."""
-        count = self.first + self.iterations
-        if self._step is not None:
-            return run_step(plans(self.machine, self.workload, approaches, self.seed), count, record=record)
-        (approach,), options = approaches, layout(self.workload).options
-        run = simulate(
-            self.machine, self.workload, approach, iterations=count, seed=self.seed, record=record, **options
-        )
-        return [run]
+        return run_step(self._all.plans(way), self.first + self.iterations, record=record)
 
-    def _counted(self, approaches: Ways) -> list[Simulation]:
-        if approaches not in self._runs:
-            self._runs[approaches] = [s.after(self.first) for s in self.simulated(approaches)]
-        return self._runs[approaches]
+    def counted(self, way: Way) -> list[Simulation]:
+        """The run of each exchange, made once."""
+        if way not in self._counted:
+            self._counted[way] = [s.after(self.first) for s in self.simulated(way)]
+        return self._counted[way]
 
-    def _whole(self, approaches: Ways) -> Simulation:
-        runs = self._counted(approaches)
-        return runs[0] if len(runs) == 1 else together(runs, whole(approaches))
+    def _whole(self, way: Way) -> Simulation:
+        runs = self.counted(way)
+        return runs[0] if len(runs) == 1 else together(runs, whole(way))
 
-    def _row(self, approaches: Ways) -> ApproachPrediction:
-        if approaches not in self._rows:
-            base = tuple(w.baseline for w in self.workload.parts)
-            ways = [base[0], approaches[0]]
-            step = self._step
-            rows = self._many.predict_all(ways) if step is None else step.predict([base, approaches])
-            savings = Savings(self._many.drawn, (base, approaches))
-            self._rows[approaches] = savings.rows(rows, self.min_gain)[1]
-        return self._rows[approaches]
+    def _row(self, way: Way) -> ApproachPrediction:
+        if way not in self._rows:
+            ways = self._some.step.today, way
+            self._rows[way] = Savings(self._some, ways).rows(self._some.predicted(ways), self.min_gain)[1]
+        return self._rows[way]
 
-    def of(self, approaches: Ways) -> Expectation:
+    def of(self, way: Way) -> Expectation:
         """Time, η and saving over the iterations that count; intervals are a prediction's, as shares of its values."""
-        run, baseline = self._whole(approaches), self._whole(tuple(w.baseline for w in self.workload.parts))
-        row = self._row(approaches)
+        run, baseline, row = self._whole(way), self._whole(self._all.step.today), self._row(way)
         time, bulk = exchange_s(run), exchange_s(baseline)
         iteration, iteration_bulk = (float(np.median(r.mean_s)) for r in (run, baseline))
         eta, saving = bulk / time, 1 - iteration / iteration_bulk
@@ -121,5 +106,5 @@ class Expected:
             saving_low=row.speedup_low_percent / 100 + shift,
             saving_high=min(row.speedup_high_percent / 100 + shift, 1.0),
             probability=row.probability or 0.0,
-            exchanges_s=tuple(map(exchange_s, self._counted(approaches))),
+            exchanges_s=tuple(map(exchange_s, self.counted(way))),
         )

@@ -217,6 +217,7 @@ NB_MODULE(_kernel, m) {
     m.doc() = "The engine's kernel, see pready.model.engine.";
     nb::set_leak_warnings(false);  // what an error's frames hold at exit is no leak, as pready freezes the collector
     m.attr("KIND_FIELDS") = names(kKindFields);
+    m.attr("SUM_FIELDS") = names(kSumFields);
     m.attr("TEAM_FIELDS") = names(kTeamFields);
     m.attr("RANK_FIELDS") = names(kRankFields);
     nb::class_<Interface>(m, "Interface")

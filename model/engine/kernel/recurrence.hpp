@@ -333,8 +333,10 @@ struct Received {
     std::size_t sources = 0;
 };
 
-// Sums over ranks.
+// Sums over ranks, in the order of `kSumFields`.
 enum Sum : int { kDuration, kCompute, kLate, kIssue, kNicTime, kWire, kReceive, kSpread, kToJoin, kEarly, kConsume, kSums };
+constexpr std::array kSumFields{"lasts", "computing", "late", "issue", "nic", "wire", "receive", "spread", "to_join", "early", "consuming"};
+static_assert(kSumFields.size() == kSums);
 struct Sums {
     std::array<double, kSums> of{};
     double shortest = kInf, longest = kNever, first_end = kInf, last_end = kNever;

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pready.model.common.arrays import Array
 from pready.model.common.units import format_time, unit_of_times
-from pready.model.engine.simulation import Message
+from pready.model.engine.simulate import Message
 from pready.show.figures.colours import COLOURS, NEUTRAL
 from pready.show.figures.style import styled, subplots
 

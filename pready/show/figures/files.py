@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pready.files.extra import need
 from pready.files.writing import check_writable, write_text, write_with
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
 from pready.model.workload import supported_by

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import unit_of_times
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.show.figures.colours import COLOURS
 from pready.show.figures.style import styled, subplots
 from pready.show.tables.simulation import cause_name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -11,13 +12,16 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from pready.model.advice.predict import as_used_by, evaluator
+from pready.model.advice.predict import as_used_by, runs_of
 from pready.model.advice.savings import drawn_row
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library
 from pready.model.common.arrays import Array
 from pready.model.common.units import format_size
-from pready.model.engine.evaluate import NOMINAL_ALONE, Evaluation
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import ALONE, Rows, Runs
+from pready.model.engine.simulate import alone
+from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
 from pready.model.result.verdict import verdict_on
@@ -49,9 +53,19 @@ def _sizes(workload: Workload) -> list[float]:
     return sizes
 
 
-def _evaluation(machine: Machine, workload: Workload, prediction: Prediction) -> Evaluation:
+def _eta(
+    machine: Machine,
+    workload: Workload,
+    prediction: Prediction,
+    approaches: Sequence[Approach],
+    sizes: list[float],
+    exchanges: int,
+) -> list[Array]:
+    """η of each approach over sizes, parameters at their values; from rest each is the mean of so many exchanges."""
     engine: Any = prediction.engine
-    return evaluator(machine, workload, prediction.seed, engine, draws=0)[0]
+    runs, _ = runs_of(machine, workload, prediction.seed, engine, draws=0)
+    today, *times = runs.over_sizes((workload.baseline, *approaches), sizes, exchanges)[0]
+    return [metrics.eta(today, time) for time in times]
 
 
 def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
@@ -59,11 +73,10 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
     drawn = {workload.baseline.interface, advised.approach.interface}
     others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
     others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
-    evaluation = _evaluation(machine, workload, prediction)
-    lines = {}
-    for row in (advised, *others[:3]):
+    some, lines = (advised, *others[:3]), {}
+    each = _eta(machine, workload, prediction, [row.approach for row in some], sizes, ALONE)
+    for row, eta in zip(some, each, strict=True):
         on = f" on {row.vcis} VCIs" if row.vcis > 1 else ""
-        eta = evaluation.gain_over_sizes(row.approach, sizes, NOMINAL_ALONE)
         lines[f"{row.name}, {_messages(row.approach)}{on}"] = eta
     sure = _sure(machine, workload, prediction, sizes, next(iter(lines.values())))
     return eta_over_size(title, sizes, lines, workload.buffer, sure)
@@ -85,8 +98,8 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     rows = []
     for size in counts:
         there = workload.at_buffer(float(size))
-        evaluation = evaluator(machine, there, prediction.seed, engine, draws=SURE_DRAWS)[0]
-        rows.append(drawn_row(evaluation, best, min_gain=advice.min_gain))
+        runs, _ = runs_of(machine, there, prediction.seed, engine, draws=SURE_DRAWS)
+        rows.append(drawn_row(runs, best, min_gain=advice.min_gain))
     low, high = (
         eta * np.exp(np.interp(np.log(sizes), np.log(counts), [math.log(end(row) / row.eta) for row in rows]))
         for end in (attrgetter("eta_low"), attrgetter("eta_high"))
@@ -107,12 +120,12 @@ def _runs(sizes: Array, which: list[bool]) -> list[list[float]]:
 
 
 def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    evaluation = Evaluation(machine, workload, prediction.seed, draws=0, alone=True)
-    ready = evaluation.ready[1]  # row 0: all threads arrive together
+    runs = Runs(machine, Step.from_rest(workload), Rows(0, prediction.seed))
+    ready = runs.ready()[0, 0, 0]
     threads = ready.reshape(workload.threads, workload.partitions_per_thread).max(axis=1) - ready.max()
     drawn = []
     for approach in (workload.baseline, prediction.advised.approach):
-        one = evaluation.exchange(approach, 1)
+        one = alone(runs.plans((approach,))[0])[0]
         join = one.join if approach.interface.joins else None
         label = f"{approach.name}, {_messages(approach)} per peer"
         drawn.append(Exchange(label, threads, one.messages, _owners(approach, workload, ready), join, one.end))

@@ -7,7 +7,7 @@ import io
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from pready.model.advice.explanation import Explanation, Step, Way
+from pready.model.advice.explanation import Explanation, Wait, Way
 from pready.model.common.units import format_size, format_time
 from pready.model.equations.gain import DOI, EQUATIONS
 from pready.show.tables.answer import decision
@@ -98,5 +98,5 @@ def _eta(e: Explanation) -> str:
     )
 
 
-def _added(step: Step) -> str:
+def _added(step: Wait) -> str:
     return format_time(step.added_s) if abs(step.added_s) > 1e-15 else "-"  # less is rounding

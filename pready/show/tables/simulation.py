@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pready.model.approach.interfaces import EACH
 from pready.model.common.units import format_time
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.simulate import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, availability_of
 from pready.model.result.verdict import MIN_GAIN, verdict

@@ -11,6 +11,7 @@ import pytest
 from given import Request
 from machines import ideal
 from mpi_home import home_of
+from on_ranks import simulate
 from real_mpi import LIBRARIES, benchmark
 from tables import table_of
 
@@ -22,11 +23,10 @@ from pready.calibrate.measure.raw_file import Point, read
 from pready.calibrate.measure.session import Outcome, measure
 from pready.model.approach.interfaces import BULK, MANY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine import simulate
-from pready.model.engine.evaluate import plans
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import Step, layout
 from pready.model.engine.messages import mapped
-from pready.model.engine.simulation import run_step
+from pready.model.engine.runs import Rows, Runs
+from pready.model.engine.simulate import run_step
 from pready.model.toml.reading import validated
 from pready.model.workload import draws
 from pready.model.workload.edges import Edge
@@ -155,7 +155,7 @@ def test_each_exchange_draws_as_the_engine_draws_for_it() -> None:
             drawn = draws.draw(part, iterations, draws.exchange_seed(seed, number), rank=rank)
             assert np.array_equal(one.ready[rank, :, 0], drawn)
     # the engine says itself how long ranks computed: until the last partition, the mean of the ranks
-    runs = run_step(plans(ideal(), what, [BULK] * 3, seed), iterations)
+    runs = run_step(Runs(ideal(), Step.on_all_ranks(what), Rows(0, seed)).plans([BULK] * 3), iterations)
     for run, one in zip(runs, plan.exchanges, strict=True):
         computed = one.ready[:, :, 0].max(axis=2).mean(axis=0)
         assert run.causes_s["compute"] == pytest.approx(computed, abs=2e-9)  # the kernel counts nanoseconds
@@ -302,7 +302,7 @@ def test_a_delay_travels_as_the_engine_says(started: Started, tmp_path: Path) ->
     chain = [[1], [0, 2], [1, 3], [2]]
     what = workload(pattern="neighbours", partitions_per_thread=1, neighbour_list=chain, arrivals=trace)
     run = {"grid": (RANKS,), "neighbours": what.neighbour_lists, "iterations": iterations, "record": True}
-    out = simulate(ideal(), what, BULK, **run)  # type: ignore[arg-type]
+    out = simulate(ideal(), what, BULK, **run)
     assert out.ends_s is not None
     simulated = np.diff(out.ends_s, axis=0, prepend=0.0).argmax(axis=0)
     assert simulated.tolist() == [0, 0, 1, 2]

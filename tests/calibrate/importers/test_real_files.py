@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from given import Patch
+from on_ranks import simulate
 from present import present
 from tables import table_of
 
@@ -30,7 +31,6 @@ from pready.calibrate.machine.values.segments import one_way
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
-from pready.model.engine import simulate
 from pready.model.machine.machine import Fabric, Machine, load
 from pready.model.machine.transports import Transport, transport
 from pready.model.workload import workload

@@ -40,7 +40,8 @@ from pready.calibrate.measure.schedule import ping, plan, trains
 from pready.calibrate.measure.session import Outcome
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Runs
 from pready.model.machine.machine import load
 from pready.model.machine.writing import dumps
 from pready.model.toml.reading import validated
@@ -93,11 +94,11 @@ def test_predictions_of_the_machine_are_its_measurements(found: Calibration) -> 
     m = found.described.machine
     for size in (8, 1000, 10_000, 20_000, 100_000, 3_000_000):
         w = validated(Workload, {"threads": 1, "buffer": f"{size} B"}, "w")
-        assert Evaluation(m, w, draws=0).mean_time(Approach(SINGLE)) == pytest.approx(one_way(size), rel=0.03)
+        assert Runs(m, Step.of(w)).mean_time(Approach(SINGLE)) == pytest.approx(one_way(size), rel=0.03)
     w = validated(Workload, {"threads": 8, "buffer": "8 MB"}, "w")
     # Eight messages of 1 MB at once: issued every few us, far below the millisecond of each.
     expected = one_way(1e6) + 7 * gap(1e6)
-    assert Evaluation(m, w, draws=0).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
+    assert Runs(m, Step.of(w)).mean_time(Approach(MANY, 8)) == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.thorough
@@ -171,7 +172,7 @@ def test_any_subset_of_the_records_gives_a_machine_file(
     file.write_text(dumps(done.described.machine, provenance(path, done, 0)))
     known = load(file)
     what = validated(Workload, {"threads": known.threads.barrier.threads[-1], "buffer": "1 MiB"}, "w")
-    assert 0 < Evaluation(known, what, draws=0).mean_time(Approach(MANY, what.threads)) < 10.0
+    assert 0 < Runs(known, Step.of(what)).mean_time(Approach(MANY, what.threads)) < 10.0
 
 
 @pytest.mark.parametrize(

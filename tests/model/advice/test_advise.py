@@ -32,9 +32,11 @@ WISHES = [
 PARTS = [row("part-am", 1, speedup_percent=s, time_s=1.0) for s in (-3.0, -2.0)]
 
 
-def evaluation(late_s: float = 0.0, delay_s: float = 1.0, **more: Any) -> Any:
-    machine = Of(progress=Of(value="on-call"))
-    return Of(workload=validated(Workload, SHAPE | more, "test"), machine=machine, late=lambda _: late_s, delay=delay_s)
+def runs(late_s: float = 0.0, delay_s: float = 1.0, **more: Any) -> Any:
+    times = Of(exchange=lambda number: Of(late=[2 * late_s]))
+    step = Of(rest=False, way=lambda approach, number: (approach,))
+    of: Any = Of(machine=Of(progress=Of(value="on-call")), parts=[validated(Workload, SHAPE | more, "test")], steps=2)
+    return Of(**vars(of), step=step, at_values=lambda way: times, delay=lambda number: delay_s)
 
 
 @pytest.fixture(autouse=True)
@@ -56,13 +58,13 @@ def test_advice_to_port_is_whole() -> None:
         partitioned=Partitioned(PARTS[1], "do not port", WISHES[0]), pays_messages=[4, 8],
     )  # fmt: skip
     best = replace(MANY, arrived_early_percent=75.0)
-    found = advise(evaluation(2e-3), LIBRARY, [NOW, best, *rows[2:]], best, MIN_GAIN)
+    found = advise(runs(2e-3), LIBRARY, [NOW, best, *rows[2:]], best, MIN_GAIN)
     assert found == replace(wanted, best=best)
     short = replace(wanted, pays=[], here=None, pays_messages=[], because="")
-    assert advise(evaluation(), LIBRARY, rows, MANY, MIN_GAIN, where=False, reason=False) == short
+    assert advise(runs(), LIBRARY, rows, MANY, MIN_GAIN, where=False, reason=False) == short
     told = replace(LIBRARY, early=None, needs="a build")
     best = replace(PARTS[0], probability=None)
-    found = advise(evaluation(), told, [NOW, best], best, MIN_GAIN, where=False, reason=False)
+    found = advise(runs(), told, [NOW, best], best, MIN_GAIN, where=False, reason=False)
     assert found.warnings == ["not released: it needs a build"]
     assert (found.settings, found.certainty, found.best_in) == ([], "", {})
     assert found.partitioned == Partitioned(best, "do not port", None, unknown=True)
@@ -71,10 +73,10 @@ def test_advice_to_port_is_whole() -> None:
 def test_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     alike = next(t.name for t in TERMS if t.bulk_alike)
     costs = [(alike, 1e-3), ("a", 3e-6), ("b", 2e-6), ("c", 1e-6)]
-    monkeypatch.setattr(advising, "costs_that_matter", lambda of, _: costs if of.delay else [])
+    monkeypatch.setattr(advising, "costs_that_matter", lambda *_: costs)
     monkeypatch.setattr(advising, "_progress", lambda *given: [f"{given[2]:g} s"] * len(costs[:1]))
-    of = evaluation(delay_s=0.9e-3)
-    of.mean_time = lambda _: 10e-3
+    of = runs(delay_s=0.9e-3)
+    of.mean_time = lambda *_: 10e-3
     # It takes 2 ms off 10 ms, of which 1 ms has to be saved: 1 s of set-up is made up for by 1000 iterations.
     best, early = replace(MANY, begin_s=1.0, probability=0.1, work_left_s=2e-3), replace(LIBRARY, early=True)
     now = replace(NOW, work_left_s=5e-3)
@@ -83,7 +85,7 @@ def test_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     hidden = "3 ms of the receiver's 5 ms of work are done before everything is there"
     said = f"{set_up}; costs that take the gain: a (3 us), b (2 us); {together}; 0.001 s; {hidden}"
     assert advise(of, early, [now, best], best, MIN_GAIN).because == said
-    costs, of.delay = [], 1e-3  # as much as has to be saved is late
+    costs, of.delay = [], lambda _: 1e-3  # as much as has to be saved is late
     assert (
         advise(of, early, [NOW, best], replace(best, begin_s=0.1), MIN_GAIN).because
         == "bulk takes 8 ms, Pt2Pt many 6 ms"
@@ -111,8 +113,10 @@ def test_what_a_progress_thread_would_gain(progress: str, computes: bool, said: 
     """Of several messages in 4 and 5 ms: with a thread the faster ones take 2 ms, and bulk 6."""
     rows = [row("many", n, time_s=t, eta=8e-3 / t) for n, t in ((2, 5e-3), (4, 4e-3))]
     times = {BY_KEY["single"].into(1): 6e-3, rows[0].approach: 3e-3, rows[1].approach: 2e-3}
-    helped = Of(workload=Of(baseline=NOW.approach), prepare=lambda some: None, mean_time=times.__getitem__)
-    of: Any = Of(machine=Of(progress=Of(value=progress), progressing=str), workload=Of(receiver_computes=computes))
+    step = Of(today=(NOW.approach,), way=lambda approach, number: (approach,))
+    helped = Of(step=step, means=list, mean_time=lambda approach, number: times[approach])
+    workload = Of(receiver_computes=computes, baseline=NOW.approach)
+    of: Any = Of(machine=Of(progress=Of(value=progress), progressing=str), parts=[workload])
     of.on = lambda machine: helped if machine == "thread" else None
     wanted = ["Pt2Pt many waits for clear-to-sends (2.00×; 3.00× with a progress thread)"]
     usable = [KEPT, row("rma-many-active", 4, eta=9.0), *rows]
@@ -123,7 +127,8 @@ def test_what_a_progress_thread_would_gain(progress: str, computes: bool, said: 
 def test_costs_that_matter_are_more_than_a_thousandth_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advising, "by_name", lambda: {"a": 1e-3, "b": 3e-3, "c": 5e-3})
     monkeypatch.setattr(advising, "without", lambda costs, cut: {"cut": cut} if costs == "all" else {})
-    of: Any = Of(costs=lambda _: "all", mean_time=lambda _, cut=0.0: 2.0 - cut)
+    of: Any = Of(costs=lambda *_: "all", mean_time=lambda *_: 2.0)
+    of.replaced = lambda approach, each, number: [2.0 - cut["cut"] for cut in each]
     names, seconds = zip(*advising.costs_that_matter(of, MANY.approach), strict=True)
     assert names == ("c", "b")
     assert seconds == pytest.approx((5e-3, 3e-3))

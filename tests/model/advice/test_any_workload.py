@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_once import generated
+from on_ranks import simulate
 
 from pready.model.advice.predict import predict, with_library
 from pready.model.approach.interfaces import BULK, INTERFACES
 from pready.model.approach.libraries import LIBRARIES
 from pready.model.approach.vcis import transport_counts
-from pready.model.engine import simulate
-from pready.model.engine.evaluate import Evaluation, gain_over_sizes
-from pready.model.engine.layout import part
-from pready.model.engine.rows import exchange_s
+from pready.model.engine.layout import Step, part
+from pready.model.engine.runs import Runs
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.result.verdict import INDISTINCT
@@ -90,10 +89,10 @@ def test_each_approach_takes_from_rest_what_ranks_in_step_take(
 ) -> None:
     on, layout = machines.load(profile), part(workload)
     approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
-    one = Evaluation(on, workload, draws=0, alone=True).mean_time(approach)
+    one = Runs(on, Step.from_rest(workload)).mean_time(approach)
     many = simulate(on, workload, approach, grid=layout.grid, periodic=layout.periodic, iterations=1)
     assert math.isfinite(one)
-    assert exchange_s(many) == pytest.approx(one, rel=0.03)
+    assert many.averages().communication_s == pytest.approx(one, rel=0.03)
 
 
 @pytest.mark.thorough
@@ -115,7 +114,8 @@ def test_gain_is_continuous_between_protocol_borders(
     for messages in (1, approach.messages):
         if any(near[0] < s * messages <= near[-1] for s in starts):
             return
-    gains = gain_over_sizes(on, workload, approach, near.tolist())
+    today, times = Runs(on, Step.from_rest(workload)).over_sizes((workload.baseline, approach), near.tolist())[0]
+    gains = today / times
     assert np.abs(np.diff(gains)).max() < INDISTINCT * gains.max()
 
 
@@ -143,7 +143,7 @@ def test_more_bandwidth_progress_or_delay_never_costs(
     approach = interface.into(data.draw(st.sampled_from(transport_counts(workload.n_partitions))))
 
     def time(machine: Machine, there: Workload = workload) -> float:
-        return Evaluation(machine, there, draws=0, alone=True).mean_time(approach)
+        return Runs(machine, Step.from_rest(there)).mean_time(approach)
 
     here = time(on)
     assert time(faster) <= here * (1 + 1e-9)

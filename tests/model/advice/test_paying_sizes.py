@@ -23,11 +23,12 @@ def ranges(
 ) -> list[Range]:
     """Of a workload of 1 MiB: buffers in MiB that pay at the machine's values, and by the draws."""
 
-    def saved_over_sizes(_: Approach, sizes: list[float]) -> Any:
-        return np.array([2.0 if s / MIB in at_values else 0.5 for s in sizes])
+    def over_sizes(ways: Any, sizes: list[float], number: int) -> Any:
+        assert (ways, number) == ((BULK, Approach(MANY, 4)), 0)
+        return None, np.array([[100.0] * len(sizes), [98.0 if s / MIB in at_values else 99.5 for s in sizes]])
 
-    workload = SimpleNamespace(buffer=MIB, n_partitions=4)
-    of: Any = SimpleNamespace(workload=workload, saved_over_sizes=saved_over_sizes, at_buffer=lambda size: size / MIB)
+    workload = SimpleNamespace(buffer=MIB, n_partitions=4, baseline=BULK)
+    of: Any = SimpleNamespace(parts=[workload], over_sizes=over_sizes, at_buffer=lambda size, number: size / MIB)
     monkeypatch.setattr(paying_sizes, "chance", lambda size, *_: 0.9 if size in by_draws else 0.1)
     best: Any = SimpleNamespace(approach=Approach(MANY, 4), probability=0.9 if here else 0.1)
     return [Range(r.low / MIB, r.high / MIB) for r in paying_sizes.buffers(of, best, 0.01)]
@@ -75,7 +76,7 @@ def test_rma_is_advised_where_it_was_measured_and_surely_saves_more(
     ways = BULK, Approach(MANY, 2, 1), BY_KEY["rma-single-active"].into(2)
     rows: Any = [SimpleNamespace(approach=a, available=True) for a in ways]
     percent = np.array([[0.0] * 64, [5.0] * 64, rma * 32])
-    savings: Any = SimpleNamespace(percent=percent, step=SimpleNamespace(machine=None))
+    savings: Any = SimpleNamespace(percent=percent, runs=SimpleNamespace(machine=None))
     assert predicting.chosen(savings, rows, 1000, 0.01) == advised
 
 
@@ -90,14 +91,15 @@ def test_close_chances_are_by_all_draws_that_choose(
         return SimpleNamespace(enough=lambda _: (0.0, enough[few]))
 
     monkeypatch.setattr(paying_sizes, "Savings", savings)
-    workload, step = SimpleNamespace(baseline=BULK), SimpleNamespace(draws=draws)
-    of: Any = SimpleNamespace(draws=None, drawn=step, workload=workload, way=lambda a: (a,))
+    of: Any = SimpleNamespace(draws=draws, step=SimpleNamespace(today=(BULK,), way=lambda a, number: (a,)))
     assert paying_sizes.chance(of, Approach(MANY, 4), 0.01) == chance
 
 
 def test_messages_are_of_the_advised_interface_on_the_vcis_that_save_most(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = dict[Approach, float]()
-    monkeypatch.setattr(paying_sizes, "chance", lambda _, way, __: asked.setdefault(way, 0.9 if way.vcis == 2 else 0.1))
+    monkeypatch.setattr(
+        paying_sizes, "chance", lambda _, way, *__: asked.setdefault(way, 0.9 if way.vcis == 2 else 0.1)
+    )
     ways = {Approach(MANY, 2, 1): 3.0, Approach(MANY, 2, 2): 5.0, Approach(MANY, 8): 4.0, Approach(MANY, 4): 9.0}
     ways |= {BY_KEY["rma-single-active"].into(16): 9.0, Approach(MANY, 32): 9.0}
     rows: Any = [
@@ -115,8 +117,9 @@ def test_who_waits_for_clear_to_sends_is_the_best_that_asks_and_splits(enough: f
     rows: Any = [SimpleNamespace(approach=a, name=a.name, time_s=t, eta=eta) for a, (t, eta) in ways.items()]
     workload = SimpleNamespace(baseline=BULK, receiver_computes=True)
     times = {BULK: 12e-6, Approach(MANY, 2): 6e-6}
-    helped = SimpleNamespace(workload=workload, prepare=len, mean_time=times.__getitem__)
+    step = SimpleNamespace(today=(BULK,), way=lambda approach, number: (approach,))
+    helped = SimpleNamespace(step=step, means=list, mean_time=lambda approach, number: times[approach])
     machine = ideal(progress="on-call")
-    of: Any = SimpleNamespace(machine=machine, workload=workload, on=lambda _: helped)
+    of: Any = SimpleNamespace(machine=machine, parts=[workload], on=lambda _: helped)
     line = "Pt2Pt many waits for clear-to-sends (1.50×; 2.00× with a progress thread)"
     assert advise._progress(of, rows, enough) == [line] * said

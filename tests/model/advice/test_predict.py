@@ -18,8 +18,8 @@ from pready.model.advice.predict import (
     as_sent_by,
     drawn_rows,
     effective_library,
-    evaluator,
     predict,
+    runs_of,
     ways_said,
 )
 from pready.model.advice.savings import CHOICE
@@ -61,11 +61,11 @@ ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_byt
 @pytest.mark.parametrize(("every", "parts"), [(True, 1), (True, 2), (False, 1)])
 def test_rows_that_are_drawn_say_what_draws_do(every: bool, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All by the draws that choose, then by all draws what is advised, the baseline and what is partitioned."""
-    step, keys = Of(parts=parts * [LATE]), ("several", "single", "persistent", "rma-many-active", "many", "part")
+    keys = ("several", "single", "persistent", "rma-many-active", "many", "part")
 
     class Drawn:
         def __init__(self, of: Any, ways: Any, draws: int = 500) -> None:
-            assert of is step
+            assert of is runs
             self.ways, self.draws = ways, draws
 
         def best_in(self, able: list[bool]) -> Any:
@@ -80,8 +80,8 @@ def test_rows_that_are_drawn_say_what_draws_do(every: bool, parts: int, monkeypa
     asked = (CHOICE, drawn, LATE.iterations, 0.3)
     monkeypatch.setattr(predicting, "chosen", lambda by, *of: 3 if (by.draws, *of) == asked else None)
     monkeypatch.setattr(predicting, "Savings", Drawn)
-    of: Any = Of(workload=LATE, draws=5, drawn=step, way=lambda approach: (approach,))
-    best, savings = drawn_rows(of, given := [*rows], 0.3, every=every)
+    runs: Any = Of(parts=parts * [LATE], draws=5, step=Of(way=lambda approach, number: (approach, number)[:1]))
+    best, savings = drawn_rows(runs, given := [*rows], 0.3, every=every)
     said: dict[str, Any] = {"probability": 0.3, "overhead": parts == 1}
     shares = [0, 0.25, 0.5, 0.75, 0.0] if every else [None] * 5
     wanted = [
@@ -109,7 +109,7 @@ def test_without_draws_the_best_port_is_advised_rma_only_where_it_was_measured(m
     ):
         monkeypatch.setattr(predicting, "unmeasured", lambda _, measured=measured: "" if measured else "puts")
         monkeypatch.setattr(predicting, "drawn_ways", lambda *_, drawn=drawn: drawn)
-        of: Any = Of(workload=LATE, draws=draws, machine=None)
+        of: Any = Of(parts=[LATE], draws=draws, machine=None)
         assert drawn_rows(of, [], 0.01, every=True) == (best, None)
 
 
@@ -445,7 +445,7 @@ def test_faces_of_threads_limit_the_transport_partitions() -> None:
     corners = made(**HALO | {"thread_grid": [2, 2, 2], "pattern": "halo3d26"})
     corner = predict(MELUXINA, corners, draws=0)
     note = "the timeline ignores thread_grid: all threads fill every neighbour's buffer"
-    assert evaluator(MELUXINA, corners, engine="timeline")[1][-1] == note
+    assert runs_of(MELUXINA, corners, engine="timeline")[1][-1] == note
     assert {r.transport_partitions for r in corner.approaches if r.key == "many"} == {1, 2, 4}
 
 

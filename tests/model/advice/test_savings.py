@@ -12,11 +12,11 @@ from made_row import row
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import explained, levers, measure_next, wrong
 from pready.model.advice.own_error import HALF_WIDTH, NAME, class_of, factor
-from pready.model.advice.predict import evaluator, predict, with_library
+from pready.model.advice.predict import predict, runs_of, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
-from pready.model.engine.drawn import DrawnStep, Times
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Runs
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.rma import Puts
 from pready.model.result.interval import interval
@@ -44,38 +44,39 @@ def test_a_draw_is_what_a_prediction_on_that_machine_says(approach: Approach) ->
     """Each rule by itself: who answers, and how puts move, with every value as it stands."""
     machine, _ = with_library(load("meluxina"))
     plain = machine.model_copy(update={"inter": machine.inter})
-    step = DrawnStep(plain, [LATE], [None], 0, 1)
-    step.sampler.normals = lambda name: np.zeros(DRAWS)  # type: ignore[method-assign]
-    step.sampler.alternatives = {n: a for n, a in step.sampler.alternatives.items() if n != "ranks per node"}
-    got = step.times([approach]).iteration
-    for rule, rows in step.rules:
-        there = machine.progressing(rule[0])
-        puts = plain.one_sided.model_copy(update={"puts": step._compiler(0, rule).machine.one_sided.puts})
-        there = there.model_copy(update={"one_sided": puts})
-        run = Evaluation(there, LATE).nominal(approach)
-        np.testing.assert_allclose(got[rows], float(run.iteration_s.mean()), rtol=1e-9)
+    runs = Runs(plain, Step.from_rest(LATE))
+    runs.sampler.normals = lambda name: np.zeros(1 + DRAWS)  # type: ignore[method-assign]
+    runs.sampler.alternatives = {n: a for n, a in runs.sampler.alternatives.items() if n != "ranks per node"}
+    (found,) = runs.means([(approach,)], range(1 + runs.draws))
+    got = found.step.iteration
+    np.testing.assert_array_equal(got[0], runs.at_values((approach,)).step.iteration)
+    for rule, rows in runs._rules:
+        there = machine.progressing(rule.progress)
+        puts = plain.one_sided.model_copy(update={"puts": runs.compiler(0, rule).machine.one_sided.puts})
+        said = Runs(there.model_copy(update={"one_sided": puts}), Step.of(LATE)).at_values((approach,))
+        np.testing.assert_allclose(got[rows], float(said.step.iteration[0]), rtol=1e-9)
 
 
 @pytest.mark.parametrize(("late", "exchanges"), [((LATE, LATE), 1), ((LATE, NOISY), 16), ((NOISY, LATE), 16)])
 def test_one_exchange_stands_for_all_where_none_has_noise(late: tuple[Workload, Workload], exchanges: int) -> None:
-    assert DrawnStep(load("meluxina"), late, [None, None], 0, 1).exchanges == exchanges
+    assert Runs(load("meluxina"), Step(late[0], late, (None, None))).length_of_draw.exchanges == exchanges
 
 
 def test_draws_with_a_progress_thread_have_plans_of_their_own() -> None:
     """It takes in eager messages, too, while its rank computes: on Bebop up to 0.14 % of an iteration."""
-    step = evaluator(with_library(load("bebop"))[0], LATE.changed(buffer="64 KiB"))[0].drawn
-    of = step.sampler.alternatives["who answers a rendezvous"]
-    thread = step.sampler.chosen(of.name) == of.options.index("thread")
-    groups = [thread[rows] for _, rows in step._groups(0, Approach(MANY, 32))]
+    runs, _ = runs_of(with_library(load("bebop"))[0], LATE.changed(buffer="64 KiB"))
+    of = runs.sampler.alternatives["who answers a rendezvous"]
+    thread = runs.sampler.chosen(of.name) == of.options.index("thread")
+    groups = [thread[rows] for _, rows in runs._grouped(0, Approach(MANY, 32))]
     assert {(some == some[0]).all() for some in groups} == {True}
 
 
 def test_the_first_draws_are_those_of_all() -> None:
-    few, many = (evaluator(load("niagara"), LATE, 1)[0].drawn for _ in range(2))
-    few.prepare([[BULK]], 20)
-    few.prepare([[BULK]], 50)
-    np.testing.assert_array_equal(few.times([BULK], 50).iteration, many.times([BULK]).iteration[:50])
-    assert len(Evaluation(load("niagara"), LATE, draws=12).drawn.times([BULK], 50).iteration) == 12
+    few, many = (runs_of(load("niagara"), LATE, 1)[0] for _ in range(2))
+    few.means([(BULK,)], few.drawn(20))
+    first, every = (of.means([(BULK,)], of.drawn(n))[0].step.iteration for of, n in ((few, 50), (many, None)))
+    np.testing.assert_array_equal(first, every[:50])
+    assert Runs(load("niagara"), Step.of(LATE), Rows(12)).drawn(50) == range(1, 13)
 
 
 def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
@@ -102,16 +103,24 @@ def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
 def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three draws the first two; the transfer of each exchange is off by its class's factor."""
     off = {"one message": [1.0, 1.5, 9.0], "many threads": [2.0, 1.0, 9.0]}
-    monkeypatch.setattr("pready.model.advice.savings.factor", lambda _, of: np.array(off[of]))
+    monkeypatch.setattr("pready.model.advice.savings.factor", lambda _, of: np.array([1.0, *off[of]]))
     one, many, puts = ways = ((BULK, BULK), (MANY.into(4), BULK), (RMA, BULK))
     told = {  # seconds in each draw: communication, iteration, transfer of each exchange, set-up
-        one: Times(*map(np.array, ([4.0, 6.0], [10.0, 12.0], [[1.0, 2.0], [3.0, 2.0]], [1.0, 1.0]))),
-        many: Times(*map(np.array, ([2.0, 3.0], [8.0, 9.0], [[0.5, 1.0], [1.0, 1.0]], [0.5, 0.5]))),
-        puts: Times(*map(np.array, ([2.0, 3.0], [9.0, 8.0], [[0.5, 1.0], [1.0, 1.0]], [0.5, 0.5]))),
+        one: ([4.0, 6.0], [10.0, 12.0], [[1.0, 2.0], [3.0, 2.0]], 1.0),
+        many: ([2.0, 3.0], [8.0, 9.0], [[0.5, 1.0], [1.0, 1.0]], 0.5),
+        puts: ([2.0, 3.0], [9.0, 8.0], [[0.5, 1.0], [1.0, 1.0]], 0.5),
     }
-    step: Any = Of(parts=[LATE, LATE], sampler=None, steps=2, machine=load("meluxina"), prepare=lambda *_: None)
-    step.times = lambda way, draws: told[way] if draws == 2 else None
-    savings = Savings(step, ways, 2)
+    runs: Any = Of(parts=[LATE, LATE], sampler=Of(rows=4), steps=2, machine=load("meluxina"))
+    runs.drawn = lambda draws: range(1, 1 + draws)
+    runs.set_up = lambda way, drawn: [np.asarray(told[way][3] * LATE.iterations), np.asarray(0.0)]
+
+    def means(asked: Any, rows: range) -> list[Any]:
+        assert rows == range(1, 3)
+        each = (map(np.array, told[way][:3]) for way in asked)
+        return [Of(step=Of(communication=c, iteration=i), transfers=t) for c, i, t in each]
+
+    runs.means = means
+    savings = Savings(runs, ways, 2)
     now, whole, communication = np.array([4.0, 8.0]), np.array([11.0, 15.0]), np.array([2.5, 3.5])
     seconds: Any
     for way, seconds in (
@@ -186,9 +195,9 @@ def test_what_knowledge_leaves_of_a_wrong_verdict() -> None:
 
 
 def test_levers_of_a_prediction_are_of_its_draws() -> None:
-    evaluation, _ = evaluator(*with_library(load("meluxina"))[:1], LATE)
-    savings = Savings(evaluation.drawn, ((BULK,), (RMA,)))
-    found = levers(evaluation.drawn.sampler, savings.percent[1], 0.01)
+    runs, _ = runs_of(*with_library(load("meluxina"))[:1], LATE)
+    savings = Savings(runs, ((BULK,), (RMA,)))
+    found = levers(runs.sampler, savings.percent[1], 0.01)
     enough = float((savings.percent[1] >= 1).mean())
     for x in found:
         assert x.wrong <= min(enough, 1 - enough) + 1e-12
@@ -202,7 +211,7 @@ def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> No
     drawn = {"inter.segments[0].L": place - 0.5, "one_sided.puts": which}
     of: Any = Of(
         machine=load("meluxina"), drawn=["inter.segments[0].L"], normals=drawn.get, alternatives={"puts": puts},
-        chosen=lambda _: which,
+        chosen=lambda _: which, lead=0,
     )  # fmt: skip
     first, second = levers(of, 2.7 - 2.0 * which - 1.6 * (place * 8 // 1) / 7, 0.01)
     assert (first.name, first.kind, first.steps, first.measure) == ("puts", "unknown", puts.said, "approach")

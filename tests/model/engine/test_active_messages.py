@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from on_ranks import simulate
 from workloads import workload_of
 
 from pready.model.approach.interfaces import PART_AM, SINGLE, Approach
-from pready.model.engine import simulate
 
 G, WIRE, COMPUTE = 1e-9, 2e-6, 1e-3
 FETCHED = int(PART_AM.fetched_from)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import any_of, between, generated
+from on_ranks import simulate
 from plain_ranks import ends_of, run_as_plain
 from tables import table_of
 from test_plain import cases
@@ -20,7 +21,7 @@ from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.simulation import CAUSES, simulate
+from pready.model.engine.simulate import CAUSES
 from pready.model.machine import machine as machines
 from pready.model.workload.edges import PATTERNS, Ranks, children
 from pready.model.workload.workload import Workload

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import EITHER, any_of, between, generated
+from on_ranks import each
 from plain_ranks import ends_of, run_as_plain, run_from_rest
 from tables import table_of
 from test_plain import cases
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
-from pready.model.engine.drawn import _told
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulation import CAUSES, CONSUME
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Rule, Runs, _told
+from pready.model.engine.simulate import CAUSES, CONSUME
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.rules import POLL_O_S
 from pready.model.workload.exchange import Consume
@@ -57,22 +58,23 @@ def test_engine_equals_the_plain_recurrence(case: dict[str, Any], iterations: in
 
 
 @st.composite
-def from_rest(draw: st.DrawFn) -> tuple[Evaluation, Approach]:
+def from_rest(draw: st.DrawFn) -> tuple[Runs, Approach]:
     case = draw(consuming())
     both = case["workload"].pattern == "pt2pt" and draw(EITHER)
     workload = case["workload"].model_copy(update={"both_ways": both})
-    made = Evaluation(case["machine"], workload, draw(between(0, 3)), draws=2, alone=True, samples=5)
+    made = Runs(case["machine"], Step.from_rest(workload), Rows(0, draw(between(0, 3)), 5))
     return made, case["approach"]
 
 
 @pytest.mark.slow
 @generated(112)
 @given(from_rest())
-def test_exchanges_from_rest_equal_it(of: tuple[Evaluation, Approach]) -> None:
-    evaluation, approach = of
-    plain, _ = run_from_rest(evaluation, approach)
+def test_exchanges_from_rest_equal_it(of: tuple[Runs, Approach]) -> None:
+    runs, approach = of
+    plain, _ = run_from_rest(runs, approach)
     left, atol = np.mean([e.end - e.told for e in plain]), 2e-12 * max(e.end for e in plain)
-    np.testing.assert_allclose(evaluation.nominal(approach).causes_s[CONSUME], left, rtol=1e-12, atol=atol)
+    times = runs.at_values((approach,)).exchange()
+    np.testing.assert_allclose(times.consuming, left, rtol=1e-12, atol=atol)
 
 
 # Known answers. On an ideal machine a message takes its bytes over the bandwidth, and nothing else takes time.
@@ -89,9 +91,8 @@ def consumer(work: float, threads: int | None = None, n: int = 4, theta: int = 1
 def time_of(machine: Machine, w: Workload, key: str) -> float:
     interface = BY_KEY[key]
     approach = interface.into(w.n_partitions)
-    of = Evaluation(machine, w, draws=0)
-    (each,) = set(of.each(approach).round(15).tolist())
-    return float(each)
+    (end,) = {round(e.end, 15) for e in each(Runs(machine, Step.of(w)), approach)}
+    return end
 
 
 @pytest.mark.parametrize(("key", "work_us", "threads", "expected_us"), table_of("model/known")["work"])
@@ -118,10 +119,10 @@ def test_a_rank_that_sends_too_starts_when_its_own_threads_have_met() -> None:
 @given(between(1, 6), between(1, 4), between(1, 9), st.floats(0, 1e-4), st.floats(0, 1e-3))
 def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, work: float, late: float) -> None:
     w = consumer(work, k, n, theta, late)
-    of = Evaluation(ideal(), w, draws=0, samples=1)
+    of = Runs(ideal(), Step.of(w), Rows(0, iterations=1))
     for key in ("part", "many", "single"):
         approach = BY_KEY[key].into(w.n_partitions)
-        exchange = of.exchange(approach, 1)
+        (exchange,) = each(of, approach)
         came = [m.arrived for m in exchange.messages]
         expected = as_they_come(came if key != "single" else came * w.n_partitions, k, work)
         assert exchange.end == pytest.approx(expected, rel=1e-12, abs=1e-15)
@@ -129,10 +130,10 @@ def test_a_message_per_partition_is_the_closed_form(n: int, theta: int, k: int, 
 
 def test_where_all_threads_work_nothing_tells_of_a_part() -> None:
     many = BY_KEY["many"].into(4)
-    meanwhile, after = (_told(many, ("thread", "adapter", 0, 0, n)) for n in (0, 1))
+    meanwhile, after = (_told(many, Rule("thread", "adapter", meanwhile=n)) for n in (0, 1))
     assert meanwhile is many
     assert (after.interface.told_whole, after.interface.tells) == (True, False)
-    assert _told(BULK, ("thread", "adapter", 0, 0, 1)) is BULK
+    assert _told(BULK, Rule("thread", "adapter", meanwhile=1)) is BULK
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])
@@ -142,7 +143,7 @@ def test_nothing_to_work_on_takes_the_tests_alone(pattern: str) -> None:
     for key in ("part", "many", "rma-many-active"):
         approach = BY_KEY[key].into(4)
         # From rest: ranks that go on wait for each other, and share ports in other proportions then.
-        times = [Evaluation(load("meluxina"), w, draws=0, alone=True).mean_time(approach) for w in (waits, works)]
+        times = [Runs(load("meluxina"), Step.from_rest(w)).mean_time(approach) for w in (waits, works)]
         # 4 threads, a partition of each neighbour each: a pass of tests, 2.3 o_s each, after the last arrival; threads
         # that complete their own messages meet meanwhile.
         size, machine = works.buffer / 4, load("meluxina")
@@ -150,7 +151,7 @@ def test_nothing_to_work_on_takes_the_tests_alone(pattern: str) -> None:
         met = machine.threads.barrier.at(4) if approach.interface.completes == "threads" else 0.0
         assert times[1] == pytest.approx(times[0] + (passed - met if approach.interface.tells else 0.0), rel=1e-12)
     # Bulk's threads are told by a barrier.
-    bulk = [Evaluation(load("meluxina"), w, draws=0).mean_time(BULK) for w in (waits, works)]
+    bulk = [Runs(load("meluxina"), Step.of(w)).mean_time(BULK) for w in (waits, works)]
     assert bulk[0] < bulk[1]
 
 
@@ -158,5 +159,5 @@ def test_a_direction_with_more_bytes_is_more_work() -> None:
     # Two peers, 4 and 1 MB in one message each, 1 ns per byte, one thread: 5 ms after the last arrival.
     faces, consume = ["4 MB", "1 MB", "1 MB"], {"per_byte": "1 ns/B"}
     w = workload_of(threads=1, buffer="4 MB", pattern="halo3d", faces=faces, grid=[2, 2, 1], consume=consume)
-    run_ = Evaluation(ideal(), w, draws=0).nominal(BULK)
-    assert float(run_.causes_s[CONSUME].mean()) == pytest.approx((4 + 4 + 1 + 1) * 1e-3)
+    times = Runs(ideal(), Step.of(w)).at_values((BULK,)).exchange()
+    assert times.consuming == pytest.approx((4 + 4 + 1 + 1) * 1e-3)

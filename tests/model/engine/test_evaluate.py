@@ -10,13 +10,10 @@ from tables import table_of
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
-from pready.model.engine.evaluate import Evaluation, compare_step
-from pready.model.engine.layout import layout, part
-from pready.model.engine.plan import Plan
-from pready.model.engine.rows import exchange_s
-from pready.model.engine.simulation import Simulation, run_all, run_step
+from pready.model.engine.layout import Step, layout, part
+from pready.model.engine.runs import Rows, Runs, sums_of
+from pready.model.engine.simulate import compare
 from pready.model.machine.machine import load
-from pready.model.timeline.sampling import Sampler
 from pready.model.toml.reading import validated
 from pready.model.workload.arrivals import Laggard, Normal
 from pready.model.workload.workload import Workload
@@ -42,7 +39,7 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
         raise KeyboardInterrupt
 
     w = workload("halo3d")
-    rows, _ = compare_step(ideal(), w, [Approach(BY_KEY["part"], 8, 1)], iterations=10**6, on_progress=on_progress)
+    rows, _ = compare(ideal(), w, [Approach(BY_KEY["part"], 8, 1)], iterations=10**6, on_progress=on_progress)
     assert len(rows) == 1
     assert rows[0][1].interrupted
     assert calls == 1
@@ -55,12 +52,12 @@ def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> Non
     # the intervals from the machine's parameters are equal, draw by draw.
     w = workload(pattern, LATE_50_US)
     machine, approach = load("meluxina"), BY_KEY[key].into(4, 2)
-    on, from_rest = (Evaluation(machine, w, seed=3, draws=12, alone=rest) for rest in (False, True))
-    expected = asdict(from_rest.predict(approach))
-    for field, value in asdict(on.predict(approach)).items():
+    on, from_rest = (Runs(machine, step, Rows(12, 3)) for step in (Step.of_a_part(w), Step.from_rest(w)))
+    expected = asdict(from_rest.predicted([(approach,)])[0])
+    for field, value in asdict(on.predicted([(approach,)])[0]).items():
         assert value == (pytest.approx(expected[field], rel=1e-7) if isinstance(value, float) else expected[field])
     for way in (BULK, approach):
-        here, there = (e.drawn.times([way]) for e in (on, from_rest))
+        here, there = (e.means([(way,)], e.drawn())[0].exchange() for e in (on, from_rest))
         np.testing.assert_allclose(here.communication, there.communication, rtol=1e-7)
 
 
@@ -70,25 +67,17 @@ def test_late_neighbours_are_what_differs() -> None:
     w = workload("halo3d")
     machine = ideal(G=1e-18, link=1e18)
     part_ = Approach(BY_KEY["part"], 8, 1)
-    engine = Evaluation(machine, w, draws=0)
-    late = engine.late(part_)
+    engine = Runs(machine, Step.of(w))
+    late = engine.at_values((part_,)).exchange().late
     assert late == pytest.approx(engine.mean_time(part_), rel=1e-6)
-    assert engine.mean_time(part_) > 1.2 * Evaluation(machine, w, draws=0, alone=True).mean_time(part_)
-    assert engine.predict(part_).eta == pytest.approx(1, abs=1e-6)
-
-
-def run_alone(plan: Plan, iterations: int) -> Simulation:
-    return run_step([plan], iterations)[0]
-
-
-def at_draws(e: Evaluation, approach: Approach, rows: range) -> Plan:
-    return e._compiler.sampled(approach, Sampler(e.machine, 4, lead=1), e.seed, rows)
+    assert engine.mean_time(part_) > 1.2 * Runs(machine, Step.from_rest(w)).mean_time(part_)
+    assert engine.predicted([(part_,)])[0].eta == pytest.approx(1, abs=1e-6)
 
 
 def test_replaced_costs_reach_the_kernel() -> None:
     w = workload("halo3d")
-    e = Evaluation(load("meluxina"), w, draws=0)
-    full, none = e.mean_time(BULK), e.mean_time(BULK, stream=np.asarray(0.0), link=np.asarray(0.0))
+    e = Runs(load("meluxina"), Step.of(w))
+    full, (none,) = e.mean_time(BULK), e.replaced(BULK, [{"stream": np.asarray(0.0), "link": np.asarray(0.0)}])
     # six faces of 1 MiB leave one after the other at 25 GB/s
     assert full - none == pytest.approx(6 * 2**20 / 25e9, rel=0.15)
 
@@ -105,7 +94,7 @@ def test_a_sweep_is_counted_by_exchange() -> None:
     # times, left, left. First sweep: rank 0 is done at 10 C + 2 T, rank 1 at 11 C + 3 T; second: both
     # 10 C + 2 T later. Less the 8 C of computing, an exchange costs (2.5 + 2) / 2 (C + T) / 8.
     w = workload_of(threads=1, buffer="1 MB", pattern="sweep3d", grid=[2, 1], iterations=2)
-    ((row, run),), _ = compare_step(ideal(), w, [BULK], iterations=2)
+    ((row, run),), _ = compare(ideal(), w, [BULK], iterations=2)
     assert run.exchanges == 8
     np.testing.assert_allclose(run.mean_s, [10.5e-3 + 2.5 * 40e-6, 10e-3 + 2 * 40e-6], rtol=1e-9)
     assert row.time_s == pytest.approx(2.25 * 1.04e-3 / 8, rel=1e-9)
@@ -114,15 +103,14 @@ def test_a_sweep_is_counted_by_exchange() -> None:
 def test_times_of_an_earlier_call_change_nothing() -> None:
     # A plan's arrivals keep what was drawn of them: the same ranks for fewer iterations, for more, and on other cores.
     ways = [Approach(BY_KEY["many"], 8, 4), Approach(BY_KEY["part"], 4, 1), BULK]
-    e = Evaluation(load("meluxina"), workload("halo3d"))
+    step = Step.of(workload("halo3d"))
+    before = Runs(load("meluxina"), step, Rows(4))
     for iterations, cores in ((6, 1), (4, 2), (9, 1)):
         for way in ways:
-            fresh = Evaluation(load("meluxina"), workload("halo3d"))
-            one, other = (
-                run_all([([at_draws(of, way, range(1, 3))], iterations)], cores)[0][0][0] for of in (e, fresh)
-            )
-            np.testing.assert_array_equal(one.mean_s, other.mean_s)
-            np.testing.assert_array_equal(one.causes_s["issue"], other.causes_s["issue"])
+            fresh = Runs(load("meluxina"), step, Rows(4))
+            jobs = ([(of.plans((way,), 2), iterations)] for of in (before, fresh))
+            one, other = (sums_of(job, [0], cores)[0].of for job in jobs)
+            np.testing.assert_array_equal(one, other)
 
 
 @of_each({"normal": NOISY, "delay by size": Laggard(model="laggard", delay_rate="10 us/MiB")})  # type: ignore[arg-type]
@@ -132,15 +120,12 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     approach, sizes = Approach(BY_KEY["many"], 8, 4), [2.0**20, 512.0, 2.0**16, 2.0**13, 2.0**20]
 
     def alone(a: Approach, size: float) -> float:
-        there = Evaluation(machine, w.changed(buffer=f"{size:.17g} B"), draws=0)
-        count = there._iterations
-        first = there.first(count)
-        made = there._plan(a, 1)
-        return exchange_s(run_alone(made, first + count).after(first))
+        return Runs(machine, Step.of(w.changed(buffer=f"{size:.17g} B"))).mean_time(a)
 
-    rest = Evaluation(machine, w, alone=True, samples=8)
-    assert rest.drawn.exchanges == (16 if model is NOISY else 1)  # all alike
-    one = rest.mean_time(BULK) / rest.mean_time(approach)
-    assert rest.gain_over_sizes(approach, sizes[:1], 8) == pytest.approx([one], rel=1e-12)
-    eta = Evaluation(machine, w).gain_over_sizes(approach, sizes)
-    np.testing.assert_array_equal(eta, [alone(BULK, s) / alone(approach, s) for s in sizes])
+    rest = Runs(machine, Step.from_rest(w), Rows(iterations=8))
+    assert Runs(machine, Step.from_rest(w)).length_of_draw.exchanges == (16 if model is NOISY else 1)  # all alike
+    ways = BULK, approach
+    times, _ = rest.over_sizes(ways, sizes[:1], 8)
+    np.testing.assert_allclose(times[:, 0], [rest.mean_time(a) for a in ways], rtol=1e-12)
+    times, _ = Runs(machine, Step.of(w)).over_sizes(ways, sizes)
+    np.testing.assert_array_equal(times, [[alone(a, s) for s in sizes] for a in ways])

@@ -11,10 +11,10 @@ import pytest
 from goal_replay import replay
 from goal_text import Flags, export_goal
 from machines import ideal
+from on_ranks import simulate
 from workloads import workload_of
 
 from pready.model.approach.interfaces import PART, SINGLE, Approach
-from pready.model.engine import simulate
 from pready.model.workload.workload import Workload
 
 MACHINE = ideal(L=1e-6, o_s=1e-7, o_r=1e-7, g=5e-8, G=1e-18, link=1e18)

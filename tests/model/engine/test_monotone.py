@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from monotone import ALLOWED, CHANGES, cases
+from on_ranks import simulate
 
-from pready.model.engine import simulate
 from pready.model.machine.machine import Machine, load
 
 SOME = [*islice(cases(64, seed=0), 6)]

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from close import close
 from machines import ideal, with_adapter
+from on_ranks import prepared, simulate
 from plain_ranks import Plain, as_many_are_early, ends_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
-from pready.model.engine import simulate
 from pready.model.engine.layout import layout, of_a_step, part
 from pready.model.engine.pattern import adapters_of, as_grid, nodes_of
 from pready.model.engine.plan import Plan
-from pready.model.engine.simulation import prepared, run_step
+from pready.model.engine.simulate import run_step
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
 from pready.model.toml.reading import validated
@@ -83,11 +83,11 @@ def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
     # 2 x 2 x 2 ranks per node of a periodic grid: each rank has three of its six neighbours on its node.
     machine = with_nodes(ideal(G=1e-10, link=1e10), ideal(G=1e-18, link=1e18))
     w = workload(grid=[4, 4, 4], node_grid=[2, 2, 2])
-    plan = prepared(machine, w, BULK, **layout(w).options)
+    plan = prepared(machine, w, BULK, **vars(layout(w)))
     inside = np.array([k.inside for k in plan.pattern.kinds])[plan.pattern.classes]
     assert inside.sum(axis=1).tolist() == [3] * len(inside)
     # Eight ranks with three faces of 1 MiB at 10 GB/s.
-    out = simulate(machine, w, BULK, iterations=1, **layout(w).options)
+    out = simulate(machine, w, BULK, iterations=1, **vars(layout(w)))
     assert out.time_s == pytest.approx(24 * 2**20 / 1e10, rel=1e-6)
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from machines import ideal
 from made_once import EITHER, any_of, between, generated
+from on_ranks import each, prepared
 from plain_ranks import run_as_plain, run_from_rest
 from tables import table_of
 from test_consuming import WORKS
@@ -18,8 +19,8 @@ from workloads import workload_of
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, MANY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine.evaluate import Evaluation
-from pready.model.engine.simulation import prepared
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Runs
 from pready.model.machine.machine import Machine, load
 from pready.model.toml.dotted import written
 from pready.model.workload import workload as workloads
@@ -60,9 +61,10 @@ def test_exchanges_from_rest_equal_it(case: dict[str, Any], seed: int, both: boo
     workload = case["workload"]
     if workload.pattern == "pt2pt":
         workload = workload.model_copy(update={"both_ways": both})
-    of = Evaluation(case["machine"], workload, seed, draws=2, alone=True, samples=5)
+    of = Runs(case["machine"], Step.from_rest(workload), Rows(2, seed, 5))
     run_from_rest(of, case["approach"])
-    assert of.drawn.times([case["approach"]]).communication.shape == (2,)
+    (drawn,) = of.means([(case["approach"],)], of.drawn(2))
+    assert drawn.exchange().communication.shape == (2,)
 
 
 # Known answers. On an ideal machine 1 MB takes 40 us at 25 GB/s, and nothing else takes time.
@@ -74,8 +76,8 @@ def shared(shares: Any, late: float = 0.0, **fields: Any) -> Workload:
 
 
 def time_of(machine: Machine, w: Workload, approach: Approach) -> float:
-    (each,) = set(Evaluation(machine, w, draws=0).each(approach).round(15).tolist())
-    return float(each)
+    (end,) = {round(e.end, 15) for e in each(Runs(machine, Step.of(w)), approach)}
+    return end
 
 
 @pytest.mark.parametrize(
@@ -102,10 +104,9 @@ def test_a_partition_s_work_grows_with_it() -> None:
 def test_each_part_has_its_protocol() -> None:
     # The small parts are eager, the large one asks first: MeluXina's rendezvous begins at 8 KiB.
     w = shared([1, 1, 1, 61], buffer="128 KiB")
-    of = Evaluation(load("meluxina"), w, draws=0)
-    sizes = of.message_sizes(MANY.into(4))
-    assert sizes == pytest.approx([2048, 124928])
-    made = of._plan(MANY.into(4), 1)
+    of = Runs(load("meluxina"), Step.of(w))
+    (made,) = of.plans((MANY.into(4),))
+    assert made.sizes == pytest.approx([2048, 124928])
     asks = [bool(made.costs[k].asks(MANY)) for k in made.pattern.classes[0]]
     assert asks == [False, False, False, True]
 

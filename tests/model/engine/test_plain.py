@@ -11,11 +11,13 @@ from close import close
 from hypothesis import given
 from hypothesis import strategies as st
 from made_once import EITHER, any_of, between, divisors, generated, some_of
+from on_ranks import prepared
 from plain_ranks import Plain, as_many_are_early, ends_of, run_as_plain
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
-from pready.model.engine.simulation import CAUSES, prepared, run_all, run_step, together
+from pready.model.engine.runs import sums_of
+from pready.model.engine.simulate import CAUSES, run_step, together
 from pready.model.machine import machine as machines
 from pready.model.machine.path import SizeCurve
 from pready.model.toml.reading import validated
@@ -250,10 +252,10 @@ def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> 
     ]
     alone = run_step(step, 5, record=True)
     again = run_step(step, 5, record=True, cores=cores)
-    ((batch,),) = run_all([(step, 5)], cores)
-    for one, other, third in zip(alone, again, batch, strict=True):
+    (batch,) = sums_of([(step, 5)], [0], cores)
+    for number, (one, other) in enumerate(zip(alone, again, strict=True)):
         np.testing.assert_array_equal(one.ends_s, other.ends_s)
-        np.testing.assert_array_equal(one.mean_s, third.mean_s)
+        np.testing.assert_array_equal(one.mean_s, batch.of[0, :, number, 0] / batch.ranks)
         np.testing.assert_array_equal(one.communication_s, other.communication_s)
     early = np.average([one.arrived_early for one in alone], axis=0, weights=[one.messages for one in alone])
     np.testing.assert_allclose(together(alone, BULK).arrived_early, early, rtol=1e-12)

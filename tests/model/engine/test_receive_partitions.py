@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from on_ranks import prepared
 from tables import table_of
 from test_consuming import as_they_come, time_of
 
@@ -15,7 +16,6 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.common.errors import PreadyError
-from pready.model.engine.simulation import prepared
 from pready.model.machine.machine import load
 from pready.model.toml.dotted import written
 from pready.model.workload.workload import Workload

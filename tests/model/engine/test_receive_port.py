@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from on_ranks import simulate
 from workloads import workload_of
 
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
-from pready.model.engine import simulate
 
 BYTES = 1000
 LINK, GAP, WIRE = 1e-6, 1e-7, 2e-6

@@ -8,12 +8,13 @@ from close import close
 from hypothesis import given
 from hypothesis import strategies as st
 from made_once import generated
+from on_ranks import prepared
 from plain_ranks import Plain
 from test_plain import cases
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BY_KEY
-from pready.model.engine.simulation import prepared, record
+from pready.model.engine.simulate import record
 from pready.model.machine import machine as machines
 from pready.model.workload.sizes import Sizes
 

@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ideal
+from on_ranks import prepared, simulate
 from tables import table_of
 
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, PART, SINGLE, Approach
 from pready.model.common import memory
 from pready.model.common.errors import PreadyError
-from pready.model.engine import _kernel, simulate
-from pready.model.engine.evaluate import compare_step
+from pready.model.engine import _kernel
 from pready.model.engine.layout import check_memory_of, layout
-from pready.model.engine.simulation import _check, prepared
+from pready.model.engine.runs import check
+from pready.model.engine.simulate import compare
 from pready.model.machine import machine
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
@@ -159,7 +160,7 @@ def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> 
 def test_what_the_kernel_counts(count: int, steps: int, iterations: int, cores: int, valid: str | None) -> None:
     plan: Any = SimpleNamespace(count=count, steps=steps)
     with nullcontext() if valid is None else pytest.raises(PreadyError, match=re.escape(valid)):
-        _check([plan], iterations, cores)
+        check([plan], iterations, cores)
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +180,7 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(PreadyError, match=said):
         predict(MELUXINA, many)
     with pytest.raises(PreadyError, match=r"comparing 2 approaches on 2 ranks needs 76\.\d+ MiB"):
-        compare_step(MELUXINA, many, [PART_8], iterations=1)
+        compare(MELUXINA, many, [PART_8], iterations=1)
 
 
 def test_times_beyond_292_years_are_refused() -> None:

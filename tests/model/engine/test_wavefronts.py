@@ -6,10 +6,11 @@ Ranks 0 to 3 in a square, rank 0 at the corner where it begins: 0 sends to 1 (al
 import numpy as np
 import pytest
 from machines import ideal
+from on_ranks import prepared
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK
-from pready.model.engine.simulation import Recorded, prepared, record
+from pready.model.engine.simulate import Recorded, record
 from pready.model.machine.machine import Machine
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3

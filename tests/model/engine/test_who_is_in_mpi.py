@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from from_rest import exchange
 from machines import ideal
+from on_ranks import prepared, simulate
 from plain_ranks import run_as_plain
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BY_KEY, MANY, Approach
-from pready.model.engine import simulate
-from pready.model.engine.simulation import prepared
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import Setting, serving

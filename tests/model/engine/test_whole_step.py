@@ -8,10 +8,11 @@ import pytest
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
-from pready.model.engine import drawn, evaluate
-from pready.model.engine.evaluate import Evaluation, compare_step, plans
-from pready.model.engine.rows import WARM_UP
-from pready.model.engine.simulation import run_step
+from pready.model.engine import runs
+from pready.model.engine.layout import Step
+from pready.model.engine.plan import Plan
+from pready.model.engine.runs import Runs
+from pready.model.engine.simulate import alone, compare, run_step
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -31,9 +32,13 @@ def one(**fields: Any) -> dict[str, Any]:
 LATE = {"model": "laggard", "delay": "100 us"}
 
 
+def plans(w: Workload, way: tuple[Approach, ...]) -> list[Plan]:
+    return Runs(MELUXINA, Step.on_all_ranks(w)).plans(way)
+
+
 def test_exchanges_draw_arrivals_of_their_own() -> None:
     noisy = one(arrivals={"model": "normal by thread", "spread": 0.1})
-    both = plans(MELUXINA, step(noisy, noisy), [BULK] * 2, 0)
+    both = plans(step(noisy, noisy), (BULK, BULK))
     first, second = run_step(both, 20)
     assert first.step_s is not None
     np.testing.assert_allclose(first.step_s, first.mean_s + second.mean_s, rtol=1e-12)
@@ -45,11 +50,11 @@ def test_exchanges_draw_arrivals_of_their_own() -> None:
 def test_how_much_of_a_step_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two exchanges of 8 ranks with 6 neighbours and 4 partitions: 16 exchanges and 384 messages an iteration.
     w = step(one(), one(), iterations=20)
-    assert Evaluation(MELUXINA, w.parts[0], step=w).iterations == evaluate.NOMINAL // 16
-    monkeypatch.setattr(evaluate, "MOST_MESSAGES", 384 * (WARM_UP + 5))
-    monkeypatch.setattr(drawn, "MOST_MESSAGES", 384 * (WARM_UP + 2) * 100)
-    few = Evaluation(MELUXINA, w.parts[0], step=w)
-    assert (few.iterations, few.drawn.draws) == (5, 100)
+    assert Runs(MELUXINA, Step.of_a_part(w)).iterations == runs.OF_ROW_0 // 16
+    monkeypatch.setattr(runs, "MOST_OF_ROW_0", 384 * (runs.WARM_UP + 5))
+    monkeypatch.setattr(runs, "MOST_MESSAGES", 384 * (runs.WARM_UP + 2) * 100)
+    few = Runs(MELUXINA, Step.of_a_part(w))
+    assert (few.iterations, few.draws) == (5, 100)
 
 
 @pytest.mark.thorough
@@ -79,7 +84,7 @@ def test_each_is_advised_for_itself_and_the_step_takes_all() -> None:
 def test_simulating_a_step_says_what_predicting_it_says() -> None:
     w = step(one(buffer="1 MiB", arrivals=LATE), one(), iterations=20)
     ways = [Approach(MANY, 4, 4), BULK]
-    rows, by_exchange = compare_step(MELUXINA, w, ways, iterations=3)
+    rows, by_exchange = compare(MELUXINA, w, ways, iterations=3)
     assert [r.approach for r, _ in rows] == [BULK, Approach(EACH)]
     assert [[r.approach for r, _ in some] for some in by_exchange] == [[BULK, ways[0]], [BULK, BULK]]
     times = [sum(some[way][0].time_s for some in by_exchange) for way in (0, 1)]
@@ -122,11 +127,10 @@ def unequal_step() -> Workload:
 @pytest.mark.parametrize("ways", [(BULK, BULK, BULK), (Approach(MANY, 8, 4), BULK, Approach(BY_KEY["part"], 4, 2))])
 def test_exchanges_in_step_take_what_they_take_from_rest_one_after_the_other(ways: tuple[Approach, ...]) -> None:
     w = unequal_step()
-    out = run_step(plans(MELUXINA, w, ways, 0), 1, record=True)
-    ends, begun = [], 0.0
-    for number, (part, way) in enumerate(zip(w.parts, ways, strict=True)):
-        of_step = Evaluation(MELUXINA, part, draws=0, alone=True, step=w, number=number)
-        begun += float(of_step.ready[1].max()) + of_step.exchange(way, 1).end
+    out = run_step(plans(w, ways), 1, record=True)
+    ends, begun, rest = list[float](), 0.0, Runs(MELUXINA, Step.from_rest(w))
+    for number in range(len(ways)):
+        begun += float(rest.ready(number=number).max()) + alone(rest.plans(ways)[number])[0].end
         ends.append(begun)
     for of, end in zip(out, ends, strict=True):
         assert of.ends_s is not None

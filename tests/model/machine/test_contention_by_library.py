@@ -7,7 +7,8 @@ from pready.calibrate.machine.values.estimates import with_fields
 from pready.model.advice.predict import with_library
 from pready.model.approach.interfaces import BY_KEY, PART
 from pready.model.approach.libraries import LIBRARIES, library
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Runs
 from pready.model.machine.contention_by_library import contention, waiting, with_contention
 from pready.model.machine.machine import Machine, load
 from pready.model.timeline.costs import costs
@@ -54,7 +55,7 @@ def test_every_form_of_the_recurrence_pays_it() -> None:
     o_s, copy = machine.inter.segments[0].o_s.value, machine.inter.segments[0].O_s
     assert copy is not None
     assert curve[8] == pytest.approx(3.3 * 7 / 8 * o_s)
-    by = {name: Evaluation(with_library(machine, name)[0], w, draws=0) for name in ("mpich-release", "openmpi-persist")}
+    by = {name: Runs(with_library(machine, name)[0], Step.of(w)) for name in ("mpich-release", "openmpi-persist")}
     slow, fast = (e.mean_time(PART.into(512)) for e in by.values())
     assert slow / 512 == pytest.approx((1 + 3.3 * 7 / 8) * o_s + 2048 * copy.value, rel=0.05)
     assert fast / 512 == pytest.approx(1.2 * o_s + 2048 * copy.value, rel=0.05)
@@ -73,7 +74,7 @@ def test_threads_that_wait_hand_over() -> None:
     w, machine = Workload(threads=8, buffer="64 B"), ideal(o_s=1e-6, o_r=1e-6, waiting=[0.0, 4e-6, 4e-6])  # type: ignore[arg-type]
     by_library = with_fields(machine, threads=with_fields(machine.threads, waiting=None))
     for m, each in ((machine, 4e-6), (by_library, waiting(by_library).at(8))):
-        e = Evaluation(m, w, draws=0, alone=True)
+        e = Runs(m, Step.from_rest(w))
         one, all_wait = (e.mean_time(BY_KEY[key].into(8)) for key in ("many-joined", "many"))
         assert one == pytest.approx(9e-6, rel=1e-4)
         assert all_wait == pytest.approx(1e-6 + 8 * (1e-6 + each), rel=1e-4)

@@ -3,7 +3,7 @@
 import pytest
 
 from pready.model.advice.paying_sizes import close
-from pready.model.advice.predict import evaluator, predict, with_library
+from pready.model.advice.predict import predict, runs_of, with_library
 from pready.model.advice.savings import CHOICE, drawn_row
 from pready.model.machine import machine as machines
 from pready.model.result.break_even import Range, nearest
@@ -25,7 +25,7 @@ def test_an_example_pays_where_its_own_prediction_says_so(name: str) -> None:
     made, seen = predict(machine, what), {True: 0, False: 0}
     for factor in (1 / 64, 1 / 8, 1, 16):
         there = what.changed(buffer=f"{factor * what.buffer:.0f} B")
-        row = drawn_row(evaluator(with_library(machine)[0], there)[0], made.advised.approach)
+        row = drawn_row(runs_of(with_library(machine)[0], there)[0], made.advised.approach)
         assert row.probability is not None
         if abs(row.probability - LIKELY) > close(CHOICE):
             said = any(there.buffer in r for r in made.advice.pays)

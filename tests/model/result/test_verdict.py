@@ -11,7 +11,8 @@ from machines import ideal
 from tables import table_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Runs
 from pready.model.result.prediction import ROUNDING, ApproachPrediction, availability_of
 from pready.model.result.verdict import (
     INDISTINCT,
@@ -32,7 +33,7 @@ from pready.model.workload.workload import Workload
 RMA = BY_KEY["rma-single-active"].into(8)
 ITERATIONS = 100
 _W = Workload.model_validate({"threads": 8, "buffer": "1 MiB"})
-NOW = replace(Evaluation(ideal(), _W).predict(BULK), iteration_s=1e-3, begin_s=0.0)
+NOW = replace(Runs(ideal(), Step.of(_W)).predicted([(BULK,)])[0], iteration_s=1e-3, begin_s=0.0)
 
 
 def row(approach: Approach, saved: float, begin: float = 0.0) -> ApproachPrediction:

@@ -9,7 +9,9 @@ from tables import table_of
 from pready.model.advice.predict import predict
 from pready.model.advice.savings import drawn_row
 from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.engine.evaluate import Evaluation, compare_step
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Runs
+from pready.model.engine.simulate import compare
 from pready.model.machine.machine import Begin, Machine, load
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
@@ -69,8 +71,8 @@ def test_what_is_dear_to_begin_is_not_the_best_of_a_short_run() -> None:
 
 def test_its_uncertainty_counts() -> None:
     """The windows' interval reaches from 30 us to 1.4 ms: a run of few iterations is as uncertain."""
-    evaluations = (Evaluation(load("meluxina"), made(iterations=n)) for n in (2, 100_000))
-    few, many = (drawn_row(e, Approach(BY_KEY["rma-single-active"], 8)) for e in evaluations)
+    each = (Runs(load("meluxina"), Step.of(made(iterations=n))) for n in (2, 100_000))
+    few, many = (drawn_row(e, Approach(BY_KEY["rma-single-active"], 8)) for e in each)
     wide, narrow = (row.speedup_high_percent - row.speedup_low_percent for row in (few, many))
     assert wide > 3 * narrow
 
@@ -79,7 +81,7 @@ def test_simulate_says_the_same() -> None:
     machine, w = with_begin(ideal(o_s=1e-6, put=1e-7, epoch=1e-7)), made(pattern="halo3d", grid=[2, 2, 2], iterations=3)
     predicted = {p.approach: p for p in predict(machine, w, draws=0).approaches}
     approach = Approach(BY_KEY["rma-single-active"], 8)
-    (_, (row, _)), _ = compare_step(machine, w, [approach], iterations=3)
+    (_, (row, _)), _ = compare(machine, w, [approach], iterations=3)
     assert row.begin_s == predicted[approach].begin_s > 0
     ends = row.speedup_low_percent, row.speedup_percent, row.speedup_high_percent  # no iteration differs
     assert ends == pytest.approx(3 * (predicted[approach].speedup_percent,), rel=1e-9)

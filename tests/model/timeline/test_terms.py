@@ -8,7 +8,8 @@ from machines import with_every_table
 
 from pready.model.advice.advise import costs_that_matter
 from pready.model.approach.interfaces import INTERFACES, MANY, Approach
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.layout import Step as Ranks
+from pready.model.engine.runs import Runs
 from pready.model.machine.machine import load, profiles
 from pready.model.timeline import terms
 from pready.model.timeline.costs import Costs
@@ -40,7 +41,7 @@ def test_every_value_of_a_machine_is_one_terms_or_no_cost() -> None:
 
 
 def test_leaving_a_term_out_leaves_the_others() -> None:
-    costs = Evaluation(load("meluxina"), workload(), draws=3).costs(Approach(MANY, 8))
+    costs = Runs(load("meluxina"), Ranks.of(workload())).costs(Approach(MANY, 8))
     contention = by_name()["contention for the VCI's lock"]
     replaced = without(costs, contention)
     assert set(replaced) == {"contention"}
@@ -52,6 +53,6 @@ def test_leaving_a_term_out_leaves_the_others() -> None:
 def test_advice_knows_every_cost_that_a_machine_may_have() -> None:
     # On this machine each makes some approach slower.
     w = workload(buffer="16 KiB", arrivals={"model": "laggard", "delay": "2 ms"})
-    e = Evaluation(MACHINES["every table"], w, draws=0)
+    e = Runs(MACHINES["every table"], Ranks.of(w))
     named = {name for i in INTERFACES for name, seconds in costs_that_matter(e, i.into(8)) if seconds > 0}
     assert {BY_COST[field].name for field in ("epoch", "barrier", "copy_out")} <= named

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from pready.model.approach.interfaces import SINGLE, Approach
-from pready.model.engine.layout import layout
+from pready.model.engine.layout import Layout, layout
 from pready.model.engine.messages import mapped
 from pready.model.engine.pattern import pattern
-from pready.model.engine.simulation import Simulation
+from pready.model.engine.runs import Means, Runs
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
@@ -63,33 +64,32 @@ class Face(Strict):
 
 def simulation(a: Run, lab: Lab) -> float:
     """One figure of a simulated run: means over ranks and iterations, of all exchanges of a step."""
-    run = _run(a, lab)
-    iteration = float(run.iteration_s.mean())
+    runs, found = _run(a, lab)
+    iteration = float(found.step.iteration[0])
     match a.of:
         case "iteration_s":
             return iteration
         case "communication_s":
-            return float(run.communication_s.mean())
+            return float(found.step.communication[0])
         case "speedup_percent":
-            bulk = _run(a, lab, Approach(SINGLE))
-            return float(speedup_percent(bulk.iteration_s.mean(), iteration))
+            _, bulk = _run(a, lab, Approach(SINGLE))
+            return float(speedup_percent(bulk.step.iteration[0], iteration))
         case "messages per rank":
-            return run.messages / run.iterations / math.prod(run.grid)
+            return sum(found.blocks[0].counts) / math.prod(runs.grid)
 
 
-def _run(a: Run, lab: Lab, approach: Approach | None = None) -> Simulation:
+def _run(a: Run, lab: Lab, approach: Approach | None = None) -> tuple[Runs, Means]:
     """With an approach of all exchanges; absent: the claim's."""
+    way = tuple(approach or a.approach.of(w) for w in a.workload.parts)
     given: dict[str, Any] = {n: getattr(a, n) for n in ("grid", "blocks", "thread_grid") if getattr(a, n) is not None}
-    if a.workload.exchanges is not None:
-        ways = [approach or a.approach.of(w) for w in a.workload.parts]
-        return lab.step(a.machine, a.workload, ways, a.iterations)
-    options: dict[str, Any] = {"blocks": 1}
-    if a.ring is None:
-        options |= layout(a.workload).options | given
-    else:
+    ranks: Layout | None = None
+    if a.ring is not None:
         assert a.grid is not None
-        options |= given | {"neighbours": _ring(a.grid[0], a.ring)}
-    return lab.simulation(a.machine, a.workload, approach or a.approach.of(a.workload), a.iterations, **options)
+        ranks = Layout(**given, neighbours=_ring(a.grid[0], a.ring))
+    elif a.workload.exchanges is None:
+        ranks = replace(layout(a.workload), **given)
+    runs = lab.ranks(a.machine, a.workload, a.iterations, ranks)
+    return runs, lab.means(runs, way)
 
 
 @cache

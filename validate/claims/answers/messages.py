@@ -13,6 +13,7 @@ from pydantic import Field
 from pready.model.approach.interfaces import BY_KEY, SINGLE, Approach
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
+from pready.model.engine.layout import Layout
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import polled
 from pready.model.toml.provenance import Strict
@@ -145,11 +146,10 @@ def broadcast_time(a: Broadcast, lab: Lab) -> float:
     """Seconds, from when the late thread is ready until the last rank has everything."""
     late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
     shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast"}
-    options: dict[str, Any] = {"grid": (a.ranks,), "radix": a.radix or a.ranks}
-    workload, approach = Workload.model_validate(shape), _approach(a.interface, a.threads)
-    if a.of == "median":
-        return float(np.median(lab.ends(a.machine, workload, approach, **options))) - a.late_by
-    return float(lab.simulation(a.machine, workload, approach, 1, **options).last_end_s[0]) - a.late_by
+    way, layout = (_approach(a.interface, a.threads),), Layout((a.ranks,), radix=a.radix or a.ranks)
+    runs = lab.ranks(a.machine, Workload.model_validate(shape), 1, layout)
+    end = np.median(lab.ends(runs, way)) if a.of == "median" else lab.means(runs, way).ends[0]
+    return float(end) - a.late_by
 
 
 def tested(a: Tested, lab: Lab) -> float:
@@ -190,10 +190,9 @@ def _last(
     """When the last rank has ended one exchange that all began at 0, of a partition for each message."""
     neighbours = tuple(map(tuple, lists))
     shape = threads, approach.transport_partitions // threads, buffer
-    options: dict[str, Any] = {"grid": (len(lists),), "neighbours": neighbours}
-    if ranks_per_node > 1:
-        options["ranks_per_node"] = ranks_per_node
-    return float(lab.simulation(machine, _to(neighbours, shape), approach, 1, **options).last_end_s[0])
+    layout = Layout((len(lists),), neighbours=neighbours, ranks_per_node=ranks_per_node if ranks_per_node > 1 else None)
+    runs = lab.ranks(machine, _to(neighbours, shape), 1, layout)
+    return float(lab.means(runs, (approach,)).ends[0])
 
 
 @lru_cache(maxsize=1024)  # draws of a machine ask for the same

@@ -10,7 +10,8 @@ import math
 
 from pready.model.approach.interfaces import PERSISTENT_MATCHED, SINGLE, Approach
 from pready.model.common import units
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.runs import Runs
+from pready.model.engine.simulate import given
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
@@ -33,20 +34,20 @@ class Handshake(Strict):
     compute: units.Time
 
 
-def _exchange(machine: MachineTable, size: float, lab: Lab) -> Evaluation:
+def _exchange(machine: MachineTable, size: float, lab: Lab) -> Runs:
     data = {"threads": 1, "buffer": f"{size:.17g} B", "receiver": "computing"}
-    return lab.evaluation(machine, Workload.model_validate(data))
+    return lab.from_rest(machine, Workload.model_validate(data))
 
 
-def _left_over(exchange: Evaluation, approach: Approach, compute: float) -> float:
+def _left_over(runs: Runs, approach: Approach, compute: float) -> float:
     """Seconds after the computation until the message is complete: it was ready at 0, the receive posted."""
-    return exchange.steps(approach, [[0.0]], compute)[0].end - compute
+    return given(runs.machine, runs.parts[0], approach, [[0.0]], compute)[0].end - compute
 
 
 def overhead_beyond_computation(a: Overlapped, lab: Lab) -> float:
     """Seconds that the computation does not hide."""
     exchange = _exchange(a.machine, a.size, lab)
-    return _left_over(exchange, a.approach.of(exchange.workload), a.compute)
+    return _left_over(exchange, a.approach.of(exchange.parts[0]), a.compute)
 
 
 def operations_until_the_handshake_pays(a: Handshake, lab: Lab) -> float:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.evaluate import Evaluation
+from pready.model.engine.runs import Runs
+from pready.model.equations import metrics
 from pready.model.result.break_even import LARGEST_BUFFER
 from pready.model.result.verdict import ALIKE
 from pready.model.toml.provenance import Strict
@@ -78,20 +79,20 @@ class Arrivals(Strict):
 
 def prediction(a: Exchange, lab: Lab) -> float:
     """One figure of an approach's prediction, at the parameters' values."""
-    evaluation, approach = lab.evaluation(a.machine, a.workload), a.approach.of(a.workload)
+    runs, approach = lab.from_rest(a.machine, a.workload), a.approach.of(a.workload)
     match a.of:  # most claims are about times, which need no exchange without spread
         case "time_s":
-            return evaluation.mean_time(approach)
+            return runs.mean_time(approach)
         case "eta":
-            return evaluation.mean_time(a.workload.baseline) / evaluation.mean_time(approach)
+            return runs.mean_time(a.workload.baseline) / runs.mean_time(approach)
         case _:
-            return float(getattr(evaluation.predict(approach), a.of))
+            return float(getattr(runs.predicted([(approach,)])[0], a.of))
 
 
 def fastest(a: Race, lab: Lab) -> str:
     """The name of the approach with the shortest time; ties within 1 % go to the simpler one."""
-    evaluation = lab.evaluation(a.machine, a.workload)
-    times = {name: evaluation.mean_time(t.of(a.workload)) for name, t in a.approaches.items()}
+    runs = lab.from_rest(a.machine, a.workload)
+    times = {name: runs.mean_time(t.of(a.workload)) for name, t in a.approaches.items()}
     best = min(times.values())
     simplest = list(BY_KEY)
     close = [n for n, t in times.items() if t <= best * (1 + ALIKE)]
@@ -100,18 +101,20 @@ def fastest(a: Race, lab: Lab) -> str:
 
 def break_even_size(a: Size, lab: Lab) -> float:
     """Bytes from which on the approach beats bulk; infinite if it never does."""
-    return break_even(lab.evaluation(a.machine, a.workload), a.approach.of(a.workload))
+    return break_even(lab.from_rest(a.machine, a.workload), a.approach.of(a.workload))
 
 
-def break_even(evaluation: Evaluation, approach: Approach) -> float:
+def break_even(runs: Runs, approach: Approach) -> float:
     """The lower end, to 0.1 %, of the range of buffers with a faster exchange that holds the workload's, else of the
     next larger; 0: from one byte a partition on, infinite: none is."""
 
+    (w,) = runs.parts
+
     def faster(some: Array) -> NDArray[np.bool_]:
-        gains = evaluation.gain_over_sizes(approach, some.tolist())
+        today, fine = runs.over_sizes((w.baseline, approach), some.tolist())[0]
+        gains = metrics.eta(today, fine)
         return np.asarray(gains.round(9) > 1)  # what times are rounded to is no gain
 
-    w = evaluation.workload
     sizes = np.geomspace(w.n_partitions, max(LARGEST_BUFFER, 4 * w.buffer), 1 + COARSE)
     gains, here = faster(sizes), int(np.searchsorted(sizes, w.buffer))
     if not gains[here:].any():

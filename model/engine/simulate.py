@@ -1,42 +1,38 @@
-"""Run the kernel: many ranks, iteration after iteration, and what came of it."""
+"""Every rank of a pattern, iteration after iteration (``pready simulate``), and what came of each; exchanges from rest
+message by message."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pready.model.approach.interfaces import Approach
-from pready.model.common.arrays import Array, Wholes
-from pready.model.common.errors import PreadyError
+from pready.model.approach.interfaces import BULK, Approach, whole
+from pready.model.common.arrays import Array, Wholes, mean
 from pready.model.engine import _kernel
-from pready.model.engine.layout import Layout
+from pready.model.engine.layout import Layout, Step, check_memory_of
 from pready.model.engine.pattern import check_memory
-from pready.model.engine.plan import Compiler, Plan
+from pready.model.engine.plan import Plan, table_of
+from pready.model.engine.runs import Rows, Runs, check, refuse_overflow, warm_up
+from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
-from pready.model.timeline.sampling import Sampler
-from pready.model.workload import draws
-from pready.model.workload.edges import HALOS
-from pready.model.workload.sizes import Sizes
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.row import Averages, Terms, row
+from pready.model.workload import draws, supported_by
 from pready.model.workload.workload import Workload
 
 if TYPE_CHECKING:  # a name of the stub alone
     from pready.model.engine._kernel import Outcome
 
-LARGEST_SEED = 2**64 - 1  # a 64-bit word
-LARGEST_ITERATION = 2**32 - 1
-"""Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
-LARGEST_COUNT = 2**63 - 1  # messages of a simulation
 LATE = "late_neighbour"
 CAUSES = ("compute", LATE, "issue", "nic", "wire", "receive")
 """Where a rank's time goes; they add up to the iteration's time. To receive includes waiting at the rank's port."""
 CONSUME = "consume"
 """One more of a receiver that is consuming: what its threads work when everything is there."""
-CONSUMING = 10
-"""Its column of a run's sums."""
 STEPS = ("ready", "issued", "goes", "left", "arrived", "received")
 MESSAGE = np.dtype([*((name, "f8") for name in STEPS), ("job", "i2"), ("vci", "i2"), ("waited_for", "i1", 4)])
 """One message in the kernel's records: when it has passed each step, which of the sender's jobs it is of and through
@@ -110,6 +106,22 @@ class Simulation:
         """Mean over ranks of the time from a rank's last ready partition to its end: T of Eq. 1."""
         return np.asarray(self.mean_s - self.causes_s["compute"])
 
+    def averages(self, iterations: int | None = None) -> Averages:
+        """Means over the first iterations, or all."""
+
+        def one(values: Array) -> float:
+            return mean(values[:iterations]) / self.exchanges
+
+        return Averages(
+            communication_s=one(self.communication_s),
+            iteration_s=mean(self.iteration_s[:iterations]),
+            spread_s=one(self.spread_s),
+            to_join_s=one(self.to_join_s),
+            arrived_early=mean(self.arrived_early[:iterations]),
+            work_s=one(self.causes_s[CONSUME]) if CONSUME in self.causes_s else 0.0,
+            messages=round(self.messages / self.iterations / self.exchanges / self.ranks),
+        )
+
     def after(self, first: int) -> Simulation:
         """Without the first iterations, in which ranks that started together are pulled apart."""
         kept: dict[str, Any] = {
@@ -129,20 +141,11 @@ def simulate(
     machine: Machine,
     workload: Workload,
     approach: Approach,
+    layout: Layout,
     *,
-    grid: Sequence[int],
     iterations: int,
     seed: int = 0,
     cores: int = 1,
-    periodic: bool | Sequence[bool] = True,
-    blocks: int = 1,
-    sizes: Sizes | None = None,
-    neighbours: Sequence[Iterable[int]] | None = None,
-    neighbour_sizes: Sequence[Sequence[float]] | None = None,
-    ranks_per_node: int | None = None,
-    node_grid: Sequence[int] | None = None,
-    thread_grid: tuple[int, int, int] | None = None,
-    radix: int | None = None,
     record: bool = False,
     on_progress: Callable[[float], None] | None = None,
 ) -> Simulation:
@@ -152,8 +155,8 @@ def simulate(
     ----------
     machine, workload, approach
         The workload's pattern decides who talks. Its own fields on ranks are not looked at: see `layout`.
-    grid
-        Ranks along x, y, z. A sweep takes x, y; pairs and neighbour lists take the product.
+    layout
+        The ranks.
     iterations
         Exchanges of a halo, or whole sweeps of all eight octants.
     seed
@@ -161,26 +164,6 @@ def simulate(
         (of a sweep: k counts steps). Same seed, same result, on any number of cores.
     cores
         Worker threads.
-    periodic
-        Do halos wrap around, for all axes or for each?
-    blocks
-        Of a sweep, per octant (KBA): a rank computes and sends on this often.
-    sizes
-        Of halos: bytes by direction. Absent: the workload's buffer for all.
-    neighbours
-        Of pattern "neighbours": for each rank the ranks that it sends to.
-    neighbour_sizes
-        Bytes for each of them. Absent: the workload's buffer for all.
-    ranks_per_node
-        Ranks that share an adapter, and reach each other by the machine's intra-node path. Absent: one.
-    node_grid
-        Ranks of a node along x, y, z. Absent: so many in a row, x first.
-    thread_grid
-        Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the
-        partitions of the threads that touch it (temucin2022 3.2). Absent: every thread has a part
-        of every buffer.
-    radix
-        Of a broadcast: of its k-nomial tree. Absent: 2.
     record
         Keep the end of every rank and iteration (`ends_s`, `received_s`).
     on_progress
@@ -195,41 +178,13 @@ def simulate(
     PreadyError
         A grid that does not match the pattern; counters, times or memory that would overflow.
     """
-    made = prepared(
-        machine,
-        workload,
-        approach,
-        seed=seed,
-        grid=grid,
-        periodic=periodic,
-        blocks=blocks,
-        sizes=sizes,
-        neighbours=neighbours,
-        neighbour_sizes=neighbour_sizes,
-        ranks_per_node=ranks_per_node,
-        node_grid=node_grid,
-        thread_grid=thread_grid,
-        radix=radix,
-    )
+    made = plan(machine, workload, approach, layout, seed)
     return run_step([made], iterations, cores=cores, record=record, on_progress=on_progress)[0]
 
 
-def prepared(machine: Machine, workload: Workload, approach: Approach, *, seed: int = 0, **ranks: Any) -> Plan:
-    """The checked plan of one run; arguments as of `simulate`, `ranks` those of `Layout`."""
-    of = Layout(**ranks)
-    if not 0 <= seed <= LARGEST_SEED:
-        raise PreadyError(f"seed = {seed}", valid="0 to 2^64 - 1")
-    if of.blocks < 1:
-        raise PreadyError(f"blocks = {of.blocks}", valid="at least 1")
-    if of.sizes is not None:
-        if workload.pattern not in HALOS:
-            raise PreadyError(
-                f"sizes by direction with pattern = {workload.pattern!r}", valid=" or ".join(map(repr, HALOS))
-            )
-        for size in (*of.sizes.faces, *of.sizes.edges, of.sizes.corner):
-            if not size > 0:
-                raise PreadyError(f"a size of {size:g} B for a neighbour", valid="greater than 0")
-    return Compiler(machine, workload, of).sampled(approach, Sampler(machine), seed)
+def plan(machine: Machine, workload: Workload, approach: Approach, layout: Layout, seed: int = 0) -> Plan:
+    """The plan of one exchange on given ranks; arguments as of `simulate`."""
+    return Runs(machine, Step(workload, (workload,), (layout,)), Rows(0, seed)).plans((approach,))[0]
 
 
 def run_step(
@@ -254,7 +209,7 @@ def run_step(
     One simulation per exchange; `together` adds them up.
     """
     ranks = step[0].pattern.ranks
-    _check(step, iterations, cores)
+    check(step, iterations, cores)
     exchanges, rows = [p.exchange for p in step], iterations * len(step)
     kept = 0 if keep_from is None else (iterations - keep_from) * step[0].steps
     need = _kernel.memory(exchanges) + (16 * ranks * rows if record else 0)
@@ -291,113 +246,26 @@ def _records(step: Sequence[Plan], out: Outcome) -> list[tuple[Array, Any]]:
     return made
 
 
-Job = tuple[Sequence[Plan], int]
-"""The exchanges of a step, each on as many machines, and for how many iterations."""
-
-
-def run_all(jobs: Sequence[Job], cores: int, only: int | None = None) -> list[list[list[Simulation]]]:
-    """Simulate steps, each on its machines for so many iterations, in one call of the kernel.
-
-    Parameters
-    ----------
-    only
-        The exchange of each step to report; absent, all.
-
-    Returns
-    -------
-    By job, row and exchange, what `run_step` gives of it alone, to the last bit, on any number of cores; how long
-    each took, and on how many cores, is not known.
-
-    Raises
-    ------
-    PreadyError
-        As `run_step`.
-    KeyboardInterrupt
-        Ctrl-C.
-    """
-    return [
-        [_simulations(step, out, only) for out in rows]
-        for (step, _), rows in zip(jobs, _outcomes(jobs, cores), strict=True)
-    ]
-
-
-def means_s(jobs: Sequence[Job], firsts: Sequence[int], cores: int, number: int | None = None) -> list[Array]:
-    """Mean times after each job's first iterations: of the communication of exchange `number` (of a sweep, of one of
-    its exchanges) or, absent, of the whole step; of an iteration; and of each exchange's communication without waiting
-    for late neighbours and a receiver's work.
-
-    Returns
-    -------
-    By job, an array of shape (rows, 2 + exchanges).
-    """
-    columns = [0, 1, 1 + CAUSES.index(LATE), CONSUMING]
-
-    def means(step: Sequence[Plan], first: int, rows: Sequence[Outcome]) -> Array:
-        for out in rows:
-            _refuse_overflow(out)
-        # Iterating, computing, late and consuming, by row, iteration and exchange.
-        sums = np.stack([out["sums"][:, columns] for out in rows]).reshape(len(rows), -1, len(step), len(columns))
-        each = sums[:, first:] / step[0].pattern.counted
-        whole = each.sum(axis=2)
-        of, steps = (whole, 1) if number is None else (each[:, :, number], step[number].steps)
-        communication = of[:, :, 0] - of[:, :, 1]
-        transfers = each @ [1.0, -1.0, -1.0, -1.0]
-        times = communication.mean(axis=1) / steps, whole[:, :, 0].mean(axis=1), *transfers.mean(axis=1).T
-        return np.stack(times, axis=1)
-
-    return [
-        means(step, first, rows) for (step, _), first, rows in zip(jobs, firsts, _outcomes(jobs, cores), strict=True)
-    ]
-
-
-def _outcomes(jobs: Sequence[Job], cores: int) -> list[list[Outcome]]:
-    for step, iterations in jobs:
-        _check(step, iterations, cores)
-    return _kernel.simulate_all([([p.exchange for p in step], step[0].firsts, n) for step, n in jobs], cores)
-
-
-def _check(step: Sequence[Plan], iterations: int, cores: int) -> None:
-    steps, messages = max(p.steps for p in step), sum(p.count for p in step)
-    if iterations < 1:
-        raise PreadyError(f"iterations = {iterations}", valid="at least 1")
-    if iterations * steps > LARGEST_ITERATION:
-        raise PreadyError(
-            f"iterations = {iterations}" + (f" of {steps} steps" if steps > 1 else ""),
-            valid=f"at most {LARGEST_ITERATION // steps}: a 32-bit counter draws the arrivals",
-        )
-    if not 1 <= cores <= 4096:
-        raise PreadyError(f"cores = {cores}", valid="1 to 4096")
-    if messages * iterations > LARGEST_COUNT:
-        raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
-
-
-def _refuse_overflow(out: Outcome) -> None:
-    if out["overflowed"]:
-        raise PreadyError(
-            f"after iteration {out['iterations']} the time is {out['extremes'][-1, 3]:g} s",
-            valid="292 years: 63 bits of nanoseconds",
-        )
-
-
-def _simulations(step: Sequence[Plan], out: Outcome, only: int | None = None) -> list[Simulation]:
-    """What the kernel says of the plans of a step, or of one of them.
+def _simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
+    """What the kernel says of the plans of a step.
 
     Raises
     ------
     PreadyError
         Its time no longer fits.
     """
-    _refuse_overflow(out)
+    refuse_overflow(out)
     each = out["sums"].reshape(out["iterations"], len(step), out["sums"].shape[1])
     step_s = None if len(step) == 1 else each[:, :, 0].sum(axis=1) / step[0].pattern.counted
-    return [_simulation(p, each[:, e], out, step_s) for e, p in enumerate(step) if only is None or e == only]
+    return [_simulation(p, each[:, e], out, step_s) for e, p in enumerate(step)]
 
 
 def _simulation(made: Plan, totals: Array, out: Outcome, step_s: Array | None) -> Simulation:
-    sums, done, extremes = totals / made.pattern.counted, len(totals), out["extremes"]
-    columns = {name: 1 + i for i, name in enumerate(CAUSES)}
+    done, extremes = len(totals), out["extremes"]
+    of = dict(zip(_kernel.SUM_FIELDS, (totals / made.pattern.counted).T, strict=True))
+    causes = dict(zip(CAUSES, _kernel.SUM_FIELDS[1:], strict=False))
     if made.workload.consume is not None:
-        columns[CONSUME] = CONSUMING
+        causes[CONSUME] = "consuming"
     return Simulation(
         pattern=made.pattern.name,
         grid=made.pattern.grid,
@@ -407,15 +275,15 @@ def _simulation(made: Plan, totals: Array, out: Outcome, step_s: Array | None) -
         iterations=done,
         interrupted=out["interrupted"],
         time_s=float(extremes[-1, 3]) if done else 0.0,
-        mean_s=sums[:, 0],
+        mean_s=of["lasts"],
         shortest_s=extremes[:, 0],
         longest_s=extremes[:, 1],
         first_end_s=extremes[:, 2],
         last_end_s=extremes[:, 3],
-        causes_s={name: sums[:, column] for name, column in columns.items()},
-        spread_s=sums[:, 7],
-        to_join_s=sums[:, 8],
-        arrived_early=totals[:, 9] / max(made.count, 1),
+        causes_s={cause: of[name] for cause, name in causes.items()},
+        spread_s=of["spread"],
+        to_join_s=of["to_join"],
+        arrived_early=totals[:, _kernel.SUM_FIELDS.index("early")] / max(made.count, 1),
         exchanges=made.steps,
         messages=made.count * done,
         step_s=step_s,
@@ -441,6 +309,98 @@ def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
         ends_s=last.ends_s,
         received_s=last.received_s,
     )
+
+
+Compared = list[tuple[ApproachPrediction, Simulation]]
+
+
+def compare(
+    machine: Machine,
+    workload: Workload,
+    way: Sequence[Approach],
+    *,
+    iterations: int,
+    seed: int = 0,
+    cores: int = 1,
+    record: bool = False,
+    on_progress: Callable[[Approach, float], None] | None = None,
+) -> tuple[Compared, list[Compared]]:
+    """Simulate a workload as it is today, and with an approach for each exchange, on all ranks and the same arrivals.
+
+    Parameters
+    ----------
+    iterations
+        Counted ones; as in a prediction, some go before them.
+    record
+        Keep the end of every rank and iteration with `way`.
+    on_progress
+        Called with the approach and the share that is done.
+
+    Returns
+    -------
+    Rows of the step, the baseline first, and of each of several exchanges. `low` and `high` bound 95 % of the
+    iterations' means. An interrupted run is the last of each; without a completed iteration it is left out.
+    """
+    supported_by.check(workload, "engine")
+    first, step = warm_up(workload, iterations), Step.on_all_ranks(workload)
+    for of, one in zip(step.layouts, step.parts, strict=True):
+        assert of is not None
+        check_memory_of(one, of.pattern(one), 2, 0)  # `run_step` asks the kernel
+    runs, bulk, way = Runs(machine, step, Rows(0, seed)), (BULK,) * len(step.parts), tuple(way)
+
+    def counted(of: Runs, way: Sequence[Approach], count: int, **how: Any) -> list[Simulation]:
+        each = run_step(of.plans(way), first + count, cores=cores, **how)
+        return [s.after(first) for s in each] if each[0].iterations > first else []
+
+    rows, by_exchange = Compared(), [Compared() for _ in step.parts]
+    today, alone = list[Simulation](), counted(runs.calm, bulk, 1)
+    for some in dict.fromkeys((step.today, way)):
+        told = None if on_progress is None else partial(on_progress, whole(some))
+        calm = alone if some == bulk else counted(runs.calm, some, 1)
+        made = counted(runs, some, iterations, record=record and some == way, on_progress=told)
+        if not (alone and calm and made):
+            break
+        today = today or made
+        begins, begins_today = ([float(x) for x in runs.set_up(of)] for of in (some, step.today))
+        for n, one in enumerate(step.parts):
+            mine = made[n], calm[n], begins[n], today[n], alone[n], begins_today[n]
+            by_exchange[n].append((_row(machine, one, *mine), made[n]))
+        if workload.exchanges is not None:
+            names = whole(some), whole(some), whole(step.today), BULK
+            added, quiet, before, by_bulk = map(together, (made, calm, today, alone), names)
+            mine = added, quiet, sum(begins), before, by_bulk, sum(begins_today)
+            rows.append((_row(machine, workload, *mine), added))
+        if made[0].interrupted:
+            break
+    return (by_exchange[0], []) if workload.exchanges is None else (rows, by_exchange)
+
+
+def _row(
+    machine: Machine,
+    workload: Workload,
+    run: Simulation,
+    calm: Simulation,
+    begin_s: float,
+    today: Simulation,
+    bulk_alone: Simulation,
+    today_begin_s: float,
+) -> ApproachPrediction:
+    """The row of one way, with the intervals of its iterations."""
+    done = min(run.iterations, today.iterations)
+    terms = Terms(
+        buffer=workload.buffer,
+        iterations=workload.iterations,
+        barrier_s=machine.threads.barrier.at(workload.threads),
+        bulk_alone_s=bulk_alone.averages().communication_s,
+        today=today.averages(done),
+        today_begin_s=today_begin_s,
+    )
+    made = row(run.approach, run.averages(done), calm.averages().communication_s, begin_s, terms)
+    time, time_today = (s.communication_s[:done] / s.exchanges for s in (run, today))
+    whole_s, whole_today = (
+        s.iteration_s[:done] + b / workload.iterations for s, b in ((run, begin_s), (today, today_begin_s))
+    )
+    return made.with_draws(time, metrics.eta(time_today, time), metrics.speedup_percent(whole_today, whole_s))
 
 
 @dataclass(frozen=True)
@@ -482,15 +442,15 @@ class Alone:
     """By direction: G m."""
 
 
-def alone(plan: Plan) -> list[Alone]:
+def alone(made: Plan) -> list[Alone]:
     """Exchanges from rest one by one, message by message."""
-    ((ranks, sent),) = run_step([plan], 1, keep_from=0)[0].records
-    stream, out = plan.kinds[0, :, _kernel.KIND_FIELDS.index("stream")], []
-    streams = [float(stream[c]) for c in plan.pattern.classes[0]]
-    for rank, messages in zip(ranks[: plan.pattern.alone], sent, strict=False):
+    ((ranks, sent),) = run_step([made], 1, keep_from=0)[0].records
+    stream, out = made.kinds[0, :, _kernel.KIND_FIELDS.index("stream")], []
+    streams = [float(stream[c]) for c in made.pattern.classes[0]]
+    for rank, messages in zip(ranks[: made.pattern.alone], sent, strict=False):
         r = dict(zip(_kernel.RANK_FIELDS, rank.tolist(), strict=True))
         last = r["ready"]
-        made = [
+        each = [
             Message(
                 d,
                 int(m["job"]),
@@ -509,11 +469,35 @@ def alone(plan: Plan) -> list[Alone]:
                 r["received"] - last,
                 r["told"] - last,
                 round(r["early"]),
-                sorted(made, key=lambda m: m.left),
+                sorted(each, key=lambda m: m.left),
                 streams,
             )
         )
     return out
+
+
+def given(
+    machine: Machine,
+    workload: Workload,
+    approach: Approach,
+    times: Sequence[Sequence[float]],
+    receiver_join: float | None = None,
+) -> list[Alone]:
+    """Exchanges from rest with given ready times, message by message, the machine at its values.
+
+    Parameters
+    ----------
+    times
+        Of each, when the sender's partitions are ready, seconds after the start of the iteration.
+    receiver_join
+        When the receiver enters MPI, likewise. Absent: it waits there.
+    """
+    here = "waiting" if receiver_join is None else "computing"
+    there = workload.model_copy(update={"receiver": here})
+    (made,) = Runs(machine, Step.from_rest(there), Rows(0)).plans((approach,), exchanges=len(times))
+    barrier = float(made.team[0, _kernel.TEAM_FIELDS.index("barrier")])
+    theirs = [0.0 if receiver_join is None else receiver_join - barrier] * workload.n_partitions
+    return alone(replace(made, arrivals=table_of(workload, [*times, theirs])))
 
 
 @dataclass(frozen=True)

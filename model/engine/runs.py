@@ -1,0 +1,736 @@
+"""Ways to send a step, simulated on machines in rows: row 0 has every value as it stands, the others are drawn.
+
+All ways have the same machines and arrivals. Drawn machines differ in everything that is drawn, also in protocol, in
+who makes progress and in how puts move; those that follow the same rules share a plan (`Compiler.plan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pready.model.approach.interfaces import BULK, Approach, whole
+from pready.model.common.arrays import Array, Replaced, Wholes, alike
+from pready.model.common.errors import PreadyError
+from pready.model.common.parallel import all_cores
+from pready.model.engine import _kernel
+from pready.model.engine.layout import Step, check_memory_of
+from pready.model.engine.messages import Messages
+from pready.model.engine.pattern import Pattern
+from pready.model.engine.plan import Compiler, Plan, costs_of
+from pready.model.machine.machine import Machine
+from pready.model.machine.path import Progress
+from pready.model.machine.rma import Puts
+from pready.model.result.prediction import ApproachPrediction
+from pready.model.result.row import Averages, Terms, row
+from pready.model.timeline import rules
+from pready.model.timeline.alternatives import alternatives, with_order
+from pready.model.timeline.costs import Costs
+from pready.model.timeline.sampling import DRAWS, LEVELS, Sampler
+from pready.model.timeline.setup_cost import begin
+from pready.model.toml.provenance import Value
+from pready.model.workload import draws as ready_times
+from pready.model.workload.draws import deterministic, exchange_seed
+from pready.model.workload.workload import Workload
+
+if TYPE_CHECKING:  # a name of the stub alone
+    from pready.model.engine._kernel import Outcome
+
+EXCHANGES, OF_ROW_0 = 32, 128
+"""Exchanges (ranks × iterations × those of a step, of sweeps also × octants × blocks) that are simulated with each
+draw: few, as each draw has arrivals of its own; and on row 0: 4 iterations of 3 × 3 × 3 ranks."""
+ALONE, ALONE_OVER_SIZES = 64, 16
+"""Exchanges from rest on row 0, and of each size where many sizes are looked at."""
+MOST_MESSAGES, MOST_OF_ROW_0 = 40_000_000, 120_000
+"""Of all draws of a way, beyond which there are fewer draws, the first ones; and of row 0, with fewer iterations."""
+WARM_UP = 1
+"""Iterations that go before: ranks start together, and one pulls them apart (docs/theory/uncertainty.md)."""
+LARGEST_SEED = 2**64 - 1  # a 64-bit word
+LARGEST_ITERATION = 2**32 - 1
+"""Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
+LARGEST_COUNT = 2**63 - 1  # messages of a simulation
+VALUES = range(1)
+"""The row of the machine at its values."""
+
+Way = tuple[Approach, ...]
+"""An approach for each exchange of a step."""
+Job = tuple[Sequence[Plan], int]
+"""The exchanges of a step, each on as many machines, and for how many iterations."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The machines that ways are simulated on, and for how long."""
+
+    draws: int | None = None
+    """Beside row 0; None: `DRAWS`, or fewer where a way has many messages."""
+    seed: int = 0
+    """Of the arrivals and of the draws: the same seed, the same result on any number of cores."""
+    iterations: int | None = None
+    """Counted ones of each row, from rest exchanges; None: as many as a prediction has."""
+    first: int | None = None
+    """Iterations that go before; None: `warm_up`."""
+    only_values: bool = False
+    """Do rows differ in the machine's values alone, and have the arrivals of row 0?"""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise PreadyError(f"seed = {self.seed}", valid="0 to 2^64 - 1")
+
+
+class Length(NamedTuple):
+    """How long a row is simulated."""
+
+    first: int
+    """Iterations that go before."""
+    iterations: int
+    """That count."""
+    exchanges: int = 1
+    """Side by side, of exchanges from rest."""
+
+    @property
+    def all(self) -> int:
+        """Iterations, those that go before included."""
+        return self.first + self.iterations
+
+
+class Rule(NamedTuple):
+    """What changes more than costs: who answers a rendezvous, how puts move, and the option of what a workload does not
+    say; `UNKNOWN` names each."""
+
+    progress: Progress
+    puts: Puts
+    receiver: int = 0
+    order: int = 0
+    meanwhile: int = 0
+
+
+UNKNOWN = (
+    "who answers a rendezvous",
+    "how puts move",
+    "receiver",
+    "arrivals.partitions",
+    "progress while receivers work",
+)
+"""The alternative of each field of `Rule`."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of an exchange, or of a whole step, by row: means over ranks and iterations, in seconds, shape (rows,)."""
+
+    communication: Array
+    """From a rank's last ready partition to its end, T of Eq. 1; of a sweep, of all its exchanges."""
+    iteration: Array
+    """Of a whole iteration, all exchanges of its step included."""
+    computing: Array
+    late: Array
+    """What follows in communication, to `consuming`: waiting for late neighbours, …"""
+    issue: Array
+    nic: Array
+    wire: Array
+    receive: Array
+    consuming: Array
+    """… and what a receiver's threads work when everything is there."""
+    spread: Array
+    """From a rank's first ready partition to its last."""
+    to_join: Array
+    """From a rank's last ready partition until its threads have met."""
+    arrived_early: Array
+    """Share of the messages that have arrived when their sender's threads have met."""
+
+
+class Sums(NamedTuple):
+    """What came of a way on rows of one length, or on one of them: sums over ranks."""
+
+    of: Array
+    """Shape ([rows,] iterations, exchanges, `_kernel.SUM_FIELDS`), without the iterations that go before."""
+    end: Array
+    """When the last rank has ended the last iteration, in seconds, shape ([rows])."""
+    counts: tuple[int, ...]
+    """Messages of an iteration by exchange, of all ranks."""
+    ranks: int
+    """Whose times count."""
+
+    def exchange(self, number: int) -> Times:
+        """One exchange of the step."""
+        own = self.of[:, :, number]
+        iteration, early = self.of[..., 0].sum(axis=2) / self.ranks, own[..., _EARLY] / max(self.counts[number], 1)
+        return _times(own / self.ranks, iteration, early)
+
+    def step(self) -> Times:
+        """The whole step: times of its exchanges add up."""
+        each = [self.of[:, :, number] for number in range(len(self.counts))]
+        added = np.asarray(sum(own / self.ranks for own in each))
+        early = [own[..., _EARLY] / max(count, 1) for own, count in zip(each, self.counts, strict=True)]
+        weights = [self.of.shape[1] * count for count in self.counts]
+        share = np.asarray(sum(w * of for w, of in zip(weights, early, strict=True)) / max(sum(weights), 1))
+        return _times(added, added[..., 0], share)
+
+    def transfers(self) -> Array:
+        """As of `Means`, shape (rows, exchanges)."""
+        of = dict(zip(_kernel.SUM_FIELDS, np.moveaxis(self.of / self.ranks, -1, 0), strict=True))
+        return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1))
+
+
+_EARLY = _kernel.SUM_FIELDS.index("early")
+
+
+def _times(each: Array, iteration: Array, early: Array) -> Times:
+    """Means over iterations of what has shape (rows, iterations, `_kernel.SUM_FIELDS`) and (rows, iterations)."""
+    by_field = np.ascontiguousarray(np.moveaxis(each, 2, 0))
+    own = dict(zip(_kernel.SUM_FIELDS, by_field.mean(axis=2), strict=True))
+    return Times(
+        communication=(by_field[0] - by_field[1]).mean(axis=1),
+        iteration=iteration.mean(axis=1),
+        arrived_early=early.mean(axis=1),
+        **{name: own[name] for name in own if name not in ("lasts", "early")},
+    )
+
+
+@dataclass(frozen=True)
+class Means:
+    """What came of one way on some rows."""
+
+    blocks: tuple[Sums, ...]
+    """Rows of one length each."""
+
+    def exchange(self, number: int = 0) -> Times:
+        """One exchange of the step."""
+        return _joined([block.exchange(number) for block in self.blocks])
+
+    @property
+    def step(self) -> Times:
+        """The whole step: times of its exchanges add up."""
+        return _joined([block.exchange(0) if len(block.counts) == 1 else block.step() for block in self.blocks])
+
+    @property
+    def transfers(self) -> Array:
+        """Communication of each exchange without waiting for late neighbours and a receiver's work, in seconds, shape
+        (exchanges, rows)."""
+        return np.concatenate([block.transfers() for block in self.blocks]).T
+
+    @property
+    def ends(self) -> Array:
+        """When the last rank has ended the last iteration, in seconds, shape (rows,)."""
+        return np.concatenate([block.end for block in self.blocks])
+
+
+def _joined(some: Sequence[Times]) -> Times:
+    if len(some) == 1:
+        return some[0]
+    return Times(**{f.name: np.concatenate([getattr(of, f.name) for of in some]) for f in fields(Times)})
+
+
+class Runs:
+    """Ways to send a step, each simulated once on each row that is asked for.
+
+    Parameters
+    ----------
+    machine
+        Row 0; the others are drawn from its values' intervals, and from what nobody excluded.
+    step
+        The exchanges, and their ranks.
+    cores
+        That simulations may use; None: all of this process.
+    """
+
+    def __init__(self, machine: Machine, step: Step, rows: Rows | None = None, cores: int | None = None) -> None:
+        self.machine, self.step, self.rows = machine, step, rows or Rows()
+        self.cores = cores or all_cores()
+        self.values = Sampler(machine)
+        """Values as they stand: what only row 0 needs does not count as drawn."""
+        self._found: dict[Way, dict[int, Sums]] = {}
+        """What came of each way, by row."""
+        self._compilers: dict[tuple[int, Rule], Compiler] = {}
+        self._costs: dict[tuple[int, float, bool, bool], Costs] = {}
+        self._groups: dict[tuple[int, Approach], list[tuple[Rule, Wholes]]] = {}
+        self._plans: dict[object, Plan] = {}
+
+    # What it is of.
+
+    def on(self, machine: Machine) -> Runs:
+        """The same on another machine."""
+        return Runs(machine, self.step, self.rows, self.cores)
+
+    def at_buffer(self, size: float, number: int = 0) -> Runs:
+        """The same with another buffer of one exchange, in bytes per peer."""
+        return Runs(self.machine, self.step.at_buffer(size, number), self.rows, self.cores)
+
+    @cached_property
+    def calm(self) -> Runs:
+        """One iteration without spread of arrivals."""
+        rows = Rows(0, self.rows.seed, 1, self.rows.first)
+        made = Runs(self.machine, self.step.calm(), rows, self.cores)
+        made._plans = self._plans  # which differ by their arrivals alone
+        return made
+
+    @property
+    def parts(self) -> tuple[Workload, ...]:
+        """The exchanges of the step."""
+        return self.step.parts
+
+    def pattern(self, number: int = 0) -> Pattern:
+        """Who sends to whom."""
+        return self.compiler(number).pattern()
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Ranks along x, y, z."""
+        return self.pattern().grid
+
+    @cached_property
+    def steps(self) -> int:
+        """Exchanges of an iteration: 1, or of a sweep octants × blocks."""
+        return 1 if self.step.rest else self.pattern().exchanges(self.parts[0].blocks)
+
+    def bandwidth(self, number: int = 0) -> float:
+        """β of the closed forms: what one large message reaches on the workload's path, in B/s."""
+        return 1 / self.machine.path(self.parts[number].path).segments[-1].G.value
+
+    def delay(self, number: int = 0) -> float:
+        """Mean time from a rank's first ready partition to its last, in seconds."""
+        return float(self.at_values(self.step.today).exchange(number).spread[0]) / self.steps
+
+    def costs(self, approach: Approach, number: int = 0) -> Costs:
+        """Costs of an approach's messages on row 0."""
+        return self._cost(number, approach.message_size(self.parts[number].buffer), inside=False, drawn=False)
+
+    def check_memory(self, approaches: int, number: int = 0) -> None:
+        """Refuse to compare so many if memory has no room for them, naming the fields."""
+        check_memory_of(self.parts[number], self.pattern(number), approaches, self.cores)
+
+    # How long is simulated.
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Do all iterations look the same?"""
+        return all(map(deterministic, self.parts))
+
+    @cached_property
+    def _messages(self) -> int:
+        """Messages of an iteration, all ranks, a message per user partition."""
+        each = (self.pattern(n).edges * w.n_partitions for n, w in enumerate(self.parts))
+        return sum(each) * self.steps
+
+    def _length(self, exchanges: int, from_rest: int, most: int = LARGEST_COUNT) -> Length:
+        """How long a row is simulated by itself: so many exchanges of any rank, and at most so many messages."""
+        given, w = self.rows.iterations, self.parts[0]
+        if self.step.rest:
+            return Length(0, 1, 1 if self._alike else given or from_rest)
+        wanted = exchanges // (self.pattern().ranks * self.steps * len(self.parts))
+        made = given or max(1, min(wanted, w.iterations, most // self._messages - WARM_UP))
+        return Length(warm_up(w, made) if self.rows.first is None else self.rows.first, made)
+
+    @cached_property
+    def length(self) -> Length:
+        """Of row 0."""
+        return self._length(OF_ROW_0, ALONE, MOST_OF_ROW_0)
+
+    @cached_property
+    def length_of_draw(self) -> Length:
+        """Of every other row."""
+        return self.length if self.rows.only_values else self._length(EXCHANGES, EXCHANGES // 2)
+
+    def length_of(self, row: int) -> Length:
+        """Of a row."""
+        return self.length_of_draw if row else self.length
+
+    @property
+    def iterations(self) -> int:
+        """Iterations, or exchanges from rest, that count on row 0."""
+        return self.length.iterations * self.length.exchanges
+
+    @cached_property
+    def draws(self) -> int:
+        """How many machines are drawn: the number of the last row."""
+        if self.rows.draws is not None:
+            return self.rows.draws
+        of = self.length_of_draw
+        messages = self._messages * of.exchanges * of.all
+        return min(DRAWS, max(MOST_MESSAGES // messages, 3 * LEVELS))  # of 39, one lies beyond each end
+
+    def drawn(self, most: int | None = None) -> range:
+        """The rows that are drawn, or the first of them."""
+        return range(1, 1 + (self.draws if most is None else min(most, self.draws)))
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Of the machines in rows."""
+        known = None if self.rows.only_values else alternatives(self.machine, self.parts)
+        return Sampler(self.machine, self.draws, self.rows.seed, lead=1, alternatives=known)
+
+    # Costs and rules of rows.
+
+    def _cost(self, number: int, size: float, *, inside: bool, drawn: bool) -> Costs:
+        """Costs of messages of so many bytes, within a node or not: on row 0, or by row."""
+        key = number, size, inside, drawn
+        if key not in self._costs:
+            sampler = self.sampler if drawn else self.values
+            self._costs[key] = costs_of(sampler, self.parts[number])(size, inside)
+        return self._costs[key]
+
+    def _by_class(self, number: int, sent: Messages, *, drawn: bool) -> list[Costs]:
+        kinds = zip(sent.sizes, sent.pattern.kinds, strict=True)
+        return [self._cost(number, size, inside=kind.inside, drawn=drawn) for size, kind in kinds]
+
+    @cached_property
+    def as_said(self) -> Rule:
+        """The rule of row 0: what the machine's file and the workload say."""
+        puts = self.machine.one_sided.puts
+        return Rule(self.machine.progress.value, "adapter" if puts is None else puts.value)
+
+    @cached_property
+    def _rules(self) -> list[tuple[Rule, Wholes]]:
+        """Rules that hold somewhere, and the rows in which each does."""
+        known, said = self.sampler.alternatives, self.as_said
+        first = 0 if self.rows.only_values else 1
+        chosen, out = np.stack([self.sampler.chosen(n) for n in UNKNOWN], axis=1), list[tuple[Rule, Wholes]]()
+        for rows in alike(chosen[first:]):
+            some = chosen[first + rows[0]]
+            who, how = (
+                known[n].options[k] if n in known else s for n, k, s in zip(UNKNOWN, some, said[:2], strict=False)
+            )
+            out.append((Rule(who, how, *map(int, some[2:])), first + rows))  # type: ignore[arg-type]
+        return out
+
+    def compiler(self, number: int = 0, rule: Rule | None = None) -> Compiler:
+        """An exchange under a rule; absent, that of row 0."""
+        of = self.as_said if rule is None else rule
+        if (number, of) not in self._compilers:
+            self._compilers[number, of] = self._compiler(number, of)
+        return self._compilers[number, of]
+
+    def _compiler(self, number: int, rule: Rule) -> Compiler:
+        workload, machine = self.parts[number], self.machine
+        if rule.receiver:
+            said = self.sampler.alternatives["receiver"].options[rule.receiver]
+            workload = workload.model_copy(update={"receiver": said})
+        if rule.order:
+            workload = with_order(workload, self.sampler.alternatives["arrivals.partitions"].options[rule.order])
+        if rule[:2] != self.as_said[:2]:
+            puts = Value[Puts](value=rule.puts, source="assumed", why="as drawn")
+            sided = machine.one_sided.model_copy(update={"puts": puts})
+            progress = machine.progress.model_copy(update={"value": rule.progress})
+            machine = machine.model_copy(update={"progress": progress, "one_sided": sided})
+        return Compiler(machine, workload, self.step.layouts[number], number, self.rows.seed)
+
+    def _grouped(self, number: int, approach: Approach) -> list[tuple[Rule, Wholes]]:
+        """The rows that can share a plan of an approach, and a rule that stands for theirs."""
+        if (number, approach) not in self._groups:
+            self._groups[number, approach] = [*self._new_groups(number, approach)]
+        return self._groups[number, approach]
+
+    def _new_groups(self, number: int, approach: Approach) -> Iterator[tuple[Rule, Wholes]]:
+        out: dict[tuple[object, ...], tuple[Rule, list[Wholes]]] = {}
+        sent = self.compiler(number).messages(approach, self.length_of_draw.exchanges)
+        classes = self._by_class(number, sent, drawn=True)
+        for rule, rows in self._rules:
+            setting, interface = self.compiler(number, rule).setting, _told(approach, rule).interface
+            each = []
+            for c in classes:
+                asks, leaves = rules.asks(c, interface, setting), rules.leaves(c, interface)
+                inside = rules.answers_inside(c, interface, setting)
+                each += [np.broadcast_to(x, (self.sampler.rows,))[rows] for x in (asks, asks & inside, leaves)]
+            protocols = np.stack(each, axis=1)
+            late, who = rules.late_puts(interface, setting), rules.receivers(interface, setting)
+            for same in alike(protocols):
+                # A progress thread also takes in eager messages.
+                key = rule[2:], late, who, setting.progress == "thread", protocols[same[0]].tobytes()
+                out.setdefault(key, (rule, []))[1].append(rows[same])
+        for rule, some in out.values():
+            yield rule, np.sort(np.concatenate(some))
+
+    # Plans.
+
+    def _plan(
+        self, number: int, approach: Approach, exchanges: int = 0, replaced: Mapping[str, Replaced] | None = None
+    ) -> Plan:
+        """An exchange on row 0, from rest so many, made once; or with some costs replaced."""
+        of, count = self.compiler(number), exchanges or self.length.exchanges
+        key = number, approach, count
+        if replaced or key not in self._plans:
+            sent = of.messages(approach, count)
+            by_class = self._by_class(number, sent, drawn=False)
+            if replaced:
+                return of.plan(approach, sent, [replace(c, **replaced) for c in by_class])
+            self._plans[key] = of.plan(approach, sent, by_class)
+        return replace(self._plans[key], workload=of.workload, arrivals=of.arrivals)
+
+    def _drawn_plan(self, number: int, approach: Approach, rule: Rule, rows: Wholes) -> Plan:
+        """An exchange on some rows; one of several that is sent as today is made once: it is in every way but one."""
+        key, once = (number, rule, rows.tobytes()), len(self.parts) > 1 and approach == self.parts[number].baseline
+        if once and key in self._plans:
+            return self._plans[key]
+        length, of = self.length_of_draw, self.compiler(number, rule)
+        sent = of.messages(_told(approach, rule), length.exchanges)
+        by_class = [c.rows(rows) for c in self._by_class(number, sent, drawn=True)]
+        made = of.plan(_told(approach, rule), sent, by_class, len(rows))
+        if not self.rows.only_values:  # every draw has arrivals of its own
+            each = length.exchanges if self.step.rest else length.all * self.steps
+            made = replace(made, firsts=tuple(((rows - 1) * each).tolist()))
+        if once:
+            self._plans[key] = made
+        return made
+
+    def plans(self, way: Sequence[Approach], row: int = 0, exchanges: int = 0) -> list[Plan]:
+        """The plans of a way's exchanges on one row; on row 0 also of so many exchanges from rest.
+
+        Raises
+        ------
+        PreadyError
+            What these ranks, or these partitions, cannot be sent by.
+        """
+        if row == 0:
+            return [self._plan(number, approach, exchanges) for number, approach in enumerate(way)]
+        ((step, _), _), *_ = self._jobs(way, np.array([row]))
+        return [*step]
+
+    def _jobs(self, way: Sequence[Approach], rows: Wholes) -> Iterator[tuple[Job, Wholes]]:
+        """A way on some rows as jobs of the kernel, with the rows of each."""
+        if not self.rows.only_values and 0 in rows:
+            yield (self.plans(way), self.length.all), rows[rows == 0]
+            rows = rows[rows != 0]
+        if not len(rows):
+            return
+        groups = [self._grouped(i, a) for i, a in enumerate(way)]
+        labels = np.empty((self.sampler.rows, len(way)), np.int64)
+        for i, some in enumerate(groups):
+            for n, (_, of) in enumerate(some):
+                labels[of, i] = n
+        for same in alike(labels[rows]):
+            label, of = labels[rows[same[0]]], rows[same]
+            step = [self._drawn_plan(i, a, groups[i][label[i]][0], of) for i, a in enumerate(way)]
+            yield (step, self.length_of_draw.all), of
+
+    # What came of them.
+
+    def means(self, ways: Iterable[Sequence[Approach]], rows: range = VALUES) -> list[Means]:
+        """Each way on some rows; what is not yet simulated is, all at once.
+
+        Raises
+        ------
+        PreadyError
+            What these ranks, or these partitions, cannot be sent by; times that overflow.
+        """
+        asked, jobs = [*map(tuple, ways)], list[tuple[Way, Job, Wholes]]()
+        for way in dict.fromkeys(asked):
+            known = self._found.setdefault(way, {})
+            if missing := [r for r in rows if r not in known]:
+                jobs += [(way, *job) for job in self._jobs(way, np.array(missing))]
+        firsts = [self.length_of(some[0]).first for _, _, some in jobs]
+        for (way, _, some), sums in zip(jobs, sums_of([job for _, job, _ in jobs], firsts, self.cores), strict=True):
+            for n, row_ in enumerate(some.tolist()):
+                self._found[way][row_] = sums._replace(of=sums.of[n], end=sums.end[n])
+        return [_means([self._found[way][r] for r in rows]) for way in asked]
+
+    def at_values(self, way: Sequence[Approach]) -> Means:
+        """A way on row 0."""
+        return self.means([way])[0]
+
+    def mean_time(self, approach: Approach, number: int = 0) -> float:
+        """Mean communication time of an exchange on row 0, in seconds, the others sent as today."""
+        return float(self.at_values(self.step.way(approach, number)).exchange(number).communication[0]) / self.steps
+
+    def replaced(self, approach: Approach, each: Sequence[Mapping[str, Replaced]], number: int = 0) -> list[float]:
+        """The same with some costs of its messages replaced, once for each of several such."""
+        way, jobs = self.plans(self.step.way(approach, number)), list[Job]()
+        for costs in each:
+            way[number] = self._plan(number, approach, replaced=costs)
+            jobs.append(([*way], self.length.all))
+        found = sums_of(jobs, [self.length.first] * len(jobs), self.cores)
+        return [float(sums.exchange(number).communication[0]) / self.steps for sums in found]
+
+    def over_sizes(
+        self,
+        approaches: Sequence[Approach],
+        sizes: Sequence[float],
+        exchanges: int = ALONE_OVER_SIZES,
+        number: int = 0,
+    ) -> tuple[Array, Array]:
+        """Mean times on row 0 of an exchange's communication and of an iteration with its share of the set-up, in
+        seconds, each of shape (approaches, sizes).
+
+        Parameters
+        ----------
+        sizes
+            Bytes per peer, which need not be whole numbers of partitions; edges and corners that have sizes of their
+            own keep them.
+        exchanges
+            From rest, of which each is the mean.
+        """
+        length = self.length if not self.step.rest or self._alike else self.length._replace(exchanges=exchanges)
+        alike_: dict[tuple[Approach, object], list[tuple[int, Compiler, Workload, list[Costs]]]] = {}
+        for n, size in enumerate(sizes):
+            at = self.at_buffer(float(size), number)
+            here, there = at.compiler(number), at.parts[number]
+            for approach in dict.fromkeys(approaches):
+                by_class = at._by_class(number, here.messages(approach), drawn=False)
+                # One plan on several machines, as long as protocols and arrivals are the same.
+                rate = getattr(there.arrivals, "delay_rate", None)
+                key = *(c.protocol(approach.interface) for c in by_class), there.thread_time, rate and size
+                alike_.setdefault((approach, key), []).append((n, here, there, by_class))
+        jobs = list[Job]()
+        for (approach, _), some in alike_.items():
+            _, here, _, first = some[0]
+            costs = [Costs.stack([of[k] for *_, of in some]) for k in range(len(first))]
+            made = here.plan(approach, here.messages(approach, length.exchanges), costs, len(some))
+            others = [self._plan(i, a, length.exchanges) for i, a in enumerate(self.step.today) if i != number]
+            repeated = [plan.repeated(len(some)) for plan in others]
+            jobs.append(([*repeated[:number], made, *repeated[number:]], length.all))
+        times: dict[tuple[Approach, int], tuple[float, float]] = {}
+        for ((approach, _), some), sums in zip(
+            alike_.items(), sums_of(jobs, [length.first] * len(jobs), self.cores), strict=True
+        ):
+            communication, iteration = sums.exchange(number).communication / self.steps, sums.step().iteration
+            for row_, (n, _, there, _) in enumerate(some):
+                once = float(begin(self.values, there, approach)) / there.iterations
+                times[approach, n] = float(communication[row_]), float(iteration[row_]) + once
+        table = np.array([[times[a, n] for n in range(len(sizes))] for a in approaches])
+        return table[..., 0], table[..., 1]
+
+    def ready(self, rows: range = VALUES, number: int = 0) -> Array:
+        """When partitions are ready, in seconds from the start of an exchange, on rows of one length.
+
+        Returns
+        -------
+        Array of shape (rows, exchanges that count, ranks, N_part); of exchanges from rest of the one rank that sends.
+        """
+        length, ranks = self.length_of(rows[0]), 1 if self.step.rest else self.pattern().ranks
+        each = length.exchanges if self.step.rest else length.all * self.steps
+        skipped, w = length.first * self.steps, self.parts[number]
+        out = np.empty((len(rows), each - skipped, ranks, w.n_partitions))
+        seed = exchange_seed(self.rows.seed, number)
+        orders = [(self.as_said, np.array(VALUES))] if 0 in rows else self._rules
+        of = np.array(rows)
+        for order in {rule.order: rule for rule, _ in orders}.values():
+            chosen = np.isin(of, np.concatenate([some for rule, some in orders if rule.order == order.order]))
+            n = 1 if self.rows.only_values or 0 in rows else rows[-1]
+            for rank in range(ranks):
+                drawn = ready_times.draw(self.compiler(number, order).workload, n * each, seed, rank=rank)
+                by_row = drawn.reshape(n, each, -1)[:, skipped:]
+                at = np.zeros(len(of), np.int64) if n == 1 else of - 1
+                out[chosen, :, rank] = by_row[at[chosen]]
+        return out
+
+    # Rows of a prediction.
+
+    def set_up(self, way: Sequence[Approach], *, drawn: bool = False) -> list[Array]:
+        """Set-up cost of each exchange, in seconds, once: on row 0, shape (), or by row, shape (rows,) or ()."""
+        sampler = self.sampler if drawn else self.values
+        return [begin(sampler, w, a) for w, a in zip(self.parts, way, strict=True)]
+
+    def predicted(self, ways: Sequence[Sequence[Approach]], number: int | None = None) -> list[ApproachPrediction]:
+        """A row for each way on row 0, without intervals: of one exchange or, None, of the whole step."""
+        workload = self.step.workload if number is None else self.parts[number]
+        bulk = [BULK] * len(self.parts) if number is None else self.step.way(BULK, number)
+        today, *found = self.means([self.step.today, *ways])
+        alone, *calm = self.calm.means([bulk, *ways])
+
+        def averages(of: Means) -> Averages:
+            sums, times = of.blocks[0], of.step if number is None else of.exchange(number)
+            count = sum(sums.counts) if number is None else sums.counts[number]
+            return Averages(
+                communication_s=float(times.communication[0]) / self.steps,
+                iteration_s=float(times.iteration[0]),
+                spread_s=float(times.spread[0]) / self.steps,
+                to_join_s=float(times.to_join[0]) / self.steps,
+                arrived_early=float(times.arrived_early[0]),
+                work_s=float(times.consuming[0]) / self.steps,
+                messages=round(count / self.steps / sums.ranks),
+            )
+
+        def begins(way: Sequence[Approach]) -> float:
+            each = [float(cost) for cost in self.set_up(way)]
+            return sum(each) if number is None else each[number]
+
+        terms = Terms(
+            buffer=workload.buffer,
+            iterations=workload.iterations,
+            barrier_s=self.machine.threads.barrier.at(workload.threads),
+            bulk_alone_s=averages(alone).communication_s,
+            today=averages(today),
+            today_begin_s=begins(self.step.today),
+        )
+        return [
+            row(
+                whole(way) if number is None else way[number],
+                averages(of),
+                averages(quiet).communication_s,
+                begins(way),
+                terms,
+            )
+            for way, of, quiet in zip(ways, found, calm, strict=True)
+        ]
+
+
+def _means(rows: Sequence[Sums]) -> Means:
+    """Rows of one length as one block."""
+    some = [[*of] for _, of in groupby(rows, key=lambda x: (x.counts, x.of.shape))]
+    stacked = [(np.stack([x.of for x in of]), np.array([x.end for x in of]), *of[0][2:]) for of in some]
+    return Means(tuple(Sums(*of) for of in stacked))
+
+
+def _told(approach: Approach, rule: Rule) -> Approach:
+    """The approach where nothing comes while all threads of a receiver work."""
+    if not rule.meanwhile or not approach.interface.tells:
+        return approach
+    return replace(approach, interface=replace(approach.interface, told_whole=True))
+
+
+def warm_up(workload: Workload, iterations: int) -> int:
+    """Iterations that go before so many that count, if the workload has as many."""
+    return max(0, min(WARM_UP, workload.iterations - iterations))
+
+
+def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Sums]:
+    """Simulate steps, each on its machines for so many iterations, in one call of the kernel; without the first ones.
+
+    Raises
+    ------
+    PreadyError
+        Counters, times or memory that would overflow.
+    KeyboardInterrupt
+        Ctrl-C.
+    """
+    for step, iterations in jobs:
+        check(step, iterations, cores)
+    out = _kernel.simulate_all([([p.exchange for p in step], step[0].firsts, n) for step, n in jobs], cores)
+    made = list[Sums]()
+    for (step, _), first, rows in zip(jobs, firsts, out, strict=True):
+        for of in rows:
+            refuse_overflow(of)
+        sums = np.stack([of["sums"] for of in rows]).reshape(len(rows), -1, len(step), len(_kernel.SUM_FIELDS))
+        ends = np.array([of["extremes"][-1, 3] for of in rows])
+        made.append(Sums(sums[:, first:], ends, tuple(p.count for p in step), step[0].pattern.counted))
+    return made
+
+
+def check(step: Sequence[Plan], iterations: int, cores: int) -> None:
+    """Refuse a simulation whose counters would overflow."""
+    steps, messages = max(p.steps for p in step), sum(p.count for p in step)
+    if iterations < 1:
+        raise PreadyError(f"iterations = {iterations}", valid="at least 1")
+    if iterations * steps > LARGEST_ITERATION:
+        raise PreadyError(
+            f"iterations = {iterations}" + (f" of {steps} steps" if steps > 1 else ""),
+            valid=f"at most {LARGEST_ITERATION // steps}: a 32-bit counter draws the arrivals",
+        )
+    if not 1 <= cores <= 4096:
+        raise PreadyError(f"cores = {cores}", valid="1 to 4096")
+    if messages * iterations > LARGEST_COUNT:
+        raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
+
+
+def refuse_overflow(out: Outcome) -> None:
+    """Refuse times that no longer fit."""
+    if out["overflowed"]:
+        raise PreadyError(
+            f"after iteration {out['iterations']} the time is {out['extremes'][-1, 3]:g} s",
+            valid="292 years: 63 bits of nanoseconds",
+        )
