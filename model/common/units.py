@@ -1,58 +1,60 @@
 """Units at the border: users write ``"25 GB/s"``, the model sees SI floats.
 
-The registry is pint's, restricted to what communication needs. A short definition file keeps
-start-up fast and makes every other unit an error instead of a surprise ("25 lightyears").
-Decimal prefixes are powers of 1000, binary ones (Ki, Mi, Gi) powers of 1024; ``1 b`` is refused
-because half the field reads it as a bit and half as a byte.
+What communication needs and nothing else: a prefix, a base, and at most one "/"; every other unit is an error instead
+of a surprise ("25 lightyears"). Decimal prefixes are powers of 1000, binary ones (Ki, Mi, Gi) powers of 1024; ``1 b``
+is refused because half the field reads it as a bit and half as a byte.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from enum import Enum
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
 from pready.model.common.errors import PreadyError, shown
 
-_DEFINITIONS = """
-femto- = 1e-15 = f-
-pico- = 1e-12 = p-
-nano- = 1e-9 = n-
-micro- = 1e-6 = µ- = μ- = u-
-milli- = 1e-3 = m-
-kilo- = 1e3 = k- = K-
-mega- = 1e6 = M-
-giga- = 1e9 = G-
-tera- = 1e12 = T-
-kibi- = 1024 = Ki-
-mebi- = 1048576 = Mi-
-gibi- = 1073741824 = Gi-
-tebi- = 1099511627776 = Ti-
-second = [time] = s = sec
-minute = 60 * second = min
-hour = 60 * minute = h
-byte = [information] = B
-bit = byte / 8
-hertz = 1 / second = Hz
-flop = [operation]
-percent = 0.01 = %
-"""
+
+def _by_name(of: dict[str, Any]) -> dict[str, Any]:
+    """With an entry for each name of several, which stand side by side."""
+    return {name: value for names, value in of.items() for name in names.split()}
+
+
+_PREFIXES = {"": 1.0} | _by_name(
+    {
+        "f femto": 1e-15, "p pico": 1e-12, "n nano": 1e-9, "u µ μ micro": 1e-6, "m milli": 1e-3, "k K kilo": 1e3,
+        "M mega": 1e6, "G giga": 1e9, "T tera": 1e12, "Ki kibi": 2.0**10, "Mi mebi": 2.0**20, "Gi gibi": 2.0**30,
+        "Ti tebi": 2.0**40,
+    }
+)  # fmt: skip
+_TIME, _BYTES, _OPERATIONS, _NUMBER = (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0)
+_BASES = _by_name(
+    {
+        "s sec secs second seconds": (1.0, _TIME),
+        "min mins minute minutes": (60.0, _TIME),
+        "h hour hours": (3600.0, _TIME),
+        "B byte bytes": (1.0, _BYTES),
+        "bit bits": (0.125, _BYTES),
+        "Hz hertz": (1.0, (-1, 0, 0)),
+        "flop flops": (1.0, _OPERATIONS),
+        "% percent": (0.01, _NUMBER),
+    }
+)
+"""Bases: how many SI units one is, and what it measures, as powers of time, bytes and operations."""
 
 
 class Unit(Enum):
-    """What a field measures; the value is (SI unit, example of what a user writes)."""
+    """What a field measures; the value is (SI unit, of a share percent; example of what a user writes)."""
 
     TIME = ("s", "1.22 us")
     SIZE = ("B", "1 MiB")
     BANDWIDTH = ("B/s", "25 GB/s")
     TIME_PER_BYTE = ("s/B", "100 us/MB")
-    FREQUENCY = ("1/s", "3.5 GHz")
+    FREQUENCY = ("Hz", "3.5 GHz")
     INTENSITY = ("flop/B", "0.5 flop/B")
-    SHARE = ("dimensionless", "1 %")
+    SHARE = ("%", "1 %")
 
     @property
     def si(self) -> str:
@@ -75,24 +77,13 @@ _SCALES = {
     Unit.INTENSITY: (("flop/B", 1.0),),
     Unit.SHARE: (("%", 0.01),),
 }
-"""The units of output, and their factors, as in the registry."""
+"""The units of output, and their factors."""
 
 _EXACT = _SCALES | {
     Unit.BANDWIDTH: (("GB/s", 1e9), ("MB/s", 1e6), ("B/s", 1.0)),
     Unit.SIZE: (("B", 1.0),),
     Unit.TIME_PER_BYTE: (("us/MB", 1e-12),),
 }
-
-
-@cache
-def registry() -> Any:
-    """The pint registry (``Any``: pint's generic registry types do not survive ``--strict``)."""
-    import pint  # takes a third of the time `pready machines` may; what files say in our own units needs none of it
-
-    lines: Iterable[str] = [line for line in _DEFINITIONS.splitlines() if line]
-    made: Any = pint.UnitRegistry(None, on_redefinition="raise")
-    made.load_definitions(lines)
-    return made
 
 
 def parse(text: object, unit: Unit, field: str = "value") -> float:
@@ -130,13 +121,12 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
             raise PreadyError(f"{field} = {shown(text)} is not a quantity", valid=valid) from None
     if not name.strip():
         raise PreadyError(f"{field} = {shown(text)} has no unit", valid=valid)
-    try:
-        factor = _factor(name.strip(), unit)
-    except Exception:  # pint raises its own, tokenize's and Python's errors for odd strings
+    found = measure(name.strip())
+    if found is None or found[1:] != (measure(unit.si) or ())[1:]:
         meant = _by_letters(name.strip(), unit)
         said = f' (did you mean "{number} {meant}"?)' if meant else ""
-        raise PreadyError(f"{field} = {shown(text)} has a unit that does not fit{said}", valid=valid) from None
-    value = magnitude * factor
+        raise PreadyError(f"{field} = {shown(text)} has a unit that does not fit{said}", valid=valid)
+    value = magnitude * found[0]
     if not math.isfinite(value):
         raise PreadyError(f"{field} = {shown(text)} is not finite", valid=valid)
     # Bytes are whole: 0.1 MB is 100000 B, whatever binary fractions make of the product.
@@ -145,32 +135,30 @@ def parse(text: object, unit: Unit, field: str = "value") -> float:
 
 def _by_letters(name: str, unit: Unit) -> str | None:
     """The unit of this kind with the same letters in another case."""
-    return next((u for u in _known(unit) if u.lower() == name.lower() and u != name), None)
-
-
-_MORE = {
-    Unit.SIZE: (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)),
-    Unit.BANDWIDTH: (("GiB/s", 2.0**30), ("MiB/s", 2.0**20)),
-    Unit.TIME_PER_BYTE: (("us/MiB", 1e-6 / 2**20), ("ns/B", 1e-9), ("s/B", 1.0)),
-    Unit.FREQUENCY: (("MHz", 1e6),),
-}
-"""Further units that users and workers write, known without pint, which takes 0.2 s to load."""
-
-
-def _known(unit: Unit) -> dict[str, float]:
-    return dict((*_SCALES[unit], *_MORE.get(unit, ())))
+    of = {Unit.SIZE: "{}B", Unit.BANDWIDTH: "{}B/s", Unit.FREQUENCY: "{}Hz"}.get(unit, "")
+    known = [known for known, _ in _SCALES[unit]] + ([of.format(p) for p in _PREFIXES] if of else [])
+    return next((u for u in known if u.lower() == name.lower() and u != name), None)
 
 
 @lru_cache(maxsize=256)
-def _factor(name: str, unit: Unit) -> float:
-    """How many SI units one `name` is; a machine file has hundreds of values in a few units."""
-    written = _known(unit).get(name)
-    if written is not None:
-        return written
-    # ^ and ** would let a user write "2 B**99999"; no unit of ours needs a power.
-    if any(c in name for c in "*^()") or any(c.isdigit() for c in name):
-        raise ValueError(name)
-    return float(registry().Quantity(1.0, name).to(unit.si).magnitude)
+def measure(name: str) -> tuple[float, tuple[int, ...]] | None:
+    """How many SI units one of this unit is, and what it measures; None: no unit.
+
+    A machine file has hundreds of values in a few units.
+    """
+    over, slash, under = (part.strip() for part in name.partition("/"))
+    found, other = _measure(over), _measure(under) if slash else (1.0, _NUMBER)
+    if found is None or other is None:
+        return None
+    return found[0] / other[0], tuple(a - b for a, b in zip(found[1], other[1], strict=True))
+
+
+def _measure(name: str) -> tuple[float, tuple[int, ...]] | None:
+    for base, (factor, what) in _BASES.items():
+        prefix = _PREFIXES.get(name.removesuffix(base)) if name.endswith(base) else None
+        if prefix is not None:
+            return prefix * factor, what
+    return None
 
 
 def fraction(text: object, field: str = "value", largest: float = 10.0) -> float:
@@ -223,13 +211,10 @@ def ratio(unit: str, other: str, field: str) -> float:
     PreadyError
         They do not measure the same.
     """
-    for known in map(_known, Unit):
-        if unit in known and other in known:
-            return known[unit] / known[other]
-    try:
-        return float(registry().Quantity(1.0, unit).to(other).magnitude)
-    except Exception:  # as in `parse`
-        raise PreadyError(f"{field} has a unit that does not fit", valid=f"one as in {shown(other)}") from None
+    one, another = measure(unit), measure(other)
+    if one is None or another is None or one[1] != another[1]:
+        raise PreadyError(f"{field} has a unit that does not fit", valid=f"one as in {shown(other)}")
+    return one[0] / another[0]
 
 
 def _split_unspaced(text: str) -> tuple[str, str]:

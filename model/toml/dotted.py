@@ -14,9 +14,6 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.common.units import Unit
 from pready.model.toml.provenance import Strict, Value, unit_in
 
-SAID = {Unit.FREQUENCY: "Hz"}
-"""Units that a file writes differently."""
-
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _NAME = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*")
 
@@ -25,7 +22,7 @@ def exactly(value: float, unit: Unit) -> object:
     """A quantity in SI with all digits."""
     if unit is Unit.SHARE:
         return value if value <= 1 else f"{100 * value!r} %"
-    return f"{value!r} {SAID.get(unit, unit.si)}"
+    return f"{value!r} {unit.si}"
 
 
 def written(table: Strict, quantity: Callable[[float, Unit], object] = exactly) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def loaded_by(code: str, modules: set[str]) -> str:
 def test_start_up_imports_only_what_is_needed() -> None:
     for arguments in (["--version"], ["--help"]):
         code = f"from pready.cli import main; main({arguments!r})"
-        assert loaded_by(code, {"numpy", "pydantic", "pint", "sympy", "rich", "pready.commands"}) == "[]"
+        assert loaded_by(code, {"numpy", "pydantic", "sympy", "rich", "pready.commands"}) == "[]"
     large = {"sympy", "scipy.special", "matplotlib", "pyarrow"}
     assert loaded_by(f"from pready.cli import main; main({['predict', HALO]!r})", large) == "[]"
     assert loaded_by(f"import pready; pready.predict({str(HALO)!r}, 'meluxina', draws=0)", large) == "[]"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -142,13 +141,14 @@ def _reduced(claim: Claim, points: Iterable[tuple[Any, Answer]]) -> list[Answer]
             return [size / factor(claim.unit)]
 
 
-@cache
 def factor(unit: str) -> float:
     """SI units in one `unit`; 1 for plain numbers and for percent, which the metrics are given in."""
     if unit in ("", "%", "messages", "operations", "threads", "partitions"):
         return 1.0
-    quantity = units.registry().Quantity(1.0, unit)
-    return float(quantity.to_base_units().magnitude)
+    found = units.measure(unit)
+    if found is None:
+        raise PreadyError(f"unit = {shown(unit)} is unknown", valid="none, or one of time, bytes and rates")
+    return found[0]
 
 
 def verdict(expected: Stated, values: Sequence[Answer], tolerance: Tolerance | None) -> Status:

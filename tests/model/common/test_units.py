@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from present import present
 from tables import table_of
 
 from pready.model.common import units
@@ -19,9 +20,9 @@ def test_quantities(text: str, unit: str, expected: float) -> None:
 
 
 @pytest.mark.parametrize("unit", Unit)
-def test_units_known_without_the_registry_are_the_registrys(unit: Unit) -> None:
+def test_units_of_output_are_read_with_the_same_factor(unit: Unit) -> None:
     for name, factor in units._SCALES[unit]:
-        assert factor == units.registry().Quantity(1.0, name).to(unit.si).magnitude
+        assert units.measure(name) == (factor, present(units.measure(unit.si))[1])
 
 
 @pytest.mark.parametrize(

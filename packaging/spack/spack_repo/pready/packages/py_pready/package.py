@@ -36,7 +36,6 @@ class PyPready(PythonPackage):
     depends_on("py-click@8.1:", type=("build", "run"))
     depends_on("py-jinja2@3.1:", type=("build", "run"))
     depends_on("py-numpy@1.26:", type=("build", "run"))
-    depends_on("py-pint@0.24:", type=("build", "run"))
     depends_on("py-platformdirs@4.0:", type=("build", "run"))
     depends_on("py-pydantic@2.7:", type=("build", "run"))
     depends_on("py-rich@13.7:", type=("build", "run"))
