@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counted_jobs import JOBS, asked, write_plans
 from mpi_home import home_of
 from programs import Mpi
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
-from tables import table_of, write_plans
+from tables import table_of
 
 from pready.calibrate.capture.environment import variables
 from pready.calibrate.capture.files import read_run
@@ -237,9 +238,10 @@ def test_clean_under_sanitizers(library: Library, tmp_path: Path) -> None:
     nonsense = ["pingpong bytes=-1", "ping" * 200, "approach ready_s=1"]
     found, done = library.run(sane, ["environment", *quick(LINES, ONCE), *nonsense], settings)
     assert sum("median_s" in record for record in found) == len(LINES)
-    write_plans(tmp_path)
-    jobs = (job for job in table_of("calibrate/counted")["jobs"] if library.name in job.get("libraries", LIBRARIES))
-    lines = [p["line"] for job in jobs for p in job.get("points", []) if re.match("exchange plan=|approach", p["line"])]
+    lines = []
+    for job in (job for job in JOBS if library.name in job.get("libraries", LIBRARIES)):
+        write_plans(tmp_path, job)
+        lines += [line for line, _ in asked(job) if re.match("exchange plan=[^r]|approach", line)]
     exchanged, again = library.run(sane, lines, settings, 3, str(tmp_path))
     assert len(exchanged) == len(lines)
     for stderr in (done.stderr, again.stderr):

@@ -1,17 +1,16 @@
-"""The benchmarks under a clock that counts calls (counting_clock.c): every call and every time is known.
+"""The benchmarks under a clock that counts calls (counting_clock.c): every time is known, and every message.
 
 The points of messages/, threads/ and exchange/ and the questions of probes/, with what core/ and main do for each of
-them. Their times follow by hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml. What is
-recorded and called is in counted_calls.toml; PREADY_WRITE_COUNTED=1 writes it anew, to be read before it is kept.
+them. Their times follow by hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml. Of what is
+called, the messages and what is freed follow from the point and its plan.
 """
 
-import hashlib
 import json
 import os
 import re
 import subprocess
-import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil, comb, floor
 from pathlib import Path
@@ -19,22 +18,15 @@ from statistics import median
 from typing import Any
 
 import pytest
+from counted_jobs import COSTS, JOBS, PLANS, asked, write_plans
 from given import Request
 from mpi_home import home_of
 from real_mpi import LIBRARIES, benchmark, compiled_once, kept
-from tables import table_of, write_plans
 
 from pready.calibrate.measure.compile import find_mpicc
 
-TABLE = table_of("calibrate/counted")
-JOBS: list[dict[str, Any]] = TABLE["jobs"]
-WRITES = "PREADY_WRITE_COUNTED" in os.environ
-FOUND: list[dict[str, Any]] = [] if WRITES else table_of("calibrate/counted_calls")["jobs"]
-COSTS: dict[str, int] = TABLE["costs"]
 CLOCK = Path(__file__).parent / "counting_clock.c"
-WARMUP, LONGEST = 3, 100000
-OF_MACHINE = {"library", "mpi_version", "cpus", "tcp", "cores_online", "compiler", "openmp", "openmp_threads"}
-"""What a record of the environment says of this machine and its compilers."""
+WARMUP = 3
 
 
 def clock(phase: int) -> int:
@@ -53,32 +45,17 @@ def late(phase: int, thread: int) -> int:
     return clock(phase) + own * (1 + ceil((300000 - clock(phase)) / own)) - 300000
 
 
-Found = list[dict[str, str]]
-"""Of the start of a job and of each of its points: the record, and what is called."""
+@dataclass(frozen=True)
+class Found:
+    """Of the start of a job (no line), or of a point: what is recorded, and what each rank's threads call."""
+
+    line: str
+    record: dict[str, Any]
+    calls: tuple[tuple[str, ...], ...]
 
 
-def folded(calls: list[str]) -> str:
-    """A line for each thread; what is repeated is written once, and how often: "(a b)3"."""
-    text = "".join(calls)
-    if len(text) > LONGEST:
-        return f"{len(text)} characters: {hashlib.sha256(text.encode()).hexdigest()}\n"
-    text = ""
-    for of_thread in calls:
-        once = re.sub(r"((?:\S+ ){1,60}?)\1+", lambda m: f"({m[1][:-1]}){len(m[0]) // len(m[1])} ", of_thread)
-        for name, phrase in TABLE["phrases"].items():
-            once = once.replace(phrase, name)
-        text += textwrap.fill(once, 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
-    return text
-
-
-def said(record: str) -> str:
-    """A record, but what it says of this machine and its compilers."""
-    if not record.startswith('{"measurement":"environment"'):
-        return record
-    return json.dumps({k: v for k, v in json.loads(record).items() if k not in OF_MACHINE}, separators=(",", ":"))
-
-
-def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -> Found:
+def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -> tuple[list[str], list[Found]]:
+    """What a job says outside records, and of each point."""
     prefix, ranks = home_of(library), len(job["places"].split())
     mpicc = find_mpicc(str(prefix / "bin" / "mpicc"))
     costs = [f"-DCOST_{call.upper()}={ns}" for call, ns in (COSTS | job.get("costs", {})).items()]
@@ -87,93 +64,133 @@ def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -
     settings = {"LD_PRELOAD": str(preloaded), "COUNTING_CLOCK": str(folder), "COUNTING_PLACES": job["places"]}
     settings |= {f"COUNTING_{name.upper()}": str(job[name]) for name in ("serialized", "signal", "lies") if name in job}
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
-    write_plans(folder)
+    write_plans(folder, job)
     command = [str(prefix / "bin" / "mpiexec"), *LIBRARIES[library][1], "-n", str(ranks)]
     command += [str(benchmark(prefix, request).program), *job.get("words", ["seed=7", "tool=test", f"folder={folder}"])]
-    lines = [point["line"] for point in job.get("points", [])]
+    lines = [line for line, _ in asked(job)]
     how: dict[str, Any] = {"env": free | settings | {"OMP_WAIT_POLICY": "passive"}, "text": True, "timeout": 60}
     given = "\n".join(lines) + job.get("ends", "\nend\n")
     done = subprocess.run(command, input=given, capture_output=True, check=False, **how)
     assert "signal" in job or done.returncode == job.get("status", 0), done.stderr  # then a launcher's choice
-    calls: dict[str, list[str]] = {}
+    calls: dict[str, list[tuple[str, ...]]] = {}
     for rank in range(ranks):
         for of_point in (folder / str(rank)).read_text().split("# ")[1:]:
             line, *threads = of_point.splitlines()
-            calls.setdefault(line, []).extend(f"{rank} {of_thread}" for of_thread in threads)
+            calls.setdefault(line, []).append(tuple(" ".join(threads).split()))
     out = done.stdout.replace(str(folder), "FOLDER")
-    records = ["\n".join(re.findall("^@pready .*", out, re.MULTILINE)), *re.findall("^{.*", out, re.MULTILINE)]
-    return [
-        {"line": line, "record": said(record), "calls": folded(calls[line])}
-        for line, record in zip(["start", *lines], records, strict=True)
-    ]
+    records = [{}, *map(json.loads, re.findall("^{.*", out, re.MULTILINE))]
+    found = [Found(line, record, tuple(calls[line])) for line, record in zip(["start", *lines], records, strict=True)]
+    return re.findall("^@pready (.*)", out, re.MULTILINE), found
 
 
-def libraries_of(job: dict[str, Any]) -> list[str]:
-    return list(job.get("libraries", sorted(LIBRARIES)))
+ONE = re.compile(r"(i?send|i?recv|send_init|recv_init):(\d+)\.(\d+)[abd-z]\*(\d+)(?:(\+\d+)=\w+)?(?:\*(\d+))?")
+PARTS = re.compile(r"p(send|recv)_init:(\d+)\.(\d+)\w\*(\d+)x(\d+)(\+\d+)")
+START = re.compile(r"start:(.)(\d+)\.(\d+)\w(\+\d+)(?:=\w+)?(?:\*(\d+))?")
+PUT = re.compile(r"put:[A-Z](\d+)\*(\d+)\+\d+=\w+>\d+\*\d+(?:\*(\d+))?")
+
+Moved = Counter[tuple[int, int, int, int]]
+"""How often from a rank to another: a message of a tag and so many bytes; -1 is the tag of a put."""
 
 
-@pytest.fixture(scope="module")
-def of_jobs() -> Iterator[dict[tuple[int, str], Found]]:
-    """What was found of jobs, by number and library; with PREADY_WRITE_COUNTED=1 it is kept, of all jobs."""
-    found: dict[tuple[int, str], Found] = {}
-    yield found
-    if WRITES:
-        text = "# Written by test_counted.py, which says how.\n"
-        for number, job in enumerate(JOBS):
-            text += f"\n[[jobs]] # {number}: {job['places'][:80]}\n"
-            first, *others = libraries_of(job)
-            for i, own in enumerate(found[number, first]):
-                text += f"[[jobs.found]]\n{as_toml(own)}"
-                differ = [library for library in others if found[number, library][i] != own]
-                text += "".join(f"[jobs.found.{library}]\n{as_toml(found[number, library][i])}" for library in differ)
-        Path("tests/data/calibrate/counted_calls.toml").write_text(text)
+def moved(found: Found) -> tuple[Moved, Moved]:
+    """What is sent or put, and what is received."""
+    sent, received = Moved(), Moved()
+    for rank, calls in enumerate(found.calls):
+        ready: dict[tuple[str, ...], int] = {}
+        for call in calls:
+            if m := ONE.fullmatch(call):
+                kind, peer, tag, size, at, times = m.groups()
+                if kind.endswith("_init"):
+                    ready[kind[0], peer, tag, at if int(size) > 1 else "+0"] = int(size)
+                elif kind.endswith("send"):
+                    sent[rank, int(peer), int(tag), int(size)] += int(times or 1)
+                else:
+                    received[int(peer), rank, int(tag), int(size)] += int(times or 1)
+            elif m := PARTS.fullmatch(call):
+                kind, peer, tag, parts, size, at = m.groups()
+                ready[kind[0], peer, tag, at if int(parts) * int(size) > 1 else "+0"] = int(parts) * int(size)
+            elif m := START.fullmatch(call):
+                kind, peer, tag, at, times = m.groups()
+                size = ready[kind, peer, tag, at]
+                if kind == "s":
+                    sent[rank, int(peer), int(tag), size] += int(times or 1)
+                else:
+                    received[int(peer), rank, int(tag), size] += int(times or 1)
+            elif m := PUT.fullmatch(call):
+                sent[rank, int(m[1]), -1, int(m[2])] += int(m[3] or 1)
+    return sent, received
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("library", "number"), [(library, number) for number, job in enumerate(JOBS) for library in libraries_of(job)]
-)
-def test_every_call_and_every_time_is_known(
-    library: str, number: int, of_jobs: dict[tuple[int, str], Found], request: Request, tmp_path: Path
-) -> None:
-    found = of_jobs[number, library] = counted(library, JOBS[number], request, tmp_path)
-    for of_point, expected in zip(found, found if WRITES else FOUND[number]["found"], strict=True):
-        assert of_point == {name: (expected | expected.get(library, {}))[name] for name in of_point}
+def per_plan(line: str, plans: dict[str, str]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Messages and bytes from rank to rank of an exchange that is performed: in each iteration, and in that before and
+    that after, whose bytes are checked; of partitions one message, of other ways as many as are asked for."""
+    said = dict(word.split("=", 1) for word in line.split()[1:])
+    ways = [way.split(".") for way in said.get("ways", "").split("_") if way]
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    texts = plans[said["plan"]].split("end\n")[:-1]
+    alike = [said.get("approach", "single"), said.get("transport", "0")]
+    for text, (way, transport) in zip(texts, ways or [alike] * len(texts), strict=True):
+        threads, partitions, _, iterations = map(int, text.split()[2:6])
+        one = way.startswith("part") or way in ("single", "blocking", "persistent")
+        messages = 1 if one else int(transport) or (threads if way == "per-thread" else threads * partitions)
+        for edge in re.findall("^edge (.*)", text, re.MULTILINE):
+            _, sender, receiver, size, *_ = map(int, edge.split())
+            before = found.get((sender, receiver), (0, 0))
+            times = iterations + 2
+            found[sender, receiver] = before[0] + times * messages, before[1] + times * size
+    return found
 
 
-def as_toml(found: dict[str, str]) -> str:
-    line, record, calls = found.values()
-    return f"line = {json.dumps(line)}\nrecord = '''{record}'''\ncalls = '''\n{calls}'''\n"
+def of_messages(found: Found, plans: dict[str, str]) -> None:
+    """All that is sent is received; of an exchange, that is what its plan says."""
+    sent, received = moved(found)
+    if len(found.calls) == 2 or "plan=" in found.line:  # else a point's pairs have ranks of their own
+        assert {m: n for m, n in sent.items() if m[2] >= 0} == received
+    if "plan=" in found.line:
+        by_pair: dict[tuple[int, int], tuple[int, int]] = {}
+        for (sender, receiver, _, size), times in sent.items():
+            if size > 0:
+                n, total = by_pair.get((sender, receiver), (0, 0))
+                by_pair[sender, receiver] = n + times, total + times * size
+        assert by_pair == per_plan(found.line, plans)
 
 
-def line(point: dict[str, Any]) -> str:
-    return str(point["line"])
+TIMES = r"(?:\*(\d+))?"
+MADE_AND_FREED = {
+    kind: (re.compile(f"(?:{made}){TIMES}"), re.compile(f"(?:{freed}){TIMES}"))
+    for kind, made, freed in (
+        ("request", r"p?(?:send|recv)_init:\d+\.\d+\w\*[\dx]+\+\d+(?:=\w+)?", r"request_free:\w+\.\w+\+\d+"),
+        ("communicator", r"comm_dup:\w|comm_split:\w,\d+,\d+", r"comm_free:\w"),
+        ("window", r"win_(?:create|allocate):\w\*\d+x\d+(?:\+\d+)?", r"win_free:\w"),
+        ("epoch", r"win_lock_all:\w+", r"win_unlock_all:\w"),
+    )
+}
+
+
+def of_what_is_freed(points: list[Found]) -> None:
+    """Of a job, each rank frees what it makes."""
+    for of_rank in zip(*(found.calls for found in points), strict=True):
+        calls = [call for of_point in of_rank for call in of_point]
+        for kind, patterns in MADE_AND_FREED.items():
+            made, freed = (sum(int(m[1] or 1) for m in map(p.fullmatch, calls) if m) for p in patterns)
+            assert made == freed, kind
 
 
 HALF = (COSTS["send"] + COSTS["recv"] + min(clock(1 + 2 * n) for n in range(5, 36))) / 2
 """Of the fastest ping-pong, of those after the warm-up."""
 
 
-POINTS = [
-    {"record": found["record"], **p}
-    for job, of_job in zip(JOBS, FOUND, strict=not WRITES)
-    for p, found in zip(job.get("points", []), of_job["found"][1:], strict=not WRITES)
-    if len(p) > 1
-]
-
-
-@pytest.mark.parametrize("point", POINTS, ids=line)
-def test_known_times_follow_from_the_calls(point: dict[str, Any]) -> None:
+def of_times(point: dict[str, Any], record: dict[str, Any]) -> None:
     """Each sample by its formula, and what is said of all of them."""
-    record = json.loads(point["record"])
     functions = {"clock": clock, "spin": spin, "late": late, "median": median}
     known = {**COSTS, **functions, "half": HALF, "median_s": record["median_s"]}
-    assert record.get("half_round_trip_s", HALF * 1e-9) == pytest.approx(HALF * 1e-9, rel=1e-8)
+    most = re.search(r"max_repeats=(\d+)", point["line"])
+    assert [record["repeats"], record["inner"]] == point.get("times", [int(most[1]) if most else 1, 1])
     for name, value in record["derived"].items():
         known[name] = eval(point[name], known)
         assert value == pytest.approx(known[name], rel=1e-8), name
     quantities = {record["quantity"]: record} | record["also"]
-    assert {*point} - {"line", "record"} <= {*quantities, *record["derived"]}
+    assert {*point} - {"line", "library", "times"} <= {*quantities, *record["derived"]}
     for name, quantity in ((name, quantity) for name, quantity in quantities.items() if name in point):
         repeats, keep = record["repeats"], record["parameters"].get("keep", 64)
         shown = {i: quantity["warmup_ns"][i] for i in range(WARMUP)}
@@ -194,3 +211,36 @@ def test_known_times_follow_from_the_calls(point: dict[str, Any]) -> None:
         said |= {"low_s": samples[r - 1], "high_s": samples[-r]} if r else {}
         assert [quantity["low_s"] is None, quantity["high_s"] is None] == [r == 0] * 2
         assert {name: quantity[name] for name in said} == pytest.approx(said, rel=1e-8)
+
+
+def judged(library: str, job: dict[str, Any], says: list[str], found: list[Found]) -> None:
+    """All that is known of a job."""
+    assert says == job.get("says", [])
+    if says:
+        return
+    of_what_is_freed(found)
+    for (line, known), point in zip(asked(job), found[1:], strict=True):
+        record = point.record
+        if isinstance(known, str):
+            assert (line, record.get("error", record.get("unsupported"))) == (line, known)
+            continue
+        assert "error" not in record, record
+        if line == "environment":
+            assert record.items() >= known.items()
+            continue
+        of_messages(point, PLANS)
+        if isinstance(known, dict) and known.get("library", library) == library:
+            of_times(known, record)
+        elif isinstance(known, list):
+            means = record["samples_ns"] + record["also"]["communication"]["samples_ns"]
+            assert (line, means) == (line, known)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("library", "number"),
+    [(library, n) for n, job in enumerate(JOBS) for library in job.get("libraries", sorted(LIBRARIES))],
+)
+def test_every_time_and_every_message_is_known(library: str, number: int, request: Request, tmp_path: Path) -> None:
+    job = JOBS[number]
+    judged(library, job, *counted(library, job, request, tmp_path))
