@@ -3,7 +3,7 @@
     observations -> curves (series.py) -> thresholds (changepoints.py) -> robust lines (lines.py)
                  -> intervals (bootstrap.py) -> Fit (results.py)
 
-Identifiable parameters, measured with synthetic machines (tests/calibrate/test_fit_acceptance.py):
+Identifiable parameters, measured with synthetic machines (tests/calibrate/fit/test_fit_acceptance.py):
 a parameter is read off a difference of measured times, so its error is the times' error divided by
 its share in them. With 50 repeats of 1-3 % noise a size's time is known to 0.2-0.5 %; a parameter
 that makes up 5 % of the times it is read from is then known to a few per cent, one that makes up

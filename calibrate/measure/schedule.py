@@ -194,7 +194,7 @@ def exchange(approach: str, size: int, theta: int = 1, threads: int = 1, **when:
 
 
 def exchanges(teams: Iterable[int], round_: int = 0) -> Iterator[Point]:
-    """Whole exchanges, each for its difference to another (`machine/rma_and_teams.py`).
+    """Whole exchanges, each for its difference to another (`machine/values/rma_and_teams.py`).
 
     One put and several: the costs of a put and an epoch. Puts with the last one late: do any move without the sender?
     Last, small exchanges by teams, ready together, in turn, or with the last one late: the barrier before bulk, epochs

@@ -1,9 +1,11 @@
-"""What ARCHITECTURE.md and CONTRIBUTING.md name is there: files, names in files, targets of make."""
+"""What ARCHITECTURE.md, CONTRIBUTING.md and comments name is there: files, names in files, targets of make."""
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -40,6 +42,41 @@ def missing(named: str) -> str | None:
     if name and not re.search(rf"\b{name}\b", Path(path).read_text(encoding="utf-8")):
         return f"{path}: has no {name}"
     return None
+
+
+SOURCES = (".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".def")
+ELSEWHERE = re.compile(r"(mpich2/|src/|mpid/|ompi/).*|NAME\.c|halo\.c|osu_bw\.c")
+"""Files that comments name and that are none of ours: of MPI libraries and benchmarks, and examples."""
+
+
+def remarks(path: Path) -> Iterator[str]:
+    """Comments and docstrings of a source file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix not in (".py", ".pyi"):
+        yield from re.findall(r"/\*.*?\*/|//[^\n]*", text, re.DOTALL)
+        return
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    yield from (t.string for t in tokens if t.type == tokenize.COMMENT)
+    alone = (n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Expr))
+    yield from (v.value for v in alone if isinstance(v, ast.Constant) and isinstance(v.value, str))
+
+
+def source_files(text: str) -> list[str]:
+    """Words that name a source file, by its end or its whole path."""
+    return re.findall(r"(?<![\w/.*{}<>-])((?:[\w.-]+/)*[\w-]+\.(?:py|pyi|c|h|hpp|cpp|def|jinja))\b(?![\w(/-])", text)
+
+
+def test_files_that_comments_name_are_there() -> None:
+    assert source_files("as in a/b.c: c.hpp, `d_e.py`, any_*.c, f.h(x)") == [
+        "a/b.c",
+        "c.hpp",
+        "d_e.py",
+    ]
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
+    ends = {"/".join(parts[n:]) for parts in (f.split("/") for f in listed) for n in range(len(parts))}
+    named = [(f, name) for f in listed if f.endswith(SOURCES) for r in remarks(Path(f)) for name in source_files(r)]
+    assert len(named) > 100
+    assert [(f, name) for f, name in named if name not in ends and not ELSEWHERE.fullmatch(name)] == []
 
 
 def test_what_is_a_path() -> None:

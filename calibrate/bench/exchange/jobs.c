@@ -2,7 +2,7 @@
  *
  * Without a thread grid every thread owns a part of every buffer: a bin is ready for all peers at once, one job. With
  * one, a buffer consists of the partitions of the threads that its plan names (`share`), and each message is a job of
- * its own: model/engine/ranks/mapping.py.
+ * its own: model/engine/messages.py.
  */
 #include "exchange/jobs.h"
 
