@@ -7,8 +7,7 @@ on how many nodes its ranks are is as the allocation before it says, if that is 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LAUNCHERS = (
@@ -20,8 +19,10 @@ _COMMAND = re.compile(
 )
 _OF_MANY = re.compile(r"mbw|multi|IMB", re.IGNORECASE)
 """Programs of more than two ranks."""
-_PROGRAM = re.compile(r"osu_\w+|IMB-\w+|netgauge|omb\w*|\w*(?:bench|latency|_bw)\w*|.*\.sh$", re.IGNORECASE)
-_SHELL = re.compile(r"(?:\S*/)?(?:bash|sh|zsh|csh|tcsh|\$SHELL)$")
+_PROGRAM = re.compile(
+    r"(?<!\S)(?!-)(?:\S*/)?(?:osu_\w+|IMB-\w+|netgauge|omb\w*|\w*(?:bench|latency|_bw)\w*|\S*\.sh)(?!\S)", re.I
+)
+_SHELL = re.compile(r"\s(?:\S*/)?(?:bash|sh|zsh|csh|tcsh|\$SHELL)$")
 _ALLOCATED = re.compile(
     r"^#\s?(?:SBATCH|FLUX:)\s+(?:.*\s)?(?:-N\s?|--nodes[= ])(\d+)\b|^#BSUB\s+(?:.*\s)?-nnodes\s+(\d+)"
     r"|(?:^#PBS\s|\bqsub\s).*-l\s+(?:select|nodes)=(\d+)\b(?!\S*\+)|^#PJM\s+.*-L\s+\"?node=(\d+)\b"
@@ -52,22 +53,13 @@ class Command:
     settings: tuple[str, ...] = ()
 
 
-def _launched(text: str) -> tuple[re.Match[str] | None, list[str]]:
-    """A launcher's command line, and the words after the launcher."""
-    match = _COMMAND.fullmatch(text)
-    try:
-        return match, shlex.split(match["rest"]) if match else []
-    except ValueError:
-        return match, text.split()
-
-
 def allocated(text: str) -> int | None:
     """How many nodes a line of a job script, or an allocating command, asks for; None: it asks for none."""
     if match := _ALLOCATED.search(text):
         return int(next(filter(None, match.groups()))[:9])
-    match, words = _launched(text)
-    opens = bool(words and _SHELL.match(words[-1]) and "--pty" in words)
-    return _count(words, "-N", "--nodes") if opens or (match and match["launcher"].lower() in _ALLOCATES) else None
+    match = _COMMAND.fullmatch(text)
+    opens = match and (match["launcher"].lower() in _ALLOCATES or ("--pty" in match["rest"] and _SHELL.search(text)))
+    return _count(match["rest"], "-N|--nodes") if match and opens else None
 
 
 def exported(text: str) -> dict[str, str]:
@@ -78,40 +70,39 @@ def exported(text: str) -> dict[str, str]:
 
 def parsed(text: str, nodes: int | None, exported: Sequence[str] = ()) -> Command | None:
     """The command that a line is, within an allocation of so many nodes; None: it is none, or starts no benchmark."""
-    match, words = _launched(text)
-    places = (i for i, w in enumerate(words) if not w.startswith("-"))  # an option may name a job after a benchmark
-    at = next((i for i in places if _PROGRAM.match(words[i].rsplit("/", 1)[-1])), None)
-    if match is None or at is None:
+    match = _COMMAND.fullmatch(text)
+    program = _PROGRAM.search(match["rest"]) if match else None
+    if match is None or program is None:
         return None
-    launcher, own = match["launcher"].lower(), words[:at]
+    launcher, own = match["launcher"].lower(), match["rest"][: program.start()]
     if launcher in _ALLOCATES:
         return parsed(match["rest"], nodes, exported)
-    wanted, one = (None, None) if ":" in words else _placed(own, launcher, many=bool(_OF_MANY.search(words[at])))
+    several = " : " in text  # programs of other ranks
+    wanted, one = (None, None) if several else _placed(own, launcher, many=bool(_OF_MANY.search(program[0])))
     if wanted is None and one is None and nodes == 1:
         wanted, one = 1, True
     folder = match["before"].split()[-1:] if text[match.start("launcher") - 1] == "/" else []
-    settings = *folder, *exported, *_SETTING.findall(f"{match['before']} {' '.join(own)}")
+    settings = *folder, *exported, *_SETTING.findall(f"{match['before']} {own}")
     return Command(" ".join([*exported, text]), one, wanted, tuple(sorted({*settings})))
 
 
-def _placed(words: Sequence[str], launcher: str, *, many: bool) -> tuple[int | None, bool | None]:
+def _placed(own: str, launcher: str, *, many: bool) -> tuple[int | None, bool | None]:
     """Nodes, and whether all ranks are on one; None each: not said. `many`: of a program of more than two ranks."""
-    asked = _count(words, "-n", "-np", "--np", "--ntasks", "--n", *(["-c"] if launcher.startswith("mpi") else []))
-    ranks, per_node = asked or 2, _count(words, "--ntasks-per-node")
-    hosts = ",".join(_values(words, "-H", "-host", "--host", "-hosts", "--hosts", "-w", "--nodelist"))
+    asked = _count(own, f"-n|-np|--np|--ntasks|--n{'|-c' * launcher.startswith('mpi')}")
+    ranks, per_node = asked or 2, _count(own, "--ntasks-per-node")
+    hosts = ",".join(re.findall(r"(?<!\S)(?:--?hosts?|-H|-w|--nodelist)[= ](\S+)", own))
     if launcher in ("srun", "flux run", "flux mini run", "lrun", "yhrun", "ccc_mprun"):
-        nodes = _count(words, "-N", "--nodes")
+        nodes = _count(own, "-N|--nodes")
         if nodes is None and asked and per_node and ranks > per_node:
             nodes = -(-ranks // per_node)
         return nodes, nodes == 1 and ranks > 1 if nodes else False if re.search(r",|\[", hosts) else None
-    per_node = per_node or _count(words, "-N", "-npernode", "--npernode", "-ppn", "--ppn", "-perhost")
+    per_node = per_node or _count(own, "-N|--?npernode|--?ppn|-perhost")
     if launcher == "jsrun":
-        each, hosted = _count(words, "-a", "--tasks_per_rs") or 1, _count(words, "-r", "--rs_per_host")
+        each, hosted = _count(own, "-a|--tasks_per_rs") or 1, _count(own, "-r|--rs_per_host")
         ranks, per_node = ranks * each, hosted * each if hosted else each if asked == 1 else None
-    by = next(_values(words, "--map-by", "-map-by", "--mapby"), "")
-    if re.match(r"(?:by)?node\b", by) or {"-pernode", "--pernode", "--bynode", "-bynode"} & {*words}:
+    if re.search(r"(?<!\S)(?:--?(?:pernode|bynode)(?!\S)|--?map-?by[= ](?:by)?node\b)", own):
         return (None, False) if ranks > 1 else (1, True)
-    if found := re.match(r"ppr:(\d{1,6}):(node)?", by):
+    if found := re.search(r"--?map-?by[= ]ppr:(\d{1,6}):(node)?", own):
         if not found[2]:
             return (1, True) if ranks == 2 else (None, None)
         per_node = int(found[1])
@@ -124,20 +115,11 @@ def _placed(words: Sequence[str], launcher: str, *, many: bool) -> tuple[int | N
     for name, _, count in (host.partition(":") for host in hosts.split(",")):
         slots[name] = slots.get(name, 0) + (int(count) if re.fullmatch(r"\d{1,9}", count) else 1)
     # Ranks fill a host's slots before they go to the next.
-    one = len(slots) == 1 or ("hosts" not in " ".join(words) and next(iter(slots.values())) >= ranks)
+    one = len(slots) == 1 or ("hosts" not in own and next(iter(slots.values())) >= ranks)
     return (1 if one else len(slots)), one
 
 
-def _values(words: Sequence[str], *names: str) -> Iterator[str]:
-    """The values of an option: after it, after an equals sign, or, of one letter, attached to it."""
-    for i, word in enumerate(words):
-        for name in names:
-            if word == name and i + 1 < len(words):
-                yield words[i + 1]
-            elif word.startswith(f"{name}=") or (len(name) == 2 and re.fullmatch(rf"{name}\d+", word)):
-                yield word[len(name) :].lstrip("=")
-
-
-def _count(words: Sequence[str], *names: str) -> int | None:
-    found = re.match(r"\d{1,9}", next(_values(words, *names), ""))
-    return int(found[0]) if found else None
+def _count(text: str, names: str) -> int | None:
+    """The number of an option: after it, after an equals sign, or, of one letter, attached to it."""
+    found = re.search(rf"(?<!\S)(?:{names})[= ]?(\d{{1,9}})(?![\w.])", text, re.ASCII)
+    return int(found[1]) if found else None

@@ -45,7 +45,7 @@ _WORDS = {
     what: {name: re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])") for name, words in names.items()}
     for what, names in WORDS.items()
 }
-_VARIABLE = re.compile(r"\b(?:OMPI|MPICH|MPIR|UCX|FI|I_MPI|PMIX|MV2|PSM2?)_[A-Z0-9_]+")
+_NO_WORDS = re.compile(r"\b(?:OMPI|MPICH|MPIR|UCX|FI|I_MPI|PMIX|MV2|PSM2?)_[A-Z0-9_]+|ppr:\d+:node|per[-_ ]node")
 _BY = "by --take TEXT of its file, heading or command"
 
 
@@ -74,10 +74,9 @@ def refuse_disagreeing(runs: Sequence[Measured]) -> None:
     ranges: dict[float, list[tuple[float, float, Measured]]] = {}
     for run in runs:
         times = [(size, 1 / value if run.kind[0] == "pair_rates" else value) for size, value in run.values]
-        for (_, last), (size, time), (_, following) in zip(
-            times[:1] + times, times, times[1:] + times[-1:], strict=False
-        ):
-            ranges.setdefault(size, []).append((min(time, following), max(time, last), run))
+        for k, (size, _) in enumerate(times):
+            low, high = min(t for _, t in times[k : k + 2]), max(t for _, t in times[max(k - 1, 0) : k + 1])
+            ranges.setdefault(size, []).append((low, high, run))
     for size, some in ranges.items():
         slow, fast = max(some, key=lambda each: each[0]), min(some, key=lambda each: each[1])
         if slow[0] > worst * fast[1]:
@@ -100,7 +99,7 @@ def refuse_two(runs: Sequence[Measured], *, one_node: bool) -> None:
     told = {"settings": ways}
     for what, names in _WORDS.items():
         told[what] = {name: run for run in reversed(runs) if (name := _named(run, names))}
-    places, unsaid = told["placements"], [run for run in runs if not _named(run, _WORDS["placements"])]
+    places, unsaid = told["placements"], [run for run in runs if not _placed(run)]
     if "within a node" in places and unsaid and not one_node:
         places.setdefault("between nodes", unsaid[0])
     told["placements"] = {name: places[name] for name in sorted(places, reverse=not one_node)}  # the other one last
@@ -117,16 +116,21 @@ def placed_by_words(runs: Sequence[Measured], take: Sequence[str], *, one_node: 
     """Raises where paths, headings or commands name another placement than the one that is asked for, unless FILE:LINE
     takes that very run."""
     for run in (run for run in runs if not any(":" in t and f"{run.source}:{run.line}".endswith(t) for t in take)):
-        words = _named(run, _WORDS["placements"])
+        words = _placed(run)
         if words == ("between nodes" if one_node else "within a node"):
             told = f"its name, heading or command says {words}"
             raise ImportFormatError(told, valid="two ranks on one node" if one_node else valid, source=run.source)
 
 
+def _placed(run: Measured) -> str:
+    return _named(run, _WORDS["placements"])
+
+
 def _named(run: Measured, names: Mapping[str, re.Pattern[str]]) -> str:
-    """What its path, heading or command names of these; empty: none, or several."""
-    path = "/".join(PurePath(run.source).parts[-2:])
-    text = re.sub(r"[_\-.:=/\s]+", " ", _VARIABLE.sub("", f"{path} | {run.heading} | {run.said}").lower())
+    """What its path, heading or command names of these; empty: none, or several. (What a command's options say of
+    placement, `command.py` knows.)"""
+    path, said = "/".join(PurePath(run.source).parts[-2:]), "" if names is _WORDS["placements"] else run.said
+    text = re.sub(r"[_\-.:=/\s]+", " ", _NO_WORDS.sub("", f"{path} | {run.heading} | {said}").lower())
     found = [name for name, pattern in names.items() if pattern.search(text)]
     return found[0] if len(found) == 1 else ""
 
@@ -136,10 +140,8 @@ def _apart(*runs: Measured) -> tuple[str, str, str]:
     words = [run.said.split() for run in runs]
     more = []  # the words that the other one has not, options with their values
     for own, other in (words, words[::-1]):
-        told = [w not in other for w in own]
-        more.append(
-            " ".join(w for w, t, n in zip(own, told, [*told, False][1:], strict=True) if t or (n and w.startswith("-")))
-        )
+        follow = [*(w not in other for w in own), False]
+        more.append(" ".join(w for k, w in enumerate(own) if follow[k] or (follow[k + 1] and w.startswith("-"))))
     of = [set(run.command.settings) if run.command else set() for run in runs]
     pairs = [[" ".join(sorted(of[k] - of[1 - k])) for k in (0, 1)], more, [run.heading for run in runs]]
     aspects = next((pair for pair in pairs if pair[0] != pair[1]), ["", ""])

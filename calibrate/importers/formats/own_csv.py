@@ -94,7 +94,7 @@ def _read(text: str, source: str) -> tuple[list[Measured], list[str]]:
         raise header.error("no rows follow the header", "rows of a size and a value")
     return [
         Measured(
-            TESTS[test], source, key=pairs if test == "osu_mbw_mr" else None, values=tuple(values),
+            TESTS[test], source, key=pairs if test == "osu_mbw_mr" else None, values=tuple(sorted(values)),
             window=0 if test == "osu_latency" else DEFAULT_WINDOW, line=line.number, near=near,
         )
         for (test, pairs, near, _), (line, values) in runs.items()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW
 from pready.calibrate.importers.formats import TESTS, WHOLE_FILES, WholeFile
@@ -34,15 +33,18 @@ _ABOUT = (
 _UNITS = {"time": ("us", 1e-6), "rate": ("MB/s", 1e6)}
 
 
-def _records(text: str) -> Iterator[tuple[int, str, str, str, str]]:
+def _records(text: str, source: str) -> Iterator[tuple[int, str, str, str, str]]:
     """Line, check and where it ran, name, value and unit of each performance variable."""
     if text.lstrip()[:1] == "{":
         # {"runs": [{"testcases": [{"name": …, "perfvalues": {"system:partition:latency_8": [1.2, …, …, …, "us"]}}]}]}
-        with suppress(ValueError, RecursionError, AttributeError, TypeError, IndexError):
+        try:
             for case in (case for run in json.loads(text)["runs"] for case in run["testcases"]):
                 about = " ".join(str(case[key]) for key in _ABOUT if key in case)
                 for name, each in (case["perfvalues"] or {}).items():
                     yield 0, about, name.rpartition(":")[2], str(each[0]), str(each[4])
+        except (ValueError, RecursionError, AttributeError, TypeError, LookupError):
+            valid = "its runs, their testcases and perfvalues"
+            raise ImportFormatError("is no whole report of ReFrame's", valid=valid, source=source) from None
         return
     columns: list[str] = []
     for at, line in enumerate(text.splitlines(), start=1):
@@ -62,7 +64,7 @@ def _read(text: str, source: str) -> tuple[list[Measured], list[str]]:
     found: dict[tuple[str, str, int], tuple[int, list[tuple[float, float]]]] = {}
     seen: dict[tuple[str, str], int] = {}
     other: dict[str, None] = {}
-    for at, about, name, value, unit in _records(text):
+    for at, about, name, value, unit in _records(text, source):
         match, sized = _CHECK.search(about), re.search(r"_(\d{1,12})B?$", name)
         if match is None or sized is None:
             other[f"{name} of {about[:60]}"] = None

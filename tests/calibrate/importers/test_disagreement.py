@@ -142,7 +142,9 @@ def test_two_libraries_or_networks_are_never_mixed(one: str, other: str, what: s
 
 def test_words_that_both_runs_have_or_that_name_both_tell_nothing(tmp_path: Path) -> None:
     """A folder's name, a variable of the library's, prose that compares."""
-    written(tmp_path / "ib-openmpi", a="MPICH_VERSION_DISPLAY=1\n" + latency(), b="tcp against verbs:\n" + bandwidth())
+    command = "mpirun -np 2 --map-by ppr:1:node --report-bindings ./osu_x\n"
+    one, other = f"MPICH_VERSION_DISPLAY=1\n{command}", f"tcp against verbs, 1 process per node:\n{command}"
+    written(tmp_path / "ib-openmpi", a=one + latency(), b=other + bandwidth())
     assert len(collected([tmp_path / "ib-openmpi"])[0].runs) == 2
 
 
