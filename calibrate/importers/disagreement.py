@@ -21,8 +21,10 @@ APART = 0.10
 WORDS: Mapping[str, Mapping[str, str]] = {
     "placements": {
         "within a node": r"intra(?: ?nodes?)?|(?:single|one|1) ?node|1nodes|same ?(?:node|numa|socket|core)s?"
-        r"|diff(?:erent)? ?(?:numa|socket|core)s?|within (?:a |one |the |)node|shared ?mem(?:ory)?|shm",
-        "between nodes": r"inter(?: ?nodes?)?|(?:two|2|diff|different|off|cross) ?nodes?|between nodes",
+        r"|diff(?:erent)? ?(?:numa|socket|core)s?|within (?:a |one |the |)node|shared ?mem(?:ory)?|shm"
+        r"|(?<=/)(?:cores?|sockets?|numa|cache)(?=/)",
+        "between nodes": r"inter(?: ?nodes?)?|(?:two|2|diff|different|off|cross) ?nodes?|between nodes"
+        r"|(?<=/)nodes?(?=/)",
     },
     "libraries": {
         "Open MPI": r"open ?mpi ?\d*|ompi\d*|hpc ?x",
@@ -129,8 +131,9 @@ def _placed(run: Measured) -> str:
 def _named(run: Measured, names: Mapping[str, re.Pattern[str]]) -> str:
     """What its path, heading or command names of these; empty: none, or several. (What a command's options say of
     placement, `command.py` knows.)"""
-    path, said = "/".join(PurePath(run.source).parts[-2:]), "" if names is _WORDS["placements"] else run.said
-    text = re.sub(r"[_\-.:=/\s]+", " ", _NO_WORDS.sub("", f"{path} | {run.heading} | {said}").lower())
+    path, said = PurePath(run.source), "" if names is _WORDS["placements"] else run.said
+    text = f"/{'/'.join([*path.parts[-3:-1], path.stem])}/{path.suffix} | {run.heading} | {said}"
+    text = re.sub(r"[_\-.:=\s]+", " ", _NO_WORDS.sub("", text).lower())
     found = [name for name, pattern in names.items() if pattern.search(text)]
     return found[0] if len(found) == 1 else ""
 

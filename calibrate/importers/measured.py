@@ -10,6 +10,9 @@ from typing import Literal
 from pready.calibrate.fit.observations import Observations
 from pready.calibrate.importers.command import Command
 
+_SHARED_MEMORY = re.compile(
+    r"(?:UCX_TLS=|btl |I_MPI_FABRICS[= ]|FI_PROVIDER[= ])(?:(?:posix|sysv|sm|shm|self|mm|vader|cma|knem)(?:[,:]|$))+$"
+)
 Kind = Literal["ping_pong", "stream", "both_ways", "pair_rates", "threaded", "puts", "put_streams", "unused", "trains"]
 
 
@@ -73,8 +76,11 @@ class Measured:
     @property
     def hint(self) -> str:
         """What says that its ranks were on one node; empty: nothing."""
-        local = self.command is not None and self.command.one_node
-        return f"its command line asks for one node: {self.said[:60]}" if local else self.near
+        of = self.command or Command("")
+        if of.one_node:
+            return f"its command line asks for one node: {self.said[:60]}"
+        shared = next((each for each in of.settings if _SHARED_MEMORY.search(each)), "")
+        return f"{shared} is memory that ranks of a node share" if shared else self.near
 
     @property
     def nodes(self) -> int:

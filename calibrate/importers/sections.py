@@ -33,6 +33,9 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
 _SI = {"time": 1e-6, "median": 1e-6, "rate": 1e6, "messages": 1.0}
 _HEADER = re.compile(r"(?:#\s*)?(?:#bytes|Size)\b", re.IGNORECASE)
 _LIKE_A_NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?[A-Za-z]{0,2}")
+_BOUND = re.compile(r"\[([\w.-]+):\d+\] (?:MCW )?rank \d+ (?:is )?bound|^ ?Data for node: (\S+)", re.IGNORECASE)
+"""Where a launcher placed a rank, by --report-bindings and --display-map of Open MPI."""
+_NO_HEADING = re.compile(r"#(?!#)|[+-]?[\d.]+\s+[+-]?[\d.]+(?:\s|$)")  # comments, rows of tables that are not read
 _RULE = re.compile(r"[`~=*#+_|\s-]*")
 _OWN = "the suite's own output"
 
@@ -40,7 +43,7 @@ _OWN = "the suite's own output"
 @dataclass
 class _Around:
     """What was said before a title: the command and what it exports, how many nodes were allocated, the heading, the
-    comments of a suite's banner, until a title follows it, and those just before the title."""
+    comments of a suite's banner, until a title follows it, those just before the title, and the hosts of ranks."""
 
     command: commands.Command | None = None
     nodes: int | None = None
@@ -49,6 +52,7 @@ class _Around:
     banner: list[str] = field(default_factory=list)
     titled: bool = False
     just: list[str] = field(default_factory=list)
+    hosts: list[str] = field(default_factory=list)
 
     def hear(self, text: str) -> None:
         """A line that is no title and no row."""
@@ -60,9 +64,11 @@ class _Around:
         self.nodes = commands.allocated(text) or self.nodes
         self.exported |= commands.exported(text)
         run = commands.parsed(text, self.nodes, [*self.exported.values()])
-        if run is not None:
-            self.command, self.heading = run, ""
-        elif not _RULE.fullmatch(text) and (not text.startswith("#") or text.startswith("##")):
+        if bound := _BOUND.search(text):
+            self.hosts.append(bound[1] or bound[2])
+        elif run is not None:
+            self.command, self.heading, self.hosts = run, "", []
+        elif not _RULE.fullmatch(text) and not _NO_HEADING.match(text):
             self.heading = text[:200]
 
 
@@ -113,7 +119,9 @@ def _sections(lines: Iterator[Line]) -> Iterator[Section]:
             section = replace(suite.opened(found[1], line), command=around.command, heading=around.heading)
             for comment in (*around.banner, *around.just):
                 section = _told(suite, section, comment)
-            around.just = []
+            if len({*around.hosts}) == 1:
+                section.near = f"its ranks were bound on {around.hosts[0]} alone"
+            around.just, around.hosts = [], []
         elif section is None or suite is None:
             around.hear(text)
         elif not text:

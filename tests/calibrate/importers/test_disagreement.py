@@ -108,6 +108,8 @@ PLACES = {
     "of one of them": ("osu_single_node.txt", "osu.txt"),
     "of cores": ("different_cores.log", "different_nodes.log"),
     "of sockets": ("03_osu_diff_socket.log", "03_osu_diff_node.log"),
+    "as the file": ("cores.log", "nodes.log"),
+    "as the folder": ("sockets/1.log", "nodes/2.log"),
 }
 
 
@@ -124,6 +126,32 @@ def test_two_placements_are_never_mixed(where: str, tmp_path: Path) -> None:
     with pytest.raises(ImportFormatError, match=r"says within a node.*--intra"):
         collected([tmp_path / "runs" / near])
     assert collected([tmp_path / "runs" / near], one_node=True)[0].runs
+
+
+BOUND = {
+    "one host": ("[n1:77] MCW rank {} bound to socket 0[core {}[hwt 0]]: [B/.]\n", "its ranks were bound on n1 alone"),
+    "two hosts": ("[n{}:77] Rank {} bound to package[0][core:0]\n", ""),
+    "one node of a map": (" Data for node: n1   Num slots: 2   Max slots: 0\n", "its ranks were bound on n1 alone"),
+    "two nodes of a map": (" Data for node: n{}   Num slots: 2   Max slots: 0\n", ""),
+}
+SHARED = ["-x UCX_TLS=posix", "--mca btl self,vader", "-genv I_MPI_FABRICS shm", "-x UCX_TLS=sm,self"]
+
+
+@pytest.mark.parametrize("what", BOUND)
+def test_where_a_launcher_bound_the_ranks(what: str) -> None:
+    line, said = BOUND[what]
+    text = f"mpirun -np 2 --report-bindings ./osu_latency\n{line.format(1, 0)}{line.format(2, 1)}\n{latency()}"
+    assert read(text.encode()).one_node == said
+
+
+@pytest.mark.parametrize("setting", SHARED)
+def test_memory_that_ranks_share_is_no_network(setting: str) -> None:
+    text = f"mpirun -np 2 {setting} ./osu_latency\n{latency()}"
+    assert "is memory that ranks of a node share" in read(text.encode()).one_node
+    both = (
+        setting.replace("posix", "posix,rc").replace("vader", "tcp").replace("shm", "shm:ofi").replace("=sm", "=rc,sm")
+    )
+    assert read(text.replace(setting, both).encode()).one_node == ""
 
 
 @pytest.mark.parametrize(
