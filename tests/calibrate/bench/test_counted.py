@@ -121,10 +121,15 @@ def moved(found: Found) -> tuple[Moved, Moved]:
     return sent, received
 
 
+def words_of(line: str) -> dict[str, str]:
+    """What a line says, by name."""
+    return dict(word.split("=", 1) for word in line.split()[1:])
+
+
 def per_plan(line: str, plans: dict[str, str]) -> dict[tuple[int, int], tuple[int, int]]:
     """Messages and bytes from rank to rank of an exchange that is performed: in each iteration, and in that before and
     that after, whose bytes are checked; of partitions one message, of other ways as many as are asked for."""
-    said = dict(word.split("=", 1) for word in line.split()[1:])
+    said = words_of(line)
     ways = [way.split(".") for way in said.get("ways", "").split("_") if way]
     found: dict[tuple[int, int], tuple[int, int]] = {}
     texts = plans[said["plan"]].split("end\n")[:-1]
@@ -153,6 +158,23 @@ def of_messages(found: Found, plans: dict[str, str]) -> None:
                 n, total = by_pair.get((sender, receiver), (0, 0))
                 by_pair[sender, receiver] = n + times, total + times * size
         assert by_pair == per_plan(found.line, plans)
+
+
+def of_places(found: Found) -> None:
+    """Copies from a cold cache begin page after page, until the pool is through; others stay where they are."""
+    said = words_of(found.line)
+    size, pool = int(said["bytes"]), int(said.get("pool_bytes", 0))
+    pages = -(-size // 4096)
+    back = max((pool - size) // (pages * 4096), 0) * pages
+    jumps = {int(jump) for jump in re.findall(r"memcpy:\d+([+-]\d+)", " ".join(found.calls[0]))} - {0}
+    assert jumps == ({pages, -back} if back else set())
+
+
+def of_moments(found: Found) -> None:
+    """A user partition is ready when it is asked for, or later: after the one before of its thread, and its start."""
+    asked_s = [float(at) for at in words_of(found.line)["ready_s"].split(",")]
+    for moments in found.record["lists"]["ready_s"]:
+        assert all(at <= moment < max(asked_s) + 40e-6 for at, moment in zip(asked_s, moments, strict=True)), moments
 
 
 TIMES = r"(?:\*(\d+))?"
@@ -229,6 +251,10 @@ def judged(library: str, job: dict[str, Any], says: list[str], found: list[Found
             assert record.items() >= known.items()
             continue
         of_messages(point, PLANS)
+        if line.startswith("memcpy"):
+            of_places(point)
+        if " ready_s=" in line and "lists" in record:
+            of_moments(point)
         if isinstance(known, dict) and known.get("library", library) == library:
             of_times(known, record)
         elif isinstance(known, list):
