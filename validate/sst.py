@@ -50,7 +50,7 @@ IN_STEP = "a rank of SST is one CPU, which answers rendezvous requests between i
 OUT_OF_STEP = "in SST rendezvous requests wait in a port's queue behind payloads, and a rank is one CPU"
 """Why a halo takes longer in SST than in the engine, where progress and requests take no time from others."""
 IN_STEP_LIMIT, APART_LIMIT, ETA_LIMIT = 0.07, 0.10, 0.25
-"""Of a halo: of its times in step and without a handshake, and of what is left of its difference out of step without
+"""Limits of a halo's times in step and without a handshake, and of what is left of its difference out of step without
 the time that handshakes take in SST, which is measured there: the same halo with and without them. A larger difference
 has another cause."""
 HALO_WAYS = (Approach(SINGLE), Approach(MANY, 2), Approach(MANY, THREADS))

@@ -1,4 +1,4 @@
-"""The same exchange on all ranks: steps by the lead rank's, exchanges of a step by who sends to whom.
+"""Which exchanges of different ranks are one: steps by the lead rank's, exchanges of a step by who sends to whom.
 
 The lead is the rank with the most exchanges. Its step is the sequence that repeats; other ranks' exchanges belong to
 the step of the lead in whose time they begin. In a step the k-th exchange in which a rank sends to another one is that

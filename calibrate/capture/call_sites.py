@@ -122,7 +122,7 @@ def _without_template_arguments(name: str) -> str:
 
 
 def _name(inner: str, call: Frame, among: list[tuple[str, int]]) -> str:
-    """Of the call of a helper ("" if it is none), beside others of the same function."""
+    """The name of a helper's call ("" if it is none), beside other calls of the same function."""
     if len(among) == 1:
         return f"{inner} from {call.where}" if inner else call.where
     if call.line:

@@ -119,8 +119,11 @@ _Gaps = dict[tuple[int, int], float]
 
 
 def _gaps(streams: Iterable[Sequence[Call]]) -> _Gaps:
-    """Of places that are known. The median, since a program computes between two places, or does not; a single gap may
-    be the operating system's, which had another thread run."""
+    """Gaps between places that are known.
+
+    The median: a program computes between two places, or does not; a single gap may be the operating system's, which
+    had another thread run.
+    """
     found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
     for calls in streams:
         busy_until = 0.0

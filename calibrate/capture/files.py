@@ -151,7 +151,7 @@ class Process:
 
     @property
     def most_threads(self) -> int:
-        """Of its largest team; 1 without regions."""
+        """Threads of its largest team; 1 without regions."""
         return int((self.records["what"][self.of("region")] & 0xFFFF).max(initial=1))
 
 
@@ -170,7 +170,7 @@ class Run:
         return tuple(p for p in self.processes if p.rank >= 0)
 
     def all_ranks(self) -> tuple[Process, ...]:
-        """The same, of a run that has them all; a PreadyError where some are missing."""
+        """Its ranks, if all are there; a PreadyError where some are missing."""
         ranks = self.ranks
         if not ranks or len(ranks) != ranks[0].ranks:
             some = f"{len(ranks)} of {ranks[0].ranks} ranks" if ranks else "no process that called MPI_Init"
@@ -294,7 +294,7 @@ def _text(data: bytes) -> str:
 
 
 def _cpus(text: str, source: str) -> frozenset[int]:
-    """Of "0-3,8-8"."""
+    """The numbers of a list of cores such as "0-3,8-8"."""
     spans = re.fullmatch(r"(\d{1,4}-\d{1,4}(,\d{1,4}-\d{1,4})*)?", text)
     if spans is None:
         raise PreadyError(f"cpus = {text[:40]!r}", valid="spans, such as '0-3,8-8'", source=source)

@@ -16,7 +16,7 @@ from pready.calibrate.capture.files import SHARE_TASKS, Process, numbers
 from pready.model.common.arrays import Array
 
 MPI_UNIT_S = 1e-7
-"""Of the time in MPI in a share's record."""
+"""Unit of the time in MPI in a share's record."""
 Key = tuple[int, int, int]
 """Identity of a stretch: place of the region, place of the barrier that ends it (0: the region's end), threads."""
 

@@ -70,7 +70,7 @@ class RunSummary:
 
     @property
     def waiting(self) -> float:
-        """The same as a share of the run."""
+        """Reclaimable time as a share of the run."""
         return self.reclaimable_s / self.run_s if self.run_s else 0.0
 
 

@@ -136,7 +136,7 @@ class Step:
 
     @property
     def modelled_s(self) -> float:
-        """Of a step, what a workload describes: computing and exchanges, without other calls of MPI."""
+        """Time of a step that a workload describes: computing and exchanges, without other calls of MPI."""
         return max(0.0, self.step_s - self.collective_s - self.other_s)
 
     @property
@@ -366,7 +366,7 @@ def _exchange(
 
 
 def _partitions(of: Group) -> int:
-    """Of the largest number of partitions of a buffer; several buffers for one rank are alike."""
+    """The largest number of partitions of a buffer; several buffers for one rank are alike."""
     counts = [(of.sent[peer] / of.counts[peer], part) for peer, part in of.parts.items() if peer in of.sent]
     return max((round(size / part) for size, part in counts), default=0)
 

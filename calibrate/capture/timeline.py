@@ -141,7 +141,7 @@ def _calls(process: Process) -> list[Call]:
 def _teams(
     process: Process, at: NDArray[np.int64], threads: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Of calls: the thread's number in its team, and the region and stretch that it is in; -1 outside."""
+    """For each call the thread's number in its team, and the region and stretch that it is in; -1 outside."""
     numbers, regions, phases = (np.full(len(at), -1, dtype=np.int64) for _ in range(3))
     is_share = process.of("share")
     shares, owners = process.records[is_share], process.thread[is_share]

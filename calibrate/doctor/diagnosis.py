@@ -23,7 +23,7 @@ BUDGET_S = 55.0  # seconds that all probes may take
 RANK_S = 5
 """Seconds after which a rank of a probe ends itself: ten times what a probe takes."""
 FIRST_S = 20
-"""The same for the first, which may have to wait for the launcher."""
+"""Seconds after which a rank of the first probe ends itself, which may have to wait for the launcher."""
 QUICK = ("restart",)
 """The probe that `calibrate` and `prove` need besides the first."""
 

@@ -36,7 +36,7 @@ class Check:
     do: str = ""
     """What to do where no answer came, or wrong bytes."""
     less: tuple[Grade, str, str] | None = None
-    """Of an answer below 1: its grade, what it says and what to do; None: wrong bytes came."""
+    """What an answer below 1 is: its grade, what it says and what to do; None: wrong bytes came."""
 
 
 @dataclass(frozen=True)

@@ -11,4 +11,4 @@ def huber_lines(
     k: float,
     worst: float,
 ) -> NDArray[np.float64]:
-    """Of rows of points: intercept, slope and cost of Huber's line through each row's window."""
+    """Intercept, slope and cost of Huber's line through the window of each row of points."""

@@ -107,7 +107,7 @@ def draw_lines(
     rng: np.random.Generator,
     draws: int,
 ) -> tuple[dict[str, CurveLines], IntArray]:
-    """The same lines for resampled data.
+    """A curve's lines for resampled data.
 
     Returns
     -------

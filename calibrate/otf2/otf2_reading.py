@@ -56,7 +56,7 @@ MESSAGES: Mapping[str, tuple[str, Sequence[str], str]] = {
     "RmaPut": ("put", ("MPI_Rput",), "rput"),
     "RmaGet": ("get", ("MPI_Rget",), "rget"),
 }
-"""Of an event with a message: its kind, and the calls in which it is of another kind."""
+"""By event with a message: its kind, and the calls in which it is of another kind."""
 COUNTED = ("wait", "test")
 """Kinds that record the number of completed requests."""
 MOST_PLACES = 1024  # call sites of a trace

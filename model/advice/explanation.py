@@ -106,7 +106,7 @@ class Explanation:
     workload: str
     seed: int
     prediction: Prediction
-    """Of which `way` is the advised approach, unless another is asked for."""
+    """Its advised approach is `way`, unless another is asked for."""
     equations: tuple[Filled, ...]
     bulk: Way
     """The baseline."""
@@ -248,7 +248,7 @@ def _way(runs: Runs, approach: Approach) -> Way:
 
 
 def _steps(runs: Runs, approach: Approach) -> Iterator[Wait]:
-    """As the engine attributes the time after a rank's own last partition."""
+    """What the time after a rank's own last partition is for, as the engine attributes it."""
     times, names = (
         runs.at_values((approach,)).exchange(),
         {"nic": "NIC", "late": "late neighbour", "consuming": "consume"},

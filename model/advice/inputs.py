@@ -25,7 +25,7 @@ from pready.model.timeline.terms import of_value
 from pready.model.toml.provenance import Provenance
 
 BINS = 8
-"""Of equally many draws."""
+"""Bins of an input's draws, of equally many each."""
 LEAST = 0.1
 """Share of the variance from which on an input is listed: of an input that explains nothing, 169 draws show as much in
 fewer than one case in a hundred."""
@@ -59,7 +59,7 @@ class Column:
     bins: Wholes
     """By draw."""
     ends: tuple[str, str] | tuple[str, ...]
-    """Of the lowest and the highest bin, or of each option, in words."""
+    """The lowest and the highest bin, or each option, in words."""
 
 
 def columns(sampler: Sampler) -> list[Column]:

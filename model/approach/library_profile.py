@@ -82,7 +82,7 @@ class LibraryProfile:
     facts: tuple[Fact, ...] = ()
     """Bugs, settings and properties, each with its versions."""
     version: str = ""
-    """Of the library in question; empty: unknown."""
+    """Version of the library in question; empty: unknown."""
     part_since: str = ""
     """First version with partitioned calls; empty: all that the profile is about."""
     needs: str = ""

@@ -20,7 +20,7 @@ from pready.model.workload.workload import Workload
 HELD = 40
 """Bytes that a plan holds for each user partition; of 20 to 190 plans of 8192 and 65536 partitions, 28 to 34."""
 HELD_ON_A_GRID = 110
-"""The same for each partition at a side of a grid of threads, whose messages are listed one by one: 100 to 105."""
+"""Bytes of a plan for each partition at a side of a grid of threads, whose messages are listed one by one: 105."""
 SIMULATED = 64
 """Bytes of a simulation for each partition, rank and direction: 40 to 55 of halos of 8 and 64 ranks."""
 
@@ -37,11 +37,11 @@ class Layout:
     periodic: bool | Sequence[bool] = True
     """Do halos wrap around, for all axes or for each?"""
     blocks: int = 1
-    """Of a sweep, per octant (KBA): a rank computes and sends on this often."""
+    """How often a rank computes and sends on per octant of a sweep (KBA)."""
     sizes: Sizes | None = None
-    """Of halos: bytes by direction. Absent: the workload's buffer for all."""
+    """Bytes of a halo by direction. Absent: the workload's buffer for all."""
     neighbours: Sequence[Iterable[int]] | None = None
-    """Of pattern "neighbours": for each rank the ranks that it sends to."""
+    """For each rank the ranks that it sends to, with pattern "neighbours"."""
     neighbour_sizes: Sequence[Sequence[float]] | None = None
     """Bytes for each of them. Absent: the workload's buffer for all."""
     ranks_per_node: int | None = None
@@ -49,10 +49,10 @@ class Layout:
     node_grid: Sequence[int] | None = None
     """Ranks of a node along x, y, z. Absent: so many in a row, x first."""
     thread_grid: tuple[int, int, int] | None = None
-    """Of halos: how a rank's threads are arranged along x, y, z, so that a face consists of the partitions of the
+    """How a rank's threads are arranged along x, y, z, so that a halo's face consists of the partitions of the
     threads that touch it (temucin2022 3.2). Absent: every thread has a part of every buffer."""
     radix: int | None = None
-    """Of a broadcast: of its k-nomial tree. Absent: 2."""
+    """Radix of a broadcast's k-nomial tree. Absent: 2."""
 
     def pattern(self, workload: Workload) -> Pattern:
         """Who talks to whom.
@@ -179,7 +179,7 @@ class Step:
     """The exchanges of a step in order, each on its ranks."""
 
     workload: Workload
-    """Of all of them."""
+    """The whole step, with all exchanges."""
     parts: tuple[Workload, ...]
     layouts: tuple[Layout | None, ...]
     """None: exchanges from rest."""

@@ -83,17 +83,17 @@ class Plan:
 
     @property
     def exchange(self) -> _kernel.Exchange:
-        """As the kernel takes it."""
+        """The plan as the kernel takes it."""
         return self.kernel, self.kinds, self.team, self.contention, self.arrivals
 
     def repeated(self, rows: int) -> Plan:
-        """Of one machine, as if of so many."""
+        """The plan of one machine as of so many equal ones."""
         kinds, team, contention = (np.repeat(x, rows, axis=0) for x in (self.kinds, self.team, self.contention))
         return replace(self, kinds=kinds, team=team, contention=contention)
 
 
 def costs_of(sampler: Sampler, workload: Workload) -> CostsOf:
-    """Of a sampler's machine, on the workload's path or, within a node, on that of its ranks."""
+    """Costs on a sampler's machine, on the workload's path or, within a node, on that of its ranks."""
     within = workload.model_copy(update={"path": "intra"})
     return lambda size, inside: costs(sampler, within if inside else workload, size)
 
@@ -106,9 +106,9 @@ class Compiler:
     workload: Workload
     layout: Layout | None
     number: int = 0
-    """Of the exchange within its step."""
+    """Number of the exchange within its step."""
     seed: int = 0
-    """Of the step."""
+    """Seed of the step's arrivals."""
 
     @cached_property
     def setting(self) -> Setting:
@@ -288,7 +288,7 @@ def _arrivals(workload: Workload, seed: int, given: dict[str, object]) -> _kerne
 
 @lru_cache(maxsize=12)
 def _shared(seed: int, threads: int, theta: int, numbers: tuple[tuple[str, object], ...]) -> _kernel.Arrivals:
-    """The same object for the same times, which it draws once: of all rules, ways and buffers of a prediction."""
+    """One object for all that has these times: the rules, ways and buffers of a prediction, for which it draws once."""
     given: Any = {name: np.frombuffer(x) if isinstance(x, bytes) else x for name, x in numbers}
     return _kernel.Arrivals(seed=seed, threads=threads, theta=theta, **given)
 

@@ -47,7 +47,7 @@ draw: few, as each draw has arrivals of its own; and on row 0: 4 iterations of 3
 ALONE, ALONE_OVER_SIZES = 64, 16
 """Exchanges from rest on row 0, and of each size where many sizes are looked at."""
 MOST_MESSAGES, MOST_OF_ROW_0 = 40_000_000, 120_000
-"""Of all draws of a way, beyond which there are fewer draws, the first ones; and of row 0, with fewer iterations."""
+"""Messages of all draws of a way, beyond which there are fewer draws; and of row 0, with fewer iterations beyond."""
 WARM_UP = 1
 """Iterations that go before: ranks start together, and one pulls them apart (docs/theory/uncertainty.md)."""
 LARGEST_SEED = 2**64 - 1  # a 64-bit word
@@ -70,7 +70,7 @@ class Rows:
     draws: int | None = None
     """Beside row 0; None: `DRAWS`, or fewer where a way has many messages."""
     seed: int = 0
-    """Of the arrivals and of the draws: the same seed, the same result on any number of cores."""
+    """Seed of the arrivals and of the draws: the same seed, the same result on any number of cores."""
     iterations: int | None = None
     """Counted ones of each row, from rest exchanges; None: as many as a prediction has."""
     first: int | None = None
@@ -127,7 +127,7 @@ class Times:
     communication: Array
     """From a rank's last ready partition to its end, T of Eq. 1; of a sweep, of all its exchanges."""
     iteration: Array
-    """Of a whole iteration, all exchanges of its step included."""
+    """Time of a whole iteration, all exchanges of its step included."""
     computing: Array
     late: Array
     """What follows in communication, to `consuming`: waiting for late neighbours, …"""
@@ -173,7 +173,7 @@ class Sums(NamedTuple):
         return _times(added, added[..., 0], share)
 
     def transfers(self) -> Array:
-        """As of `Means`, shape (rows, exchanges)."""
+        """Transfers as of `Means`, shape (rows, exchanges)."""
         of = dict(zip(_kernel.SUM_FIELDS, np.moveaxis(self.of / self.ranks, -1, 0), strict=True))
         return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1))
 
@@ -255,11 +255,11 @@ class Runs:
     # What it is of.
 
     def on(self, machine: Machine) -> Runs:
-        """The same on another machine."""
+        """These runs on another machine."""
         return Runs(machine, self.step, self.rows, self.cores)
 
     def at_buffer(self, size: float, number: int = 0) -> Runs:
-        """The same with another buffer of one exchange, in bytes per peer."""
+        """These runs with another buffer of one exchange, in bytes per peer."""
         return Runs(self.machine, self.step.at_buffer(size, number), self.rows, self.cores)
 
     @cached_property
@@ -329,16 +329,16 @@ class Runs:
 
     @cached_property
     def length(self) -> Length:
-        """Of row 0."""
+        """How long row 0 runs."""
         return self._length(OF_ROW_0, ALONE, MOST_OF_ROW_0)
 
     @cached_property
     def length_of_draw(self) -> Length:
-        """Of every other row."""
+        """How long every other row runs."""
         return self.length if self.rows.only_values else self._length(EXCHANGES, EXCHANGES // 2)
 
     def length_of(self, row: int) -> Length:
-        """Of a row."""
+        """How long a row runs."""
         return self.length_of_draw if row else self.length
 
     @property
@@ -361,7 +361,7 @@ class Runs:
 
     @cached_property
     def sampler(self) -> Sampler:
-        """Of the machines in rows."""
+        """The sampler of the machines in rows."""
         known = None if self.rows.only_values else alternatives(self.machine, self.parts)
         return Sampler(self.machine, self.draws, self.rows.seed, lead=1, alternatives=known)
 
@@ -538,7 +538,7 @@ class Runs:
         return float(self.at_values(self.step.way(approach, number)).exchange(number).communication[0]) / self.steps
 
     def replaced(self, approach: Approach, each: Sequence[Mapping[str, Replaced]], number: int = 0) -> list[float]:
-        """The same with some costs of its messages replaced, once for each of several such."""
+        """Its mean time with some costs of messages replaced, once for each of several such replacements."""
         way, jobs = self.plans(self.step.way(approach, number)), list[Job]()
         for costs in each:
             way[number] = self._plan(number, approach, replaced=costs)

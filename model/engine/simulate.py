@@ -78,7 +78,7 @@ class Simulation:
     """Per iteration: 1, or octants × blocks of a sweep."""
     messages: int
     step_s: Array | None = None
-    """Of one of several exchanges: mean time of the whole step; `shortest_s` to `last_end_s` are the step's, too."""
+    """Mean time of the whole step, whose exchange this is; `shortest_s` to `last_end_s` are then the step's, too."""
     wall_s: float = 0.0
     """This and what follows: 0 where many simulations shared one call."""
     cores: int = 0
@@ -88,8 +88,8 @@ class Simulation:
     received_s: Array | None = None
     """When each rank had received everything, and the threads had met that each received their own; likewise."""
     records: tuple[tuple[Array, Any], ...] = ()
-    """Of the last iterations, if kept, and of a sweep of each step: ranks, shape (ranks, RANK_FIELDS), and messages of
-    `MESSAGE`, shape (ranks, directions, messages per neighbour), as they left."""
+    """Records of the last iterations, if kept, of a sweep of each step: of ranks, shape (ranks, RANK_FIELDS), and of
+    messages (`MESSAGE`) as they left, shape (ranks, directions, messages per neighbour)."""
 
     @property
     def messages_per_s(self) -> float:

@@ -74,11 +74,11 @@ class Network(Provenance):
 
     topology: Literal["torus", "fattree"]
     extents: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1, max_length=6)] | None = None
-    """Of a torus: nodes along each axis, the first axis varying fastest."""
+    """Nodes along each axis of a torus, the first axis varying fastest."""
     nodes_per_switch: Annotated[int, Field(ge=1)] | None = None
-    """Of a fat tree: nodes on an edge switch."""
+    """Nodes on an edge switch of a fat tree."""
     taper: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 1.0
-    """Of a fat tree: cables to nodes over cables up, of one edge switch."""
+    """Cables to nodes over cables up, of an edge switch of a fat tree."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Network:
@@ -168,7 +168,7 @@ class Machine(Strict):
         return self.intra
 
     def progressing(self, who: Progress) -> Machine:
-        """The same machine if this were who answers a rendezvous of any size."""
+        """This machine if `who` answered a rendezvous of any size."""
 
         def without(path: NetworkPath | None) -> NetworkPath | None:
             if path is None or all(s.progress is None for s in path.segments):

@@ -17,7 +17,7 @@ from pready.model.machine.machine import Fabric, Machine
 from pready.model.toml.provenance import Value
 
 Times = tuple[float, float, float]
-"""Of a value and the ends of its 95 % interval, in seconds."""
+"""A value and the ends of its 95 % interval, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Rma:
     epoch: Times
     """Synchronisation of one window, peers aside."""
     source: Literal["literature", "assumed"]
-    """Of `put`; nobody has published an epoch by itself."""
+    """Where `put` is from; nobody has published an epoch by itself."""
     why: str
 
 

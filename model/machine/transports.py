@@ -196,7 +196,7 @@ _BOTH: Mapping[Fabric, Transport] = {
     "omni-path": _PSM2_ROW,
     "efa": _EFA,
 }
-"""The same with MPICH and with Open MPI."""
+"""Fabrics over which MPICH and Open MPI do alike."""
 KNOWN: Mapping[tuple[str, Fabric], Transport] = {
     ("MPICH", "infiniband"): _ucx("InfiniBand", _MPICH_PUTS),
     ("Open MPI", "infiniband"): _UCX_OMPI,
@@ -246,7 +246,7 @@ def known(profile: LibraryProfile, fabric: Fabric | None) -> Transport | None:
 
 
 def transport(profile: LibraryProfile | None, fabric: Fabric | None) -> Transport:
-    """The same; of a library that may be any, what the fabric's libraries have, whichever it is; else `ANY`."""
+    """What a library does over a fabric; of any library, what all of the fabric's do; else `ANY`."""
     found = None if profile is None else known(profile, fabric)
     if found is not None or (profile is not None and profile.family != "any"):
         return found or ANY
@@ -299,7 +299,7 @@ def copies(profile: LibraryProfile, fabric: Fabric | None) -> Value[Copies]:
 
 
 def copies_of(machine: Machine) -> Value[Copies]:
-    """The same of a machine's own library, or what its file says."""
+    """Copies by a machine's own library, or what its file says."""
     own = machine.library
     if own.copies is not None:
         return own.copies

@@ -67,7 +67,7 @@ class ApproachPrediction:
     best_in: float | None = None
     """Share of the draws in which no other way that was drawn saves more."""
     unmeasured: str = ""
-    """Of the calls that it is made of, those that nobody measured in this library over this fabric."""
+    """Its calls that nobody measured in this library over this fabric."""
 
     def with_draws(self, time_s: Array, eta: Array, speedup_percent: Array) -> ApproachPrediction:
         """The row with the intervals of draws, widened to hold its values."""
@@ -141,7 +141,7 @@ class Partitioned:
     """The question asked: what MPI_Psend and MPI_Pready save."""
 
     row: ApproachPrediction | None
-    """As the library has them; None: it has none, or cannot send this."""
+    """Partitioned sends as the library has them; None: it has none, or cannot send this."""
     verdict: Verdict
     if_early: ApproachPrediction | None = None
     """If the library sent partitions early; None: it does. `needs` says which one does."""
@@ -193,7 +193,7 @@ class Advice:
     because: str
     warnings: list[str] = field(default_factory=list)
     certainty: Certainty = ""
-    """Of "port" and "do not port": certain from a probability of 99 %, likely from 80 %; empty: undecided."""
+    """How sure "port" or "do not port" is: certain from a probability of 99 %, likely from 80 %; empty: undecided."""
     probability: float | None = None
     """That `best` saves enough; None: nothing was drawn."""
     best_in: dict[str, float] = field(default_factory=dict)
@@ -211,7 +211,7 @@ class Advice:
     measure_next: str = ""
     """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
     merged: Merged | None = None
-    """Of a step: None where no exchanges can be one."""
+    """Exchanges of the step sent as one; None where none can be."""
 
     @property
     def break_even_bytes(self) -> float | None:
@@ -257,7 +257,7 @@ class Lever:
     """What a saving is where one input is at either end, or is another; read from the draws."""
 
     name: str
-    """Of a cost term, of an alternative, or the model's own error."""
+    """Name of a cost term or an alternative, or the model's own error."""
     kind: LeverKind
     """A value with an interval, or one of several alternatives."""
     source: Source
@@ -270,7 +270,7 @@ class Lever:
     probability: tuple[float, ...]
     """That the saving is enough, by step."""
     share: float
-    """Of the saving's variance that the input explains."""
+    """Share of the saving's variance that the input explains."""
     turns: bool
     """Is the verdict another at some step?"""
     wrong: float

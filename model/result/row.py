@@ -21,7 +21,7 @@ class Averages:
     communication_s: float
     """From a rank's last ready partition to its end: T of Eq. 1."""
     iteration_s: float
-    """Of a whole iteration, all exchanges of its step included."""
+    """Time of a whole iteration, all exchanges of its step included."""
     spread_s: float
     """From a rank's first ready partition to its last."""
     to_join_s: float
@@ -41,7 +41,7 @@ class Terms:
     buffer: float
     """Bytes per peer."""
     iterations: int
-    """Of a run, over which the set-up is spread."""
+    """Iterations of a run, over which the set-up is spread."""
     barrier_s: float
     """For the threads to meet."""
     bulk_alone_s: float

@@ -25,7 +25,7 @@ from pready.model.workload.workload import Workload
 
 BoolArray = NDArray[np.bool_]
 _FIXED = ("o_s", "L", "o_r")
-"""Of a line's time at no bytes."""
+"""Terms of a line's time at no bytes."""
 BY_SHARING = ("contention", "waiting")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 SHARING = 4
@@ -80,7 +80,7 @@ class Costs:
     """Shape (threads + 1,) or (rows, threads + 1): what a message pays that waits for the lock of a VCI that k threads
     share."""
     waiting: Array
-    """Of the same shape: what the wait costs of each of k threads that wait in MPI for messages of one VCI."""
+    """What the wait costs of each of k threads that wait in MPI for messages of one VCI."""
 
     def asks(self, interface: Interface) -> BoolArray:
         """Does a message wait for its receiver in MPI? A rendezvous does, and a fetched active message."""

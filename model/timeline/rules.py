@@ -39,7 +39,7 @@ class Setting:
     consume: Consume | None = None
     """What a receiver's threads do with each user partition that comes."""
     receive_partitions: int | None = None
-    """Of a buffer at its receiver; None: the sender's."""
+    """Partitions of a buffer at its receiver; None: the sender's."""
 
     sends_on: bool = False
     """A broadcast: a rank sends on what one other sends to it."""
@@ -171,7 +171,7 @@ def polled(costs: Costs, partitions: float) -> Array:
 
 
 def tested(costs: Costs, messages: float, received: int, setting: Setting) -> Array:
-    """The same of the threads of a rank that work on `received` partitions of each of so many messages."""
+    """Time in MPI_Parrived of a rank's threads that work on `received` partitions of each of so many messages."""
     return polled(costs, messages * received / setting.consumers) if setting.consumers else np.zeros(())
 
 
@@ -194,7 +194,7 @@ def received_in(messages: int, per_message: int, setting: Setting) -> int:
 
 
 def work(costs: Costs, received: int, setting: Setting) -> Array:
-    """Of a receiver's thread on one of so many partitions of a message: shape (rows,) or ()."""
+    """Work of a receiver's thread on one of so many partitions of a message: shape (rows,) or ()."""
     return np.zeros(()) if setting.consume is None else setting.consume.of_partition(costs.size / received)
 
 

@@ -25,7 +25,7 @@ LARGEST_DATA = 256 * 2**20
 TIMES = 8
 """Bytes of memory for each byte of a file: text as objects of Python."""
 TIMES_OF_JSON = 32
-"""The same of JSON, of which three bytes may be an empty list: 25 of a file of these, 10 of measured points."""
+"""Bytes of memory for each byte of JSON; three may be an empty list: 25 in a file of these, 10 of measured points."""
 PROSE = ("description", "why")
 """Fields that may have several lines."""
 

@@ -60,7 +60,7 @@ class Laggard(Drawn):
     widths = ("spread", "late_by", "delay", "delay_rate")
     model: Literal["laggard"]
     late_by: units.Share | None = None
-    """Of the compute time: "single thread noise" of temucin2022 3.3, the noise parameter of marts2024 III.D."""
+    """Share of the compute time: "single thread noise" of temucin2022 3.3, the noise parameter of marts2024 III.D."""
     delay: units.Time | None = None
     delay_rate: units.TimePerByte | None = None
     """γ of gillis2023 Eq. 8: times the bytes of a partition."""
@@ -85,7 +85,7 @@ class Uniform(Drawn):
     widths = ("spread", "up_to")
     model: Literal["uniform"]
     up_to: units.Share | None = None
-    """Of the compute time t: U[t, t (1 + up_to)], "uniform noise" of temucin2022 3.3. With `spread`, t is the mean."""
+    """Share of the compute time t: U[t, t (1 + up_to)], temucin2022 3.3. With `spread`, t is the mean."""
     partitions: Literal["together", "in turn"] = "together"
 
     @model_validator(mode="after")

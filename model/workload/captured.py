@@ -11,7 +11,7 @@ from pready.model.toml.provenance import Strict
 
 
 class Captured(Strict):
-    """Of a step of the captured run."""
+    """Times of a step of the captured run."""
 
     step: units.Time
     """Its mean time, without collectives and other calls that are in no exchange."""
@@ -20,4 +20,4 @@ class Captured(Strict):
     shared_cores: bool = False
     """Did threads share cores? Then they waited for these."""
     blocks: Annotated[int, Field(ge=1)] | None = None
-    """Of a pipeline: how many messages in a row go to the next rank."""
+    """How many messages of a pipeline go to the next rank in a row."""

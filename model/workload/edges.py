@@ -39,7 +39,7 @@ class Ranks:
     neighbours: Sequence[Iterable[int]] | None = None
     """By rank, of a list."""
     radix: int = RADIX
-    """Of the tree of a broadcast."""
+    """Radix of a broadcast's k-nomial tree."""
 
     @property
     def count(self) -> int:

@@ -53,7 +53,7 @@ class ComputeTime(Strict):
     device: Literal["cpu", "gpu"] = "cpu"
     """Threads of the processor, or a kernel of a GPU, for which there is a bound only."""
     waves: Count | None = None
-    """Of a GPU: of the kernel's thread blocks, one after the other, each with an equal part of every buffer."""
+    """Waves of a GPU kernel's thread blocks, one after the other, each with an equal part of every buffer."""
 
     @model_validator(mode="after")
     def _of_a_gpu(self) -> ComputeTime:
@@ -72,7 +72,7 @@ class ComputeRate(Strict):
     communication_intensity: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     """Bytes sent per byte of memory traffic."""
     frequency: units.Frequency
-    """Of the clock."""
+    """Frequency of the clock."""
     flops_per_cycle: Annotated[float, Field(gt=0, allow_inf_nan=False)] = FLOPS_PER_CYCLE
     """The bare 8 of Eq. 6."""
 
@@ -107,9 +107,9 @@ class Consume(Strict):
     """What a receiver's threads do with the user partitions that come to it, before its next exchange."""
 
     time: units.Time | None = None
-    """Of one thread, for one user partition; or `per_byte`."""
+    """What one thread takes for a user partition; or `per_byte`."""
     per_byte: units.TimePerByte | None = None
-    """Of one thread, for each byte of a user partition."""
+    """What one thread takes for each byte of a user partition."""
     threads: Count | None = None
     """That share this work, each taking the next partition when it is through with one; absent: all of the rank's."""
 

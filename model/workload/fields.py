@@ -45,7 +45,7 @@ class Fields(Strict):
     """As a file has them; `pready.model.workload.workload.Workload` is one that has been checked."""
 
     format: Literal[2] = FORMAT
-    """Of the file."""
+    """Format of the file."""
     name: Name = ""
     """For tables and pictures; absent: the file's name."""
     description: str = ""
@@ -56,15 +56,15 @@ class Fields(Strict):
     buffer: units.Size = Field(description='size of the buffer per peer, such as "1 MiB"')
     """Absent if sizes differ between neighbours: then the largest face, or listed size."""
     faces: Three | None = None
-    """Of halos, in place of `buffer`: bytes for a neighbour along x, y, z."""
+    """Bytes of a halo for a neighbour along x, y, z, in place of `buffer`."""
     pattern: PatternName = "pt2pt"
     """A pair, faces of a block, all its 26 neighbours, a wavefront, listed neighbours, or a broadcast from rank 0."""
     both_ways: bool = False
-    """Of pattern "pt2pt": do both ranks of a pair send at the same time?"""
+    """Do both ranks of a pair (pt2pt) send at the same time?"""
     neighbours: Count | None = None
-    """Of pattern "neighbours": their number, without a `neighbour_list`."""
+    """Number of neighbours, of pattern "neighbours" without a `neighbour_list`."""
     neighbour_list: NeighbourList | None = None
-    """Of pattern "neighbours": for each rank the ranks that it sends to, or a file with a line for each. One with
+    """For each rank the ranks that it sends to (pattern "neighbours"), or a file with a line for each. One with
     a size of its own is a table, ``{to = 1, size = "64 KiB"}``; in the file ``1:65536``, in bytes."""
     grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
     """Ranks along x, y, z (of a sweep x, y); pairs and lists take the product."""
@@ -75,27 +75,27 @@ class Fields(Strict):
     boundaries: Literal["periodic", "open"] = "periodic"
     """Do halos wrap around?"""
     radix: Annotated[Count, Field(ge=2)] | None = None
-    """Of a broadcast: of its k-nomial tree; absent: 2, binomial. As many as there are ranks: the root sends to all."""
+    """Radix of a broadcast's k-nomial tree; absent: 2, binomial. As many as there are ranks: the root sends to all."""
     blocks: Count = 1
-    """Of a sweep: how often a rank computes and sends on, per octant (KBA)."""
+    """How often a rank computes and sends on per octant of a sweep (KBA)."""
     edge: units.Size | None = None
-    """Of halo3d26: bytes per edge; absent, as many as per face, which is `buffer`."""
+    """Bytes per edge of halo3d26; absent, as many as per face, which is `buffer`."""
     edges: Three | None = None
-    """Of halo3d26, in place of `edge`: bytes for the edges that run along x, y, z."""
+    """Bytes for the edges of halo3d26 that run along x, y, z, in place of `edge`."""
     corner: units.Size | None = None
-    """Of halo3d26: bytes per corner; absent, as many as per face."""
+    """Bytes per corner of halo3d26; absent, as many as per face."""
     thread_grid: tuple[Count, Count, Count] | None = None
-    """Of halos: threads along x, y, z; a face is then sent by the threads that touch it."""
+    """Threads of a halo along x, y, z; a face is then sent by the threads that touch it."""
     thread_shares: ThreadShares | None = None
     """How large the threads' parts of every buffer are, where they differ: ``[3, 1, 1, 1]``, one for each thread;
     ``{ first = 1, last = 3 }``, evenly graded; ``{ items = 10 }``, as many for each thread, the rest for the last."""
     receive_partitions: Count | None = None
-    """Of a buffer at its receiver (MPI_Precv_init), where they are others than at its sender: libraries differ in how
-    many messages they make of that. What a receiver that is consuming works on, one by one."""
+    """Partitions of a buffer at its receiver (MPI_Precv_init), where they are not the sender's: libraries differ
+    in how many messages they make of that. What a receiver that is consuming works on, one by one."""
     path: PathName = "inter"
     """Between nodes or within one; `ranks_per_node` says it rank by rank."""
     iterations: Count = 100
-    """Of the exchange; the set-up cost is spread over them."""
+    """Iterations of the exchange; the set-up cost is spread over them."""
     today: Today = "nonblocking"
     """The baseline: how the application sends before a port."""
     cache: Literal["hot", "cold"] = "hot"
@@ -105,17 +105,17 @@ class Fields(Strict):
     sweeps, whose ranks do the same, else waiting. Consuming: its threads work on what comes, as `consume` says, on each
     partition as soon as MPI tells that it is there; before that it computes if it sends as well, else it waits."""
     consume: Consume | None = None
-    """Of a receiver that is consuming: a thread's work for each user partition that it receives. Makes it so."""
+    """A thread's work for each user partition that it receives; makes the receiver a consuming one."""
     transport_partitions: tuple[Count, ...] | None = None
     """Counts to try; absent: every divisor of the user partitions."""
     compute: Compute = ComputeTime.model_validate({"time": "0 s"})
     arrivals: Arrivals = NoArrivals()
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=MOST_EXCHANGES)] | None = None
-    """Of a step, in order; absent: one, described by the fields above."""
+    """Exchanges of a step, in order; absent: one, described by the fields above."""
     share: Annotated[units.Share, Field(gt=0, le=1)] | None = None
     """Share of the run's time that these steps take; absent: no figure for the run."""
     captured: Captured | None = None
-    """Of a captured run: what its step took; absent: the prediction is held against nothing."""
+    """What the step of a captured run took; absent: the prediction is held against nothing."""
     folder: Annotated[str, Field(exclude=True)] = "."
     """Folder of the files named in `arrivals` and `neighbour_list`; set by `load`."""
 

@@ -41,7 +41,7 @@ class Simulation:
     ranks_per_node: int = 1
     allocation: str = "linear"
     seed: int = 0
-    """Of a random allocation and of the background's partners."""
+    """Seed of a random allocation and of the background's partners."""
     background: int = 0
     """Bytes of a message of a job on the other hosts; 0: there is none."""
     statistics: str = ""

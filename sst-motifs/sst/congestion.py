@@ -33,7 +33,7 @@ class Beside:
 
     @property
     def change(self) -> float:
-        """Of η, from one router to here; below 0 congestion takes some of the gain."""
+        """Change of η from one router to here; below 0 congestion takes some of the gain."""
         return self.eta - self.eta_alone
 
     @property

@@ -30,7 +30,7 @@ HEADER_BYTES = 32
 """Firefly's match header: copied by the sender's CPU with every message."""
 LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
 FLITS = 16
-"""Of a packet larger than usual."""
+"""Flits of a packet larger than usual."""
 QUEUED_PACKETS = 1
 """Packets of a message that wait at the NIC: the least that keeps it busy, since another one is on its way. A
 rendezvous request waits for those queued before it."""
@@ -39,15 +39,15 @@ LINK_PACKETS = 2
 finds no space, and registers for space one event later; if the only packet leaves in between, no notice comes. With
 two, the other packet brings it."""
 CROSSING = 0.005
-"""Of the latency or the handshake, whichever is shorter: one crossing between host and NIC. Assumed."""
+"""One crossing between host and NIC, as a share of the latency or the handshake, whichever is shorter. Assumed."""
 PACKET = 0.025
 """Largest share of the latency that a packet takes on the link. A rendezvous' request, fetch and acknowledgement each
 wait for the packets before the link."""
 MOST_MACHINES = 64
 STEP, NEGLIGIBLE = 1.05, 0.002
 XBAR_SPEEDUP = 4
-"""Of merlin's crossbar over a link. At 1, packets for a busy port block those behind them in the input queue, and
-a single router passes no more than 59 % of its links' rate when all its ports are busy."""
+"""Rate of merlin's crossbar over a link's. At 1, packets for a busy port block those behind them in the input queue,
+and a single router passes no more than 59 % of its links' rate when all its ports are busy."""
 PORT_PACKETS = 1024
 """Least buffer of a router's port, in packets. Assumed."""
 LARGEST_MESSAGE = 2**31 - 1
@@ -253,7 +253,7 @@ def for_largest(firefly: Firefly, largest: int) -> Firefly:
 
 
 def with_gap_kept(firefly: Firefly, latency_ns: float, handshake_ns: float | None) -> Firefly:
-    """The same with the delays of another latency and handshake."""
+    """Firefly with the delays of another latency and handshake, and its gap."""
     wire, host, header, read = split(latency_ns, handshake_ns, firefly.gap_ns)
     return replace(firefly, wire_ns=wire, host_ns=host, header_ns=header, read_ns=read)
 

@@ -20,7 +20,7 @@ NETWORK = {
 
 
 def set_by_name(given: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Of several ``FIELD=VALUE`` those of other files, and the rest as options of `pready.sst.simulate.setup`.
+    """Several ``FIELD=VALUE``: those of other files, and the rest as options of `pready.sst.simulate.setup`.
 
     Raises
     ------

@@ -83,7 +83,7 @@ class Setup:
     extra: dict[str, object] = field(default_factory=dict)
     """Further arguments of the motif."""
     allocation: str = "linear"
-    """Of hosts to ranks: linear, or random."""
+    """How hosts are given to ranks: linear, or random."""
     background: int = 0
     """Bytes of a message of another job, on as many hosts again; 0: there is none."""
     packet: int = 0
@@ -123,7 +123,7 @@ class Setup:
         return self.workload.ranks_of_a_node or 1
 
     def alone(self) -> Setup:
-        """The same on one router, and without another job."""
+        """This set-up on one router, without another job."""
         return replace(self, topology=topology("single", self.ranks // self.ranks_per_node), background=0)
 
 

@@ -69,7 +69,7 @@ def model_error(found: Sequence[Miss]) -> float:
 
 
 def by_class(found: Sequence[Miss]) -> dict[str, dict[str, float]]:
-    """Of each class the number of claims, the model's error, the share of measured values inside intervals that are
+    """For each class the number of claims, the model's error, the share of measured values inside intervals that are
     widened by it, each machine by the error of the others, and the median half-width of these intervals."""
     out = {}
     for name in dict.fromkeys(m.of for m in found):

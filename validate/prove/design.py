@@ -31,7 +31,7 @@ WARM_UP = 3
 FEWEST, MOST = 8, 100
 """Iterations that count, of a round."""
 MOST_WINDOWS = 256
-"""Of a rank: MAX_WINDOWS of `bench/exchange/state.h`."""
+"""Windows of a rank at most: MAX_WINDOWS of `bench/exchange/state.h`."""
 START_S = 3.0
 """About the time to start a run and to check its bytes."""
 

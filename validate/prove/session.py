@@ -49,7 +49,7 @@ class Asked:
 
     site: Site
     folder: Path
-    """Of raw records, plans and the machine."""
+    """Where raw records, plans and the machine are kept."""
     budget_s: float
     seed: int = 0
     library: str | None = None
@@ -276,7 +276,7 @@ class Found:
     failures: Mapping[str, str]
     """Why a way could not be measured, by its name."""
     environment: Mapping[str, Any]
-    """Of the benchmark."""
+    """The benchmark's record of where it ran."""
     notes: tuple[str, ...]
 
 

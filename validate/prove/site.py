@@ -90,6 +90,6 @@ def library_notes(environment: Mapping[str, Any], machine: Machine | None, name:
 
 
 def _alike(one: LibraryProfile, other: LibraryProfile) -> bool:
-    """The same library, and the same first two numbers of its version where both are known."""
+    """Are both one library, with the same first two numbers of its version where these are known?"""
     series = {".".join(p.version.split(".")[:2]) for p in (one, other) if p.version}
     return one.name == other.name and len(series) < 2

@@ -18,7 +18,7 @@ from pready.model.toml.provenance import Value
 SMALL = 64
 """Bytes up to which a message's rate is the adapter's or the processors', not the link's."""
 LARGE = 3
-"""Of the largest sizes: their bandwidth is the adapter's."""
+"""How many of the largest sizes have the adapter's bandwidth."""
 
 
 def adapter_of(machine: Machine, pair_rates: Mapping[int, Curve], alone: Mapping[float, float]) -> Adapter:

@@ -80,7 +80,7 @@ def _pairs(found: Terms, beside: Beside, alone: Mapping[float, float]) -> None:
 
 
 def _threads(found: Terms, beside: Beside) -> None:
-    """Of k threads that wait for messages one answers and waits for the lock: twice the growth of half a round trip.
+    """Contention of threads that wait: of k, one answers and waits for the lock, twice the growth of half a round trip.
 
     Where all k send and receive, each in a ping-pong of its own, a message holds the lock for a k-th of that growth.
     Polling by the others is in both, too, so it is a guess, if one of this machine.

@@ -26,7 +26,7 @@ LINKS: Mapping[Fabric, tuple[float, float, float]] = {
 }
 """B/s of one link by its makers: usual, least and most."""
 ANY_LINK = (10e9, 1e9, 100e9)
-"""Of a fabric that is not known."""
+"""B/s of one link of an unknown fabric: usual, least and most."""
 LARGE = 256 << 10
 """Bytes of a message whose time is its bytes'."""
 SMALL = 1024

@@ -40,7 +40,7 @@ class TimedExchange:
     ready: tuple[tuple[float, ...], ...]
     """When each user partition of a repeat was ready, a row per repeat; empty if there were too many to list."""
     round: int = 0
-    """The same is measured again at other times."""
+    """Which of the times that it was measured at."""
 
 
 @dataclass(frozen=True)

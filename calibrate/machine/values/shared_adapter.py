@@ -31,7 +31,7 @@ ROUNDS = 2
 """How often each is measured, far apart in time."""
 POINT_BUDGET_S = 2.0  # seconds of one point
 FULL = 0.75
-"""Of as many times one rank's rate as there are ranks: below, the adapter is the limit and not the ranks."""
+"""Share of k times one rank's rate that k ranks reach at least where the adapter is not the limit."""
 GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9
 """Between messages of one adapter that no measurement shows: 17 to 200 million messages a second."""
 RAILS = Value[int](

@@ -21,7 +21,7 @@ PALETTE = {
     "sky": ("#2178A8", "#8CC8F0"),
     "neutral": ("#6E6E6E", "#9A9A9A"),
 }
-"""Of lines, areas and labels: on white, and in dark mode."""
+"""Colours of lines, areas and labels: on white, and in dark mode."""
 
 WORDS = {
     "green": ("#1A7F37", "#6FD08C"),
@@ -29,12 +29,12 @@ WORDS = {
     "red": ("#B3261E", "#FF8A80"),
     "dim": ("#5C6670", "#9AA4AE"),
 }
-"""Of words on a page, by the name that the terminal's style has for each."""
+"""Colours of words on a page, by the name that the terminal's style has for each."""
 
 NEUTRAL = PALETTE["neutral"][0]
 
 COLOURS = tuple(light for name, (light, _) in PALETTE.items() if name != "neutral")
-"""Of lines, in order."""
+"""Colours of lines, in order."""
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 """Line styles, for readers who see no colours."""

@@ -209,7 +209,7 @@ def saved(row: ApproachPrediction) -> str:
 
 
 def saved_percent(percent: float, least: float, most: float) -> str:
-    """The same of numbers."""
+    """A saving with its interval, from numbers."""
     if bare(percent) == bare(least) == bare(most):
         return f"{bare(percent)} %"
     low, high = (f"{end:.0f}" if abs(end) >= 10 else bare(end) for end in (least, most))

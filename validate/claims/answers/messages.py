@@ -84,7 +84,7 @@ class Broadcast(Strict):
 
 
 class Tested(Strict):
-    """The same, received with MPI_Parrived for each partition, less the same without."""
+    """Time that a broadcast takes longer where MPI_Parrived is called for each partition."""
 
     machine: MachineTable
     buffer: units.Size
