@@ -42,19 +42,19 @@ def advise(
     reason: bool = True,
     number: int = 0,
 ) -> Advice:
-    """Advice from all approaches of one exchange: the `best`; `where`: with the buffers and messages for which it
-    pays."""
+    """Advice from all approaches of one exchange: the `best`; `where`, if there is no other: with the buffers and
+    messages for which a port pays."""
     w = runs.parts[number]
     usable = candidates(rows, w.baseline)
     now = next(p for p in rows if p.approach == w.baseline)
     approach, verdict = best.approach, verdict_on(best, min_gain)
     settings = library.settings(approach, w.buffer, w.threads, w.n_partitions)
 
-    def sizes() -> tuple[list[Range], list[int]]:
+    def sizes() -> tuple[list[Range] | None, list[int] | None]:
         if not where:
-            return [], []
-        pays = paying_sizes.buffers(runs, best, min_gain, number)
-        return pays, paying_sizes.messages(runs, rows, best, min_gain, number)
+            return None, None
+        asked = runs, rows, best, min_gain
+        return paying_sizes.buffers(*asked), paying_sizes.messages(*asked)
 
     def why() -> str:
         return _because(runs, library, verdict, best, usable, now, min_gain, number) if reason else ""
@@ -64,7 +64,7 @@ def advise(
         verdict=verdict,
         best=best,
         min_gain=min_gain,
-        here=nearest(pays, w.buffer),
+        here=nearest(pays or [], w.buffer),
         pays=pays,
         from_iterations=from_iterations(best, now, min_gain),
         settings=settings if verdict != "do not port" else [],

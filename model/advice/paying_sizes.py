@@ -1,91 +1,96 @@
-"""From which size on, and in how many messages, a way pays: the one figure of every command.
+"""From which size on, and in how many messages, a port pays: where the verdict there is "port".
 
-It pays where its verdict is "port": where the probability that it saves enough is at least `LIKELY`.
+Each size is judged by the way that is best there, as a prediction of that size would.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import groupby
 
-from pready.model.advice.savings import CHOICE, Savings
-from pready.model.approach.interfaces import Approach
+from pready.model.advice.best_way import clear, probability, probability_of
 from pready.model.common.parallel import at_once
 from pready.model.engine.runs import Runs
-from pready.model.equations.metrics import speedup_percent
+from pready.model.machine.rma_by_library import unmeasured
 from pready.model.result.break_even import LARGEST_BUFFER, SMALLEST_BUFFER, Range
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import LIKELY, enough, verdict_on
 from pready.model.timeline.sampling import DRAWS
 
 
-def chance(runs: Runs, approach: Approach, min_gain: float, number: int = 0) -> float:
-    """The probability that an approach saves enough; where nothing is drawn, 1 if it does.
-
-    By half the draws that choose a way; by all that do where that is within two standard errors of `LIKELY`, unless
-    the workload has so many messages that it has fewer draws than others.
-    """
-    ways = runs.step.today, runs.step.way(approach, number)
-    if runs.draws == 0:
-        return float(enough(runs.predicted(ways[1:], number)[0].speedup_percent, min_gain))
-    many = runs.draws >= DRAWS
-    few = CHOICE // (2 if many else 8)
-    first = float(Savings(runs, ways, few).enough(min_gain)[1])
-    if abs(first - LIKELY) > close(few) or not many:
-        return first
-    return float(Savings(runs, ways, CHOICE).enough(min_gain)[1])
-
-
-def close(draws: int) -> float:
-    """Two standard errors of a probability of `LIKELY`."""
-    return 2 * math.sqrt(LIKELY * (1 - LIKELY) / draws)
-
-
-def buffers(runs: Runs, best: ApproachPrediction, min_gain: float, number: int = 0) -> list[Range]:
-    """Buffers per peer for which a way pays: those of the workload times powers of two, from 1 KiB to 1 GiB.
-
-    The machine at its values says where to look: in each range in which it saves enough there, draws bisect both ends,
-    from the workload's buffer or, where that does not pay, from the one that saves most.
-    """
-    here, least = runs.parts[number].buffer, float(runs.parts[number].n_partitions)
+def buffers(runs: Runs, rows: Sequence[ApproachPrediction], best: ApproachPrediction, min_gain: float) -> list[Range]:
+    """Buffers per peer for which a port pays: those of the workload times powers of two, from 1 KiB to 1 GiB."""
+    (workload,) = runs.parts
+    here, least = workload.buffer, float(workload.n_partitions)
     low = min(math.ceil(math.log2(max(SMALLEST_BUFFER, least) / here)), 0)
     high = max(math.floor(math.log2(LARGEST_BUFFER / here)), 0)
-    sizes, ways = [here * 2.0**k for k in range(low, high + 1)], (runs.parts[number].baseline, best.approach)
-    at_values = speedup_percent(*runs.over_sizes(ways, sizes, number=number)[1])
-    saved = dict(zip(range(low, high + 1), at_values.tolist(), strict=True))
-    here_too = verdict_on(best, min_gain) == "port"
+    today, rma = workload.baseline, not unmeasured(runs.machine)
+    able = [a for p in rows if p.available and ((a := p.approach) == today or rma or not a.interface.one_sided)]
 
-    def port(step: int) -> bool:
-        if step == 0:
-            return here_too
-        return chance(runs.at_buffer(here * 2.0**step, number), best.approach, min_gain, number) >= LIKELY
+    @cache
+    def chance(step: int) -> float:
+        if step:
+            return probability(runs.at_buffer(here * 2.0**step), able, min_gain)
+        return float(enough(best.speedup_percent, min_gain)) if best.probability is None else best.probability
 
-    def end(inside: int, outside: int) -> int:
-        """The last step that pays, from one that does."""
-        if inside == outside or port(outside):
-            return outside
+    return [
+        Range(0.0 if first == low else here * 2.0**first, math.inf if last == high else here * 2.0**last)
+        for first, last in paying(chance, low, high)
+    ]
+
+
+def paying(chance: Callable[[int], float], low: int, high: int) -> list[tuple[int, int]]:
+    """Runs of steps from `low` to `high` whose chance is at least `LIKELY`: those about 0, else about the likeliest.
+
+    Both ends are bisected. Steps within are looked at as far as those beside them are not clear.
+    """
+    seen = dict[int, float]()
+
+    def at(step: int) -> float:
+        if step not in seen:
+            seen[step] = chance(step)
+        return seen[step]
+
+    start = _likeliest(at, low, high)
+    if at(start) < LIKELY:
+        return []
+
+    def end(outside: int) -> int:
+        """The last step that pays before one that does not."""
+        inside = start
         while abs(outside - inside) > 1:
             middle = (inside + outside) // 2
-            inside, outside = (middle, outside) if port(middle) else (inside, middle)
+            inside, outside = (middle, outside) if at(middle) >= LIKELY else (inside, middle)
         return inside
 
-    out = list[Range]()
-    may_pay = {k: here_too if k == 0 else bool(enough(percent, min_gain)) for k, percent in saved.items()}
-    for may, run in groupby(saved, key=may_pay.__getitem__):
-        some = [*run]
-        top = 0 if 0 in some else max(some, key=saved.__getitem__)
-        if may and port(top):
-            first, last = at_once(partial(end, top), (some[0], some[-1]))
-            ends = here * 2.0**first, here * 2.0**last
-            out.append(Range(0.0 if first == low else ends[0], math.inf if last == high else ends[1]))
-    return out
+    first, last = at_once(end, (low - 1, high + 1))
+
+    unsure = [k for k in seen if first <= k <= last]
+    while unsure:
+        step = unsure.pop()
+        if not clear(at(step), DRAWS):
+            unsure += [k for k in (step - 1, step + 1) if first < k < last and k not in seen]
+    runs = groupby(range(first, last + 1), key=lambda k: seen.get(k, 1.0) >= LIKELY)
+    return [(some[0], some[-1]) for pays, steps in runs if pays and (some := [*steps])]
 
 
-def messages(
-    runs: Runs, rows: Sequence[ApproachPrediction], best: ApproachPrediction, min_gain: float, number: int = 0
-) -> list[int]:
+def _likeliest(chance: Callable[[int], float], low: int, high: int) -> int:
+    """0 if that pays, else the likeliest step, from coarse to fine."""
+    if chance(0) >= LIKELY:
+        return 0
+    top, some = 0, [*range(low, high + 1, 4)]
+    for gap in (2, 1, 1, 0):
+        at_once(chance, some)
+        top = max((top, *some), key=chance)
+        if not 0 < chance(top) < LIKELY:
+            break
+        some = [k for k in (top - gap, top + gap) if low <= k <= high]
+    return top
+
+
+def messages(runs: Runs, rows: Sequence[ApproachPrediction], best: ApproachPrediction, min_gain: float) -> list[int]:
     """Messages per neighbour with which the interface of a way pays, on as many VCIs as are best by the values."""
     by_count = dict[int, ApproachPrediction]()
     for row in rows:
@@ -93,6 +98,6 @@ def messages(
             before = by_count.get(row.approach.messages, row)
             by_count[row.approach.messages] = max(before, row, key=lambda p: p.speedup_percent)
     ours, others = best.approach.messages, [n for n in by_count if n != best.approach.messages]
-    chances = at_once(lambda n: chance(runs, by_count[n].approach, min_gain, number), others)
+    chances = at_once(lambda n: probability_of(runs, by_count[n].approach, min_gain), others)
     pays = [n for n, p in zip(others, chances, strict=True) if p >= LIKELY]
     return sorted([*pays, ours] if verdict_on(best, min_gain) == "port" else pays)

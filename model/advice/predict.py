@@ -11,12 +11,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Literal
 
-import numpy as np
-
 from pready.model.advice.advise import advise, with_inputs
+from pready.model.advice.best_way import drawn_rows
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import levers
-from pready.model.advice.savings import CHOICE, Savings
+from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, INTERFACES, PART_AM, SEVERAL, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
@@ -36,11 +35,8 @@ from pready.model.result.prediction import Advice, ApproachPrediction, Merged, P
 from pready.model.result.verdict import (
     INDISTINCT,
     MIN_GAIN,
-    best_port,
-    candidates,
     certainty_of,
     enough,
-    trouble,
     verdict_on,
 )
 from pready.model.version import VERSION
@@ -238,7 +234,7 @@ def predict(
         The exchanges of a step, or the workload, whose approaches are all wanted, with a reason; absent, all. Of the
         others only what may be advised is simulated.
     sizes
-        Also the buffers and messages for which the advised way pays; absent, with what `whole` names.
+        Also the buffers and messages for which a port pays, if there is one exchange; absent, with what `whole` names.
     cores
         For the engine; absent, all.
 
@@ -257,75 +253,6 @@ def predict(
         sizes = wanted if sizes is None else sizes
         found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
     return held_against(found, workload.captured)
-
-
-def drawn_ways(rows: Sequence[ApproachPrediction], workload: Workload, min_gain: float) -> list[ApproachPrediction]:
-    """The baseline, and the best of each interface by the machine's values; last what cannot be had today."""
-    base, by_interface = workload.baseline, dict[Interface, list[ApproachPrediction]]()
-    for row in candidates(rows, base):
-        by_interface.setdefault(row.approach.interface, []).append(row)
-    now = next(p for p in rows if p.approach == base)
-    each = [best_port(some, now, workload.iterations, min_gain) for some in by_interface.values()]
-    wanted = [p for p in rows if not p.available and p.approach.interface.partitioned]
-    return [now, *each, *([best_port(wanted, now, workload.iterations, min_gain)] if wanted else [])]
-
-
-def chosen(savings: Savings, drawn: Sequence[ApproachPrediction], iterations: int, min_gain: float) -> int:
-    """Which way to advise, 0 for none: the simplest among those that save most on average over the drawn machines.
-
-    RMA only where its costs were measured in this library over this fabric, and where it saves more than the best
-    other way in 97.5 % of the draws.
-    """
-    able = [n for n, row in enumerate(drawn) if n > 0 and row.available]
-    sided = [n for n in able if drawn[n].approach.interface.one_sided]
-    at = _simplest(savings, drawn, [n for n in able if n not in sided], iterations, min_gain)
-    if sided and not unmeasured(savings.runs.machine):
-        rma = _simplest(savings, drawn, sided, iterations, min_gain)
-        ahead = savings.percent[rma] - np.maximum(savings.percent[at], 0.0)
-        at = rma if interval(ahead)[0] > 0 else at
-    return at
-
-
-def _simplest(
-    savings: Savings, drawn: Sequence[ApproachPrediction], some: Sequence[int], iterations: int, min_gain: float
-) -> int:
-    """The simplest of those that save most; if that is not enough, `best_port` of their rows; 0 of none."""
-    expected = {n: float(savings.percent[n].mean()) for n in some}
-    if not some or not enough(max(expected.values()), min_gain):
-        return [*drawn].index(best_port([drawn[n] for n in some], drawn[0], iterations, min_gain)) if some else 0
-    close = [n for n, x in expected.items() if x >= max(expected.values()) - 100 * INDISTINCT]
-    return min(close, key=lambda n: trouble(drawn[n].approach))
-
-
-def drawn_rows(
-    runs: Runs, rows: list[ApproachPrediction], min_gain: float, *, every: bool, number: int = 0
-) -> tuple[ApproachPrediction, Savings | None]:
-    """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place: of all draws what
-    is advised, the baseline, and partitioned ones.
-
-    `every`: also all other ways, by the draws that choose.
-    """
-    workload = runs.parts[number]
-    drawn = drawn_ways(rows, workload, min_gain)
-    if len(drawn) == 1 or runs.draws == 0:
-        measured = not unmeasured(runs.machine)
-        able = [p for p in drawn[1:] if p.available and (measured or not p.approach.interface.one_sided)]
-        return best_port(able, drawn[0], workload.iterations, min_gain) if able else drawn[0], None
-    ways = [runs.step.way(p.approach, number) for p in drawn]
-    first = Savings(runs, tuple(ways), CHOICE)
-    at = chosen(first, drawn, workload.iterations, min_gain)
-    timed, made = len(runs.parts) == 1, [*drawn]
-    if every:
-        shares = first.best_in([p.available for p in drawn])
-        found = first.rows(drawn, min_gain, timed=timed)
-        made = [replace(p, best_in=float(x)) for p, x in zip(found, shares, strict=True)]
-    asked = [n for n, p in enumerate(drawn) if n in (0, at) or p.approach.interface.partitioned]
-    savings = Savings(runs, tuple(ways[n] for n in asked))
-    for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
-        made[n] = row
-    for before, row in zip(drawn, made, strict=True):
-        rows[rows.index(before)] = row
-    return made[at], savings
 
 
 def _answered(
@@ -391,7 +318,7 @@ def _step(
 
     def answered(number: int, *, all_of_it: bool) -> Prediction:
         notes = from_rest(runs.parts[number]) if runs.step.rest else []
-        return _answered(runs, number, profile, library, min_gain, notes, whole=all_of_it, sizes=all_of_it)
+        return _answered(runs, number, profile, library, min_gain, notes, whole=all_of_it, sizes=False)
 
     found = [answered(n, all_of_it=whole is None or runs.parts[n].name in whole) for n in numbers]
     first = max(numbers, key=lambda i: found[i].advised.speedup_percent)
@@ -425,7 +352,7 @@ def _step(
         best=best,
         min_gain=min_gain,
         here=None,
-        pays=[],
+        pays=None,
         from_iterations=None,
         settings=list(dict.fromkeys(x for e in exchanges for x in e.advice.settings)),
         because=f"{most.workload['name']}, which saves most: {most.advice.because}",

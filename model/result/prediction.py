@@ -185,8 +185,8 @@ class Advice:
     """Share of an iteration that a port has to save to be worth it."""
     here: Range | None
     """The range of `pays` that contains the workload's buffer, else the next larger."""
-    pays: list[Range]
-    """Buffers per peer for which `best` saves that much, parameters at their values; empty also if not asked for."""
+    pays: list[Range] | None
+    """Buffers per peer for which the verdict is "port", by the best way of each; None: not asked for, or of a step."""
     from_iterations: int | None
     """Number of iterations from which `best` saves that much, set-up cost included; None: never."""
     settings: list[str]
@@ -206,8 +206,8 @@ class Advice:
     """Why there is no verdict, though the model has one: the captured run contradicts it."""
     partitioned: Partitioned | None = None
     """None: of SST, which simulates one way."""
-    pays_messages: list[int] = field(default_factory=list)
-    """Messages per neighbour with which the interface of `best` saves that much; empty also if not asked for."""
+    pays_messages: list[int] | None = None
+    """Messages per neighbour with which the interface of `best` likely saves that much; None as for `pays`."""
     measure_next: str = ""
     """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
     merged: Merged | None = None
@@ -215,7 +215,7 @@ class Advice:
 
     @property
     def break_even_bytes(self) -> float | None:
-        """The size from which `best` pays, at or above the workload's buffer: 0 from the smallest, None nowhere."""
+        """The size from which a port pays, at or above the workload's buffer: 0 from the smallest, None nowhere."""
         return None if self.here is None else self.here.low
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,7 +234,7 @@ class Advice:
             "speedup_high_percent": row.speedup_high_percent,
             "min_gain_percent": 100 * self.min_gain,
             "break_even_bytes": self.break_even_bytes,
-            "pays_bytes": [r.to_list() for r in self.pays],
+            "pays_bytes": None if self.pays is None else [r.to_list() for r in self.pays],
             "pays_messages": self.pays_messages,
             "partitioned": None if self.partitioned is None else self.partitioned.to_dict(),
             "from_iterations": self.from_iterations,

@@ -64,11 +64,6 @@ def _row(point: Point, made: Prediction, row: ApproachPrediction, options: Optio
     if made.exchanges and row is made.advised:
         out["name"] = ways_said(w, made.exchanges)
     if options.sizes:
-        # Unknown for a step with several buffers.
-        ranges = None if made.exchanges else [r.to_list() for r in advice.pays]
-        out |= {
-            "break_even_bytes": advice.break_even_bytes,
-            "pays_bytes": ranges,
-            "pays_messages": advice.pays_messages,
-        }
+        said = advice.to_dict()
+        out |= {name: said[name] for name in ("break_even_bytes", "pays_bytes", "pays_messages")}
     return out

@@ -533,7 +533,7 @@ def _advice(s: Setup, profile: LibraryProfile, rows: list[ApproachPrediction]) -
         best=best,
         min_gain=MIN_GAIN,
         here=None,
-        pays=[],
+        pays=None,
         from_iterations=from_iterations(best, rows[0]),
         settings=settings if verdict != "do not port" else [],
         because=because,

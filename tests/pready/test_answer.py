@@ -49,7 +49,7 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
     """A prediction of tests/data/pready/answer.toml: its fields, its advice's and its workload's."""
     best = row(made, saves, key, count=given.pop("count", 4))
     given["exchanges"] = tuple(known(made, **e) for e in given.get("exchanges", ()))
-    given["pays"] = [Range(*ends) for ends in given.get("pays", ())]
+    given["pays"] = None if given["exchanges"] else [Range(*ends) for ends in given.get("pays", ())]
     if (asked := given.get("partitioned")) is not None:
         some, early = (row(made, asked[n], needs="MPI X") if n in asked else None for n in ("saves", "early"))
         some = best if "same" in asked else some

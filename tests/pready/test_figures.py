@@ -53,11 +53,11 @@ def fitted(curves: Any, thresholds: Any) -> Figure:
     return calibration("title", fit)
 
 
-def strip(pays: Any, likely: Any, etas: Any, low: Any, high: Any) -> Figure:
+def strip(pays: Any, etas: Any, low: Any, high: Any) -> Figure:
     """Lines and the uncertainty of the first: η of the least and of the largest buffer, the others between."""
     sizes: Any = 2.0 ** np.arange(10, 20)
     least, most, *lines = (np.geomspace(first, last, 10) for first, last in (low, high, *etas))
-    sure = Sure(least, most, pays, likely, "1 % of an iteration")
+    sure = Sure(least, most, pays, "1 % of an iteration")
     return eta_over_size("title", sizes.tolist(), dict(zip(("one", "other"), lines, strict=False)), 4096.0, sure)
 
 

@@ -149,9 +149,9 @@ def test_rows_of_a_point(every: bool, sizes: bool, step: bool, monkeypatch: Patc
     saves = {name: n for n, name in enumerate(SAVED)}
     one, best = (Of(to_dict=lambda name=name: {"name": name, "eta": 2.0}) for name in ("one", "best"))
     partitioned = Of(verdict="undecided", row=Of(**saves), if_early=None)
-    ranges = {"break_even_bytes": 3, "pays": [Of(to_list=lambda: [1, 2])], "pays_messages": [[4, 5]]}
+    ranges = {"break_even_bytes": 3, "pays_bytes": [[1, 2]], "pays_messages": [4, 5]}
     made = {"approaches": [one, best], "advised": best, "library": "L", "engine": "E", "room_s": 0.5}
-    made |= {"exchanges": ["u"] * step, "advice": Of(verdict="port", partitioned=partitioned, **ranges)}
+    made |= {"exchanges": ["u"] * step, "advice": Of(verdict="port", partitioned=partitioned, to_dict=lambda: ranges)}
     predicted = Mock(return_value=Of(**made))
     monkeypatch.setattr("pready.whatif.predicted_rows.predict", predicted)
     monkeypatch.setattr("pready.whatif.predicted_rows.ways_said", lambda *of: "all ways" if of == (what, ["u"]) else "")
@@ -168,7 +168,7 @@ def test_rows_of_a_point(every: bool, sizes: bool, step: bool, monkeypatch: Patc
     of |= {"partitioned_verdict": "undecided"} | {f"partitioned_{name}": n for name, n in saves.items()}
     of |= dict.fromkeys(f"if_early_{name}" for name in SAVED)
     if sizes:
-        of |= {"break_even_bytes": 3, "pays_bytes": None if step else [[1, 2]], "pays_messages": [[4, 5]]}
+        of |= ranges
     wanted = [of | {"name": "all ways" if step else "best", "best": True}]
     wanted = [of | {"name": "one", "best": False}, *wanted] if every else wanted
     options = Options("engine", 0.25, every=every, sizes=sizes)

@@ -16,14 +16,12 @@ from pready.show.figures.style import etas, name_here, size_axis, styled, subplo
 
 @dataclass(frozen=True)
 class Sure:
-    """Uncertainty of the first line: 95 % of the draws, and the sizes that are worth a port."""
+    """95 % of the draws of the first line, and the sizes at which the best way there is worth a port."""
 
     low: Array
     high: Array
     """η at each size."""
     pays: Sequence[tuple[float, float]]
-    """Size ranges that save enough, with parameters at their values."""
-    likely: Sequence[tuple[float, float]]
     """Size ranges of which the verdict is "port"."""
     enough: str
     """The threshold as text, such as "1 % of an iteration"."""
@@ -37,7 +35,7 @@ def eta_over_size(
     here: float,
     sure: Sure,
 ) -> Figure:
-    """η over buffer size; a strip below shows the sizes at which the first line is worth a port.
+    """η over buffer size; a strip below shows the sizes at which a port is worth it.
 
     Parameters
     ----------
@@ -76,15 +74,12 @@ def eta_over_size(
 
 
 def _pays_strip(axes: Any, sure: Sure, sizes: Sequence[float], here: float) -> None:
-    """The strip: filled where a port is worth it, hatched where it may be."""
+    """The strip: filled where a port is worth it."""
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    for ranges, style, name in (
-        (sure.pays, {"facecolor": "none", "edgecolor": COLOURS[4], "hatch": "////"}, "may save as much"),
-        (sure.likely, {"color": COLOURS[2]}, f"saves {sure.enough}"),
-    ):
-        inside = [(max(low, sizes[0]), min(high, sizes[-1])) for low, high in ranges]
-        for first, (low, high) in enumerate(ends for ends in inside if ends[0] < ends[1]):
-            axes.axvspan(low, high, lw=0, label=None if first else name, **style)
+    inside = [(max(low, sizes[0]), min(high, sizes[-1])) for low, high in sure.pays]
+    for first, (low, high) in enumerate(ends for ends in inside if ends[0] <= ends[1]):
+        label = None if first else f"likely saves {sure.enough}"
+        axes.axvspan(low, high, lw=2, color=COLOURS[2], label=label)
     axes.axvline(here, color=NEUTRAL, ls=":", lw=1.2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
@@ -24,7 +23,6 @@ from pready.model.engine.simulate import alone
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
-from pready.model.result.verdict import verdict_on
 from pready.model.workload.workload import Workload
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.exchanges import Exchange, exchanges
@@ -83,7 +81,7 @@ def _over_size(title: str, machine: Machine, workload: Workload, prediction: Pre
 
 
 def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float], eta: Array) -> Sure:
-    """The advised approach's interval of η, and the sizes at which it saves enough.
+    """The advised approach's interval of η, and the sizes at which a port pays.
 
     The ends are predicted at a few sizes and on both sides of each segment border. Between these, log(end / η) is
     interpolated linearly.
@@ -99,7 +97,7 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     for size in counts:
         there = workload.at_buffer(float(size))
         runs, _ = runs_of(machine, there, prediction.seed, engine, draws=SURE_DRAWS)
-        rows.append(drawn_row(runs, best, min_gain=advice.min_gain))
+        rows.append(drawn_row(runs, best))
     low, high = (
         eta * np.exp(np.interp(np.log(sizes), np.log(counts), [math.log(end(row) / row.eta) for row in rows]))
         for end in (attrgetter("eta_low"), attrgetter("eta_high"))
@@ -107,16 +105,9 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
     return Sure(
         low,
         high,
-        [(r.low, r.high) for r in advice.pays],
-        [(some[0], some[-1]) for some in _runs(counts, [verdict_on(r, advice.min_gain) == "port" for r in rows])],
+        [(r.low, r.high) for r in advice.pays or ()],
         f"{100 * advice.min_gain:g} % of an iteration",
     )
-
-
-def _runs(sizes: Array, which: list[bool]) -> list[list[float]]:
-    """Sizes next to each other that are among those asked for."""
-    of = groupby(zip(sizes.tolist(), which, strict=True), key=lambda x: x[1])
-    return [[size for size, _ in some] for yes, some in of if yes]
 
 
 def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import groupby
 
 from rich.text import Text
 
@@ -281,7 +283,7 @@ def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:
     advice, best = prediction.advice, prediction.advised
     if prediction.engine == "sst" or best is prediction.bulk:
         return ""
-    said = [] if prediction.exchanges else [sizes(prediction)]
+    said = [] if advice.pays is None else [sizes(prediction, advice.pays, advice.pays_messages or [])]
     if advice.verdict != "do not port" and prediction.room_s > 0:
         said.append(room(prediction))
     start, long = advice.from_iterations, LONG_SET_UP * prediction.workload["iterations"]
@@ -291,16 +293,26 @@ def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:
     return out[:1].upper() + out[1:] + "." if out else ""
 
 
-def sizes(prediction: Prediction) -> str:
-    """The buffers and numbers of messages for which the best way pays."""
-    advice = prediction.advice
-    what = "largest face" if len(set(prediction.workload["faces"] or ())) > 1 else "neighbour"
-    if not advice.pays:
+def sizes(prediction: Prediction, pays: list[Range], counts: list[int]) -> str:
+    """The buffers for which a port pays, and in how many messages it does with this one."""
+    workload, best = prediction.workload, prediction.advised
+    what = "largest face" if len(set(workload["faces"] or ())) > 1 else "neighbour"
+    if not pays:
         return f"likely to pay at no size up to 1 GiB per {what}"
-    counts = advice.pays_messages
-    some = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(counts[0]) if counts else ""
-    many = f" in {some} message{'s' * (some != '1')}" if some and advice.best.approach.interface.splits else ""
-    return f"pays {ranges(advice.pays)} per {what}{many}"
+    interface, many = best.approach.interface, ""
+    if counts and interface.splits:
+        tried = {
+            p.approach.messages for p in prediction.approaches if p.available and p.approach.interface is interface
+        }
+        some = _runs(counts, sorted({*tried, *counts}))
+        many = f", {format_size(workload['buffer'])} in {some} message{'s' * (some != '1')}"
+    return f"pays {ranges(pays)} per {what}{many}"
+
+
+def _runs(some: Sequence[int], tried: Sequence[int]) -> str:
+    """Which of the numbers that were tried are among some: "1 or 4 to 16"."""
+    runs = [[*run] for among, run in groupby(tried, key=some.__contains__) if among]
+    return " or ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def room(prediction: Prediction) -> str:
@@ -320,7 +332,7 @@ def _iterations(n: int) -> str:
     return "the first iteration" if n == 1 else f"{n} iterations"
 
 
-def ranges(some: list[Range]) -> str:
+def ranges(some: Sequence[Range]) -> str:
     """Sizes in words."""
     said = []
     for r in some:

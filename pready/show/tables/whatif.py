@@ -13,8 +13,8 @@ from rich.text import Text
 
 from pready.files.rows import csv_text
 from pready.model.approach.interfaces import EACH
-from pready.model.common.units import format_size
-from pready.show.tables.answer import VERDICT_STYLE, bare, saved_percent
+from pready.model.result.break_even import Range
+from pready.show.tables.answer import VERDICT_STYLE, bare, ranges, saved_percent
 from pready.show.terminal.table import Readable
 from pready.whatif.table import Table
 
@@ -98,15 +98,11 @@ def title(table: Table) -> str:
     return " ".join(words)
 
 
-def _pays(ranges: list[list[float | None]] | None) -> str:
-    if ranges is None:
+def _pays(pays: list[list[float | None]] | None) -> str:
+    """In words the ranges of a row, as plain data: bytes, and None for no upper end."""
+    if pays is None:
         return "several sizes"
-    said = []
-    for low, high in ranges:
-        ends = [f"from {format_size(low)}"] if low else []
-        ends += [f"to {format_size(high)}"] if high is not None and not math.isinf(high) else []
-        said.append(" ".join(ends) or "of any size")
-    return ", ".join(said) or "none up to 1 GiB"
+    return ranges([Range(low or 0.0, math.inf if high is None else high) for low, high in pays]) or "none up to 1 GiB"
 
 
 def table_csv(table: Table) -> str:

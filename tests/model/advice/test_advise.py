@@ -60,7 +60,7 @@ def test_advice_to_port_is_whole() -> None:
     best = replace(MANY, arrived_early_percent=75.0)
     found = advise(runs(2e-3), LIBRARY, [NOW, best, *rows[2:]], best, MIN_GAIN)
     assert found == replace(wanted, best=best)
-    short = replace(wanted, pays=[], here=None, pays_messages=[], because="")
+    short = replace(wanted, pays=None, here=None, pays_messages=None, because="")
     assert advise(runs(), LIBRARY, rows, MANY, MIN_GAIN, where=False, reason=False) == short
     told = replace(LIBRARY, early=None, needs="a build")
     best = replace(PARTS[0], probability=None)

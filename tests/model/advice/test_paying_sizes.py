@@ -1,62 +1,174 @@
-"""Where a way pays: the machine at its values says where to look, and draws where each range ends."""
+"""Where a port pays: from coarse to fine about the likeliest size, each judged as a prediction of it would."""
 
 import math
+import os
+import random
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from coverage_of_intervals import what_if_fields
 from machines import ideal
 
-from pready.model.advice import advise, paying_sizes
-from pready.model.advice import predict as predicting
-from pready.model.advice.predict import _simplest
+from pready.model.advice import advise, best_way, paying_sizes
+from pready.model.advice.best_way import _simplest, chosen, clear
+from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
+from pready.model.machine import machine as machines
 from pready.model.result.break_even import Range
-from pready.model.timeline.sampling import DRAWS
+from pready.model.toml.reading import validated
+from pready.model.workload import workload as workloads
+from pready.model.workload.workload import Workload
 
-MIB = 2.0**20
-
-
-def ranges(
-    monkeypatch: pytest.MonkeyPatch, at_values: list[float], by_draws: list[float], *, here: bool
-) -> list[Range]:
-    """Of a workload of 1 MiB: buffers in MiB that pay at the machine's values, and by the draws."""
-
-    def over_sizes(ways: Any, sizes: list[float], number: int) -> Any:
-        assert (ways, number) == ((BULK, Approach(MANY, 4)), 0)
-        return None, np.array([[100.0] * len(sizes), [98.0 if s / MIB in at_values else 99.5 for s in sizes]])
-
-    workload = SimpleNamespace(buffer=MIB, n_partitions=4, baseline=BULK)
-    of: Any = SimpleNamespace(parts=[workload], over_sizes=over_sizes, at_buffer=lambda size, number: size / MIB)
-    monkeypatch.setattr(paying_sizes, "chance", lambda size, *_: 0.9 if size in by_draws else 0.1)
-    best: Any = SimpleNamespace(approach=Approach(MANY, 4), probability=0.9 if here else 0.1)
-    return [Range(r.low / MIB, r.high / MIB) for r in paying_sizes.buffers(of, best, 0.01)]
+CASES = int(os.environ.get("PREADY_EXAMPLES", "1"))
+WHAT_IFS = [what_if_fields(random.Random(f"pays-{n}")) for n in range(29, 29 + 4 * CASES)]
+EXAMPLES = [("meluxina", "examples/halo3d.toml"), ("hpc3", "examples/laggard.toml")]
 
 
-POWERS = [2.0**k for k in range(-10, 11)]
+@pytest.mark.thorough
+@pytest.mark.parametrize(("name", "given"), [*EXAMPLES, *WHAT_IFS], ids=lambda of: of if isinstance(of, str) else "")
+def test_at_each_size_of_the_line_and_beside_it_the_verdict_is_that_of_a_prediction(name: str, given: Any) -> None:
+    """By the way that is best there. The first of the what-ifs has a size within its line at which nothing pays."""
+    on = machines.load(name)
+    what = workloads.load(given) if isinstance(given, str) else validated(Workload, given, "what if")
+    line = predict(on, what, whole=(), sizes=True).advice.pays
+    assert line is not None
+    ends = [what.buffer * 2.0**k for k in range(-40, 40)]
+    ends = [size for size in ends if max(1024, what.n_partitions) <= size <= 2**30 or size == what.buffer]
+    on_line = [any(size in some for some in line) for size in ends]
+    for n, size in enumerate(ends):
+        if size == what.buffer or any(on_line[max(n - 1, 0) : n + 2]):
+            said = predict(on, what.at_buffer(size), whole=(), sizes=False).advice
+            assert (said.verdict == "port") == on_line[n], (size, said.verdict, said.probability, line)
+
+
+def found(chances: dict[int, float], low: int = -10, high: int = 10, other: float = 0.0) -> tuple[Any, list[int]]:
+    """Runs of steps that pay, and the steps that were looked at."""
+    asked = list[int]()
+
+    def chance(step: int) -> float:
+        asked.append(step)
+        return chances.get(step, other)
+
+    return paying_sizes.paying(chance, low, high), asked
+
+
+def steps(first: int, last: int, chance: float = 1.0) -> dict[int, float]:
+    return dict.fromkeys(range(first, last + 1), chance)
 
 
 @pytest.mark.parametrize(
-    ("at_values", "by_draws", "here", "pays"),
+    ("chances", "runs"),
     [
-        (POWERS[7:15], POWERS[8:12], True, [(0.25, 2.0)]),  # 1 MiB among them
-        (POWERS[7:10], POWERS[7:10], False, [(0.125, 0.5)]),  # only below it
-        ([*POWERS[2:4], *POWERS[12:]], [*POWERS[2:4], *POWERS[12:]], False, [(2.0**-8, 2.0**-7), (4.0, math.inf)]),
-        (POWERS, POWERS, True, [(0.0, math.inf)]),  # wherever it was looked
-        (POWERS[12:], [], False, []),  # at the values alone
-        (POWERS[11:13], POWERS[11:13], False, [(2.0, 4.0)]),  # only above it
-        ([], [], True, [(1.0, 1.0)]),  # by the draws of the workload itself
+        (steps(-3, 2), [(-3, 2)]),
+        (steps(0, 0), [(0, 0)]),
+        (steps(-10, 10), [(-10, 10)]),  # wherever it was looked
+        (steps(-40, 40), [(-10, 10)]),
+        (steps(5, 8, 0.8), [(5, 8)]),  # not this one
+        (steps(-8, -1, 0.7) | steps(-6, -5), [(-6, -5)]),  # likelier towards it
+        (steps(5, 10, 0.5) | {7: 0.6, 8: 0.8}, [(8, 8)]),
+        (steps(-10, 10, 0.79), []),
+        ({}, []),
+        (steps(-2, 6, 0.83) | {2: 0.79}, [(-2, 1), (3, 6)]),  # close: looked at one by one
+        (steps(-2, 6, 0.87), [(-2, 6)]),
     ],
 )
-def test_ranges_are_those_of_the_draws(
-    monkeypatch: pytest.MonkeyPatch,
-    at_values: list[float],
-    by_draws: list[float],
-    here: bool,
-    pays: list[tuple[float, float]],
+def test_runs_about_the_likeliest_step(chances: dict[int, float], runs: list[tuple[int, int]]) -> None:
+    said, asked = found(chances)
+    assert said == runs
+    assert len(asked) == len({*asked})  # each once
+    assert len(asked) <= 15
+    assert all(-10 <= step <= 10 for step in asked)
+
+
+@pytest.mark.parametrize("low", range(-12, 1))
+@pytest.mark.parametrize("high", [0, 1, 7, 12])
+def test_any_run_about_this_buffer_is_found(low: int, high: int) -> None:
+    for first, last in {(low, high), (low // 2, high // 2), (0, high // 3)}:
+        assert found(steps(first, last), low, high)[0] == [(first, last)]
+
+
+def test_sizes_are_powers_of_two_of_this_one_judged_by_what_can_be_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    mib, asked = 2.0**20, dict[float, Any]()
+
+    def probability(size: float, able: list[Approach], min_gain: float) -> float:
+        asked[size] = able, min_gain
+        return 0.9 if pays[0] <= size / mib <= pays[1] else 0.1
+
+    monkeypatch.setattr(paying_sizes, "probability", probability)
+    monkeypatch.setattr(paying_sizes, "unmeasured", lambda machine: machine)
+    put, missing = BY_KEY["rma-single-active"].into(4), Approach(MANY, 8)
+    ways = [BULK, Approach(MANY, 4), put, missing]
+    rows: Any = [SimpleNamespace(approach=a, available=a is not missing) for a in ways]
+
+    def ranges(buffer: float, partitions: int = 4, *, chance: float | None = 0.9, rma: str = "MPI_Put") -> list[Range]:
+        asked.clear()
+        workload = SimpleNamespace(buffer=buffer, n_partitions=partitions, baseline=BULK)
+        of: Any = SimpleNamespace(parts=[workload], machine=rma, at_buffer=lambda size: size)
+        best: Any = SimpleNamespace(probability=chance, speedup_percent=3.0)
+        return paying_sizes.buffers(of, rows, best, 0.03)
+
+    pays = 0.5, 4.0
+    assert ranges(mib) == [Range(mib / 2, 4 * mib)]
+    assert {*map(str, asked.values())} == {str((ways[:2], 0.03))}
+    ranges(mib, rma="")
+    assert {*map(str, asked.values())} == {str((ways[:3], 0.03))}
+    assert ranges(mib, chance=None) == [Range(mib / 2, 4 * mib)]  # nothing is drawn: it saves 3 %
+    pays = 0.0, math.inf
+    assert ranges(mib) == [Range(0.0, math.inf)]
+    assert ranges(3 * mib) == [Range(0.0, math.inf)]
+    assert [min(asked), max(asked)] == [1536, 768 * mib]  # from 1 KiB to 1 GiB
+    ranges(mib, 4096)
+    assert min(asked) == 4096  # a byte for each partition
+    assert ranges(512.0) == [Range(0.0, math.inf)]
+    assert min(asked) > 512
+
+
+@pytest.mark.parametrize(
+    ("found", "draws", "is_clear"),
+    [(0.6, 16, True), (0.61, 16, False), (1.0, 16, True), (0.95, 16, False), (0.7, 64, True), (0.9, 64, True),
+     (0.71, 64, False), (0.89, 64, False), (0.8, 10**6, False)],
+)  # fmt: skip
+def test_a_share_is_clear_two_standard_errors_from_likely(found: float, draws: int, is_clear: bool) -> None:
+    """2 sqrt(0.8 × 0.2 / draws): 0.2 of 16, 0.1 of 64."""
+    assert clear(found, draws) is is_clear
+
+
+@pytest.mark.parametrize(
+    ("enough", "expected"),
+    [
+        ({16: 0.5}, 0.5),
+        ({16: 0.7, 32: 0.97}, 0.97),
+        ({16: 0.7, 32: 0.7, 64: 0.91}, 0.91),
+        ({16: 0.7, 32: 0.7, 64: 0.85, None: 0.81}, 0.81),  # then all
+    ],
+)
+def test_close_probabilities_are_by_more_draws(
+    enough: dict[int | None, float], expected: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert ranges(monkeypatch, at_values, by_draws, here=here) == [Range(*ends) for ends in pays]
+    asked = list[Any]()
+
+    def savings(runs: Any, ways: Any, draws: int | None = None) -> Any:
+        asked.append((ways, draws))
+        chances = [0.0] * len(ways)
+        chances[2 if len(ways) == 3 else 1] = enough[draws]
+        return SimpleNamespace(enough=lambda gain: chances if gain == 0.02 else None)
+
+    ways = [BULK, Approach(MANY, 4), Approach(MANY, 8)]
+    rows = [SimpleNamespace(approach=a) for a in ways]
+    monkeypatch.setattr(best_way, "Savings", savings)
+    monkeypatch.setattr(best_way, "drawn_ways", lambda given, *_: given if given is rows else None)
+    monkeypatch.setattr(best_way, "chosen", lambda *_: 2)
+    workload = SimpleNamespace(baseline=BULK, iterations=7)
+    of: Any = SimpleNamespace(draws=169, parts=[workload])
+    of.predicted = lambda able: rows if able == [(a,) for a in ways] else None
+    assert best_way.probability(of, ways, 0.02) == expected
+    every = tuple((a,) for a in ways)
+    assert asked == [((every[0], every[2]) if n is None else every, n) for n in enough]
+    asked.clear()
+    assert best_way.probability_of(of, ways[1], 0.02) == expected
+    assert asked == [(every[:2], n) for n in enough]
 
 
 @pytest.mark.parametrize(("percent", "simplest"), [((5.0, 4.9), 2), ((5.0, 4.8999), 1), ((5.0, 0.5), 1)])
@@ -72,43 +184,30 @@ def test_of_ways_that_save_the_same_the_simplest(percent: tuple[float, float], s
 def test_rma_is_advised_where_it_was_measured_and_surely_saves_more(
     rma: tuple[float, float], measured: bool, advised: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predicting, "unmeasured", lambda _: "" if measured else "MPI_Put")
+    monkeypatch.setattr(best_way, "unmeasured", lambda _: "" if measured else "MPI_Put")
     ways = BULK, Approach(MANY, 2, 1), BY_KEY["rma-single-active"].into(2)
     rows: Any = [SimpleNamespace(approach=a, available=True) for a in ways]
     percent = np.array([[0.0] * 64, [5.0] * 64, rma * 32])
     savings: Any = SimpleNamespace(percent=percent, runs=SimpleNamespace(machine=None))
-    assert predicting.chosen(savings, rows, 1000, 0.01) == advised
-
-
-@pytest.mark.parametrize(
-    ("draws", "enough", "chance"),
-    [(DRAWS, {32: 0.5}, 0.5), (DRAWS, {32: 0.7, 64: 0.9}, 0.9), (DRAWS - 1, {8: 0.7}, 0.7)],
-)
-def test_close_chances_are_by_all_draws_that_choose(
-    draws: int, enough: dict[int, float], chance: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def savings(step: Any, ways: Any, few: int) -> Any:
-        return SimpleNamespace(enough=lambda _: (0.0, enough[few]))
-
-    monkeypatch.setattr(paying_sizes, "Savings", savings)
-    of: Any = SimpleNamespace(draws=draws, step=SimpleNamespace(today=(BULK,), way=lambda a, number: (a,)))
-    assert paying_sizes.chance(of, Approach(MANY, 4), 0.01) == chance
+    assert chosen(savings, rows, 1000, 0.01) == advised
 
 
 def test_messages_are_of_the_advised_interface_on_the_vcis_that_save_most(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = dict[Approach, float]()
-    monkeypatch.setattr(
-        paying_sizes, "chance", lambda _, way, *__: asked.setdefault(way, 0.9 if way.vcis == 2 else 0.1)
-    )
-    ways = {Approach(MANY, 2, 1): 3.0, Approach(MANY, 2, 2): 5.0, Approach(MANY, 8): 4.0, Approach(MANY, 4): 9.0}
+    likely = {Approach(MANY, 2, 2): 0.8, Approach(MANY, 8): 0.79, Approach(MANY, 16, 2): 0.9}
+    monkeypatch.setattr(paying_sizes, "probability_of", lambda _, way, __: asked.setdefault(way, likely[way]))
+    ways = {Approach(MANY, 2, 2): 5.0, Approach(MANY, 2, 1): 3.0, Approach(MANY, 8): 4.0, Approach(MANY, 4): 9.0}
     ways |= {BY_KEY["rma-single-active"].into(16): 9.0, Approach(MANY, 32): 9.0}
+    ways |= {Approach(MANY, 16, 1): 3.0, Approach(MANY, 16, 2): 5.0}
     rows: Any = [
         SimpleNamespace(approach=a, speedup_percent=x, available=a.messages < 32, probability=1.0)
         for a, x in ways.items()
     ]
     of: Any = None
-    assert paying_sizes.messages(of, rows, rows[3], 0.01) == [2, 4]
-    assert asked == {Approach(MANY, 2, 2): 0.9, Approach(MANY, 8): 0.1}
+    assert paying_sizes.messages(of, rows, rows[3], 0.01) == [2, 4, 16]
+    assert asked == likely
+    rows[3].probability = 0.5
+    assert paying_sizes.messages(of, rows, rows[3], 0.01) == [2, 16]
 
 
 @pytest.mark.parametrize(("enough", "said"), [(3e-6, 1), (5e-6, 0)])
