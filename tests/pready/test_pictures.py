@@ -232,7 +232,7 @@ def test_every_colour_is_one_that_is_seen_on_white_and_on_black(kind: str, tmp_p
 
 def test_the_same_figure_is_the_same_bytes() -> None:
     sizes = [2.0**k for k in range(10, 20)]
-    sure = Sure(np.ones(10), np.full(10, 2.0), [], [], "")
+    sure = Sure(np.ones(10), np.full(10, 2.0), [], "")
     first, again = (eta_over_size("title", sizes, {"one": np.linspace(1, 2, 10)}, 4096.0, sure) for _ in range(2))
     assert svg(first) == svg(again)
     whole, part = svg(first), svg(first, alone=False)

@@ -77,7 +77,7 @@ def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | 
     if advice.verdict == "do not port":
         assert advice.best.speedup_percent < 1
         assert not advice.settings
-    assert any(workload.buffer in r for r in advice.pays) == (advice.verdict == "port")
+    assert any(workload.buffer in r for r in advice.pays or ()) == (advice.verdict == "port")
     assert not (advice.best.approach.interface.one_sided and advice.best.unmeasured)
 
 
