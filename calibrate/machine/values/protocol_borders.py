@@ -126,11 +126,7 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     total = sum(weights.values())
     kept = {place: w for place, w in weights.items() if w > LEAST_WEIGHT * total}
     best = max(kept, key=lambda place: kept[place])
-    # Where nothing shows, the default's very size.
-    exact = {
-        place: min(default.value, place[1]) if place[0] < default.value and seen[place] is None else place[1]
-        for place in kept
-    }
+    exact = {place: _nearest(default.value, place, seen[place]) for place in kept}
     whole = sum(kept.values())
     mixture = tuple((exact[place], w / whole) for place, w in kept.items())
     sign = seen[best]
@@ -138,9 +134,18 @@ def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
     border = Border(
         exact[best], min(kept)[0] + 1, max(kept)[1], sign is not None, why, mixture if len(kept) > 1 else ()
     )
-    split = _split(with_bridges(fit), border.at)
+    split = _split(with_bridges(fit if sign is None else _begun(fit, sign.at, border.at), border.at), border.at)
     segments = tuple(replace(s, protocol="rendezvous" if s.from_bytes >= border.at else None) for s in split.segments)
     return replace(split, segments=segments), border
+
+
+def _nearest(default: float, place: tuple[float, float], sign: _Sign | None) -> float:
+    """The size of a place that is next to the default, where none shows, or sizes far apart do not say which; else the
+    smallest that was measured."""
+    before, at = place
+    if sign is None:
+        return min(default, at) if before < default else at
+    return min(max(default, before + 1), at) if sign.at > FAR_APART * sign.before > 0 else at
 
 
 def _octaves(before: float, at: float, least: float) -> list[tuple[float, float]]:
@@ -171,13 +176,22 @@ def _tells(sign: _Sign, fit: Fit) -> float:
     return constant + each * min(sign.grows / first, most)
 
 
-def with_bridges(fit: Fit) -> Fit:
+def _begun(fit: Fit, found: float, at: float) -> Fit:
+    """The fit with its segment that begins at a size from another one on: a step is no line between two sizes."""
+    if at in (s.from_bytes for s in fit.segments):
+        return fit
+    return replace(fit, segments=tuple(replace(s, from_bytes=at) if s.from_bytes == found else s for s in fit.segments))
+
+
+def with_bridges(fit: Fit, rendezvous: float = np.inf) -> Fit:
     """The fit with a line between the last size of a segment and the first of the next, where these lie far apart.
 
     The border is anywhere between, so that a size there takes a mean of both lines' times; likewise for gaps, whose
-    sizes may be others. A segment with too few gaps has those of its neighbours.
+    sizes may be others. A segment with too few gaps has those of its neighbours. Where a rendezvous begins the line has
+    a step: RTS and CTS, a round trip of the smallest messages.
     """
-    times = _bridged(fit.curves["time"].series.size, [(s.from_bytes, *s.line) for s in fit.segments])
+    lines = [(s.from_bytes, *s.line) for s in fit.segments]
+    times = _bridged(fit.curves["time"].series.size, lines, rendezvous)
     gaps = [(s.from_bytes, s.g.value, s.G_stream.value) for s in fit.segments]
     if "gap" in fit.curves:
         gap = fit.curves["gap"]
@@ -215,9 +229,9 @@ _Line = tuple[float, float, float]
 """From how many bytes, seconds of an empty message, seconds per byte."""
 
 
-def _bridged(sizes: Array, lines: Sequence[_Line]) -> list[_Line]:
+def _bridged(sizes: Array, lines: Sequence[_Line], rendezvous: float = np.inf) -> list[_Line]:
     """The lines with a bridge over each border that lies between measured sizes far apart."""
-    out = [(0.0, *lines[0][1:])]
+    out, there_and_back = [(0.0, *lines[0][1:])], 2 * max(lines[0][1], 0.0)
     for k in range(1, len(lines)):
         start, above, steeper = lines[k]
         last, first = (float(s) for s in (sizes[sizes < start][-1:].sum(), sizes[sizes >= start][:1].sum()))
@@ -225,9 +239,10 @@ def _bridged(sizes: Array, lines: Sequence[_Line]) -> list[_Line]:
         if not (last >= max(out[-1][0], 1) and FAR_APART * last < first < until):
             out.append(lines[k])
             continue
-        before = out[-1][1] + out[-1][2] * last
-        slope = (above + steeper * first - before) / (first - last)
-        out += [(last + 1, before - slope * last, slope), (first, above, steeper)] if slope > 0 else [lines[k]]
+        begins, step = (start, there_and_back) if start == rendezvous else (last + 1, 0.0)
+        before, from_ = out[-1][1] + out[-1][2] * (begins - 1) + step, begins - 1
+        slope = (above + steeper * first - before) / (first - from_) if first > from_ else 0.0
+        out += [(begins, before - slope * from_, slope), (first, above, steeper)] if slope > 0 else [lines[k]]
     return out
 
 

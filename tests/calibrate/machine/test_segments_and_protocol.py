@@ -158,7 +158,7 @@ def same(found: Fit, expect: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("case", BORDERS["bridges"], ids=lambda case: case["why"][:40])
 def test_a_border_between_sizes_far_apart_is_bridged(case: dict[str, Any]) -> None:
-    same(borders.with_bridges(made_fit(case)), case["expect"])
+    same(borders.with_bridges(made_fit(case), case.get("rendezvous", np.inf) * KIB), case["expect"])
 
 
 @pytest.mark.parametrize("case", BORDERS["negative"], ids=lambda case: case["why"][:40])
