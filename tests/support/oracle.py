@@ -141,7 +141,7 @@ class Ranks:
         self.by_vci = self.receivers == "threads" and not one
         # One thread sends and receives, but for one in MPI all the time beside threads with a VCI each.
         self.turns = self.setting.two_way and self.receivers != "none" and (self.by_vci or one or outside)
-        self.meanwhile = self.turns and (self.own_threads or not outside)
+        self.meanwhile = self.turns and (self.own_threads or not self.computing)
         self.asks = any(k.asks for k in self.kinds)
         self.holds_up = not (self.wavefront or of.root or of.alone) and senders.shape[1] > 1 and self._holds_up()
 

@@ -142,8 +142,8 @@ struct Plan {
     bool takes_turns() const {
         return setting.two_way && interface.receivers != Receivers::none && (by_vci() || vcis() == 1 || waits());
     }
-    // Is a thread in MPI between two jobs, which receives what has come?
-    bool receives_between() const { return takes_turns() && (interface.own_threads || !waits()); }
+    // Is a thread in MPI between two jobs, which receives what has come? One that makes progress lets them go first.
+    bool receives_between() const { return takes_turns() && (interface.own_threads || !setting.computing); }
     bool asks() const {
         for (const Protocol& p : protocols) if (p.asks) return true;
         return false;
