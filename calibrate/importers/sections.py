@@ -182,7 +182,8 @@ def _row(section: Section, line: Line) -> list[str]:
         raise section.header.error(told, _OWN)
     if len(cells) != many:
         raise line.error(f"row {shown(line.text)} has {len(cells)} of {many} columns", _OWN)
-    section.closed = section.over and whole(cells[0], "size", line) <= int(section.rows[-1][1][0])
+    last, (size, *_) = section.rows[-1] if section.rows else (line, ["0"])
+    section.closed = section.over and whole(cells[0], "size", line) <= whole(size, "size", last)
     return [] if section.closed else cells
 
 

@@ -12,8 +12,6 @@ from pready.model.common.units import format_size
 from pready.model.machine.machine import Machine
 
 TOLERATED = 0.10  # relative difference of a measured point from the machine that was fitted to it
-SHOWN = 4
-"""Misses that a line lists."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +27,15 @@ class RoundTrip:
         """For a person, and the file's head."""
         if not self.misses:
             return f"reproduces the {self.points} points that it was made from within {100 * TOLERATED:.0f} %"
-        some = ", ".join(
-            f"{what} at {format_size(size)} {100 * error:+.0f} %" for what, size, error in self.misses[:SHOWN]
-        )
-        rest = f" and {len(self.misses) - SHOWN} more" if len(self.misses) > SHOWN else ""
-        return f"misses {len(self.misses)} of {self.points} points by more than {100 * TOLERATED:.0f} %: {some}{rest}"
+        by: dict[str, list[tuple[float, float]]] = {}
+        for what, size, error in self.misses:
+            by.setdefault(what, []).append((size, 100 * error))
+        some = []
+        for what, each in by.items():
+            ends = dict.fromkeys(f"{end:+.0f}" for end in (min(e for _, e in each), max(e for _, e in each)))
+            some.append(f"{what} at {', '.join(format_size(s) for s, _ in sorted(each))} by {' to '.join(ends)} %")
+        many = f"misses {len(self.misses)} of {self.points} points by more than {100 * TOLERATED:.0f} %"
+        return f"{many}: {'; '.join(some)}"
 
 
 def round_trip(

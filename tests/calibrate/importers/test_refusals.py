@@ -20,7 +20,7 @@ from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.common.errors import PreadyError
 
 REFUSED = table_of("calibrate/refused")
-INPUTS = Path(os.environ.get("PREADY_INPUTS", Path(__file__).resolve().parents[4] / "shared" / "inputs"))
+INPUTS = Path(os.environ.get("PREADY_FABRICS", "nowhere")).parent / "inputs"
 
 
 def rows(form: str, sizes: list[int] = SIZES) -> str:
@@ -148,7 +148,7 @@ def test_random_tables_end_in_a_machine_or_one_line(tmp_path: Path) -> None:
             assert made.machine.inter.segments[0].L.value >= 0
 
 
-@pytest.mark.skipif(not INPUTS.is_dir(), reason=f"no inputs that were misread in {INPUTS}")
+@pytest.mark.needs("fabrics")  # the folder beside it
 @pytest.mark.parametrize(("names", "truth"), REFUSED["inputs"])
 def test_inputs_that_were_misread(names: list[str], truth: str) -> None:
     """`truth`: words of the refusal, or, after =, of the summary and notes."""
