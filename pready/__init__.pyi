@@ -10,7 +10,7 @@ from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.engine import simulate as simulate_ranks
 from pready.model.engine.layout import Layout, Step
 from pready.model.engine.runs import Rows, Runs
-from pready.model.engine.simulate import alone
+from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.equations import gain as equations
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.machine.contention_by_library import contention
@@ -38,7 +38,6 @@ __all__ = [
     "Table",
     "Workload",
     "__version__",
-    "alone",
     "approach",
     "communicators_27_point",
     "compare",
@@ -46,6 +45,7 @@ __all__ = [
     "costs_that_matter",
     "draw_arrivals",
     "equations",
+    "exchanges_from_rest",
     "explain",
     "format_bandwidth",
     "format_size",

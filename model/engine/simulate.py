@@ -476,7 +476,7 @@ def alone(made: Plan) -> list[Alone]:
     return out
 
 
-def given(
+def exchanges_from_rest(
     machine: Machine,
     workload: Workload,
     approach: Approach,

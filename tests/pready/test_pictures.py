@@ -21,7 +21,7 @@ from pready.cli import main
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.runs import ALONE
-from pready.model.engine.simulate import given
+from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Prediction
 from pready.model.workload import workload as workloads
@@ -242,7 +242,7 @@ def test_the_same_figure_is_the_same_bytes() -> None:
 def test_an_exchange_of_unequal_faces_has_a_line_per_peer() -> None:
     faces = {"buffer": None, "faces": ["2 MiB", "512 KiB", "64 KiB"]}
     what = workloads.load("examples/halo3d.toml").changed(threads=4, partitions_per_thread=1, **faces)
-    (one,) = given(MELUXINA, what, Approach(BY_KEY["many"], 4, 2), [[1e-3, 1.2e-3, 1.1e-3, 1.0e-3]])
+    (one,) = exchanges_from_rest(MELUXINA, what, Approach(BY_KEY["many"], 4, 2), [[1e-3, 1.2e-3, 1.1e-3, 1.0e-3]])
     sent = [(m.transport, m.direction) for m in one.messages]
     # As they are ready; two at once go by two VCIs, side by side. Peers share the port: the smallest are through first.
     assert sorted(sent[:12]) == [(p, d) for p in (0, 3) for d in range(6)]

@@ -21,7 +21,7 @@ from pready.calibrate.measure.catalogue import interface_of
 from pready.calibrate.measure.schedule import MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.common.arrays import Array
 from pready.model.common.normal import student95
-from pready.model.engine.simulate import given
+from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import Puts
@@ -100,7 +100,7 @@ def modelled(machine: Machine, e: TimedExchange) -> float:
     approach, buffer = interface_of(e.approach).into(e.threads * e.theta), cast("float", f"{e.bytes} B")
     workload = Workload(threads=e.threads, partitions_per_thread=e.theta, buffer=buffer)
     ready = np.array(e.ready or [[0.0] * (e.threads * e.theta - 1) + [e.delay_s]])
-    return float(np.median([of.end for of in given(machine, workload, approach, ready.tolist())]))
+    return float(np.median([of.end for of in exchanges_from_rest(machine, workload, approach, ready.tolist())]))
 
 
 def _rest(machine: Machine, e: TimedExchange) -> float:

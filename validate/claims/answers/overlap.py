@@ -11,7 +11,7 @@ import math
 from pready.model.approach.interfaces import PERSISTENT_MATCHED, SINGLE, Approach
 from pready.model.common import units
 from pready.model.engine.runs import Runs
-from pready.model.engine.simulate import given
+from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
@@ -41,7 +41,7 @@ def _exchange(machine: MachineTable, size: float, lab: Lab) -> Runs:
 
 def _left_over(runs: Runs, approach: Approach, compute: float) -> float:
     """Seconds after the computation until the message is complete: it was ready at 0, the receive posted."""
-    return given(runs.machine, runs.parts[0], approach, [[0.0]], compute)[0].end - compute
+    return exchanges_from_rest(runs.machine, runs.parts[0], approach, [[0.0]], compute)[0].end - compute
 
 
 def overhead_beyond_computation(a: Overlapped, lab: Lab) -> float:
