@@ -126,6 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with nullcontext() if COMPLETION in os.environ else streams(), _signals() as by:
             status = _run(arguments, by)
             sys.stdout.flush()
+            sys.stderr.flush()
             return status
     except UnwrittenError as error:
         with suppress(OSError, AttributeError):  # standard error may be closed or full, too

@@ -24,8 +24,8 @@ from pready.sst.firefly import (
 
 def test_ping_time_is_the_sum_of_the_steps() -> None:
     m = load("meluxina")
-    # short: o_s + L + o_r + matching = 30 + 1110 + 60 + 20 ns; per byte G + O_s = 0.04 + 0.42 ns.
-    assert ping_time(m, 8) == pytest.approx(1220e-9 + 8 * 0.46e-9, rel=1e-12)
+    # short: o_s + L + o_r + matching = 30 + 1110 + 60 + 20 ns; per byte G + O_s = 0.04 + 0.376 ns.
+    assert ping_time(m, 8) == pytest.approx(1220e-9 + 8 * 0.416e-9, rel=1e-12)
     # rendezvous: 1790 + 1110 + 200 + 20 + 1150 ns, and G.
     assert ping_time(m, 2**20) == pytest.approx(4270e-9 + 2**20 * 0.04e-9, rel=1e-12)
 
@@ -75,7 +75,7 @@ def test_bands_become_ranges_of_bytes() -> None:
     assert p["shortMsgLength"] == 16383
     assert p["rxSetupModParams.range.0"] == "0-2047:80ns"
     assert p["rxSetupModParams.range.2"] == "16384-:220ns"
-    assert p["txMemcpyModParams.range.0"] == "0-2047:420ps"
+    assert p["txMemcpyModParams.range.0"] == "0-2047:376ps"
     assert p["txMemcpyModParams.range.2"] == "16384-:0ps"
     # Firefly allocates the eager limit for each receive: no more than the largest message needs.
     assert host_parameters(f, largest=1000, receives=3)["shortMsgLength"] == 1000

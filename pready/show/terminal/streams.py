@@ -10,7 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TextIO
 
@@ -57,12 +57,14 @@ class _Stream(io.TextIOBase):
 
 
 class _Notes(_Stream):
-    """Standard error: work goes on where it cannot be written."""
+    """Standard error: work goes on where it cannot be written, and what it still holds is no failure at the end."""
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        with suppress(OSError):
+        try:
             yield
+        except OSError:
+            give_up(2)
 
 
 @contextmanager
@@ -88,7 +90,7 @@ def streams() -> Iterator[None]:
             yield
 
 
-def give_up() -> None:
-    """Let what standard output and error still hold go nowhere, so that Python ends in silence."""
-    for number in (1, 2):
+def give_up(*streams: int) -> None:
+    """Let what standard output and error, or one of them, still hold go nowhere, so that Python ends in silence."""
+    for number in streams or (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
