@@ -38,7 +38,7 @@ ROUNDING = 1e-9
 def changed(content: bytes, draw: random.Random) -> bytes:
     """A file with some records changed, each as the library could have written it."""
     out = bytearray(content)
-    first = files._HEADER_BYTES + files._MOST_SITES * files._SITE.itemsize
+    first = files._HEADER_BYTES + files.MOST_SITES * files._SITE.itemsize
     messages = numbers("send", "isend", "sendrecv", "irecv", "recv", "wait", "test", "barrier", "collective", "put")
     openmp = numbers(*files.OPENMP)
     ranks = int(np.frombuffer(content, files._HEADER, 1)["ranks"][0])

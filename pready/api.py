@@ -45,7 +45,7 @@ MachineOrName = Machine | str | Path
 WorkloadOrFile = Workload | str | Path
 ApproachOrName = Approach | str
 
-MOST_ITERATIONS = 100
+MOST_ITERATIONS: int = Workload.model_fields["iterations"].default
 """Default limit of simulated iterations."""
 
 

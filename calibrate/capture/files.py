@@ -44,11 +44,13 @@ RECORD = np.dtype(
 )  # fmt: skip
 _TEXTS = {"host": (512, 256), "library": (768, 1024), "command": (2816, 4096), "cpus": (6912, 1024)}
 _CHUNK_MAGIC, _CHUNK_HEAD = 0x6B6E6863, 16
-_HEADER_BYTES, _CHUNK_BYTES, _MOST_SITES = 8192, 65536, 1024
+_HEADER_BYTES, _CHUNK_BYTES, MOST_SITES = 8192, 65536, 1024
 
 SHARE_TASKS = 0x8000
-ANY, NO_PEER, UNKNOWN, NOT_ONE = -1, -2, -3, -4
+_FORMAT = (PRELOAD / "format.h").read_text(encoding="utf-8")
+ANY, NO_PEER, UNKNOWN, NOT_ONE = map(int, re.findall(r"PEER_\w+ = (-\d)", _FORMAT))
 """Peers that are no rank."""
+MPI_UNIT_NS = int(re.findall(r"mpi_ns / (\d+);", _FORMAT)[0])
 ENDINGS = ("unknown", "exit", "abort")
 RUNTIMES = ("none", "libgomp", "OMPT")
 
@@ -237,12 +239,12 @@ def _longest_program(ranked: list[Process]) -> tuple[list[Process], int]:
 def parse_process(data: bytes, path: Path) -> Process:
     """The process that a file's bytes are of; a PreadyError if it is none of ours, or damaged."""
     source = str(path)
-    first_chunk = _HEADER_BYTES + _MOST_SITES * _SITE.itemsize
+    first_chunk = _HEADER_BYTES + MOST_SITES * _SITE.itemsize
     if len(data) < first_chunk or not data.startswith(MAGIC):
         raise PreadyError("is no capture file", valid=f"one that begins with '{MAGIC.decode()}'", source=source)
     head = np.frombuffer(data, _HEADER, 1)[0]
     layout = tuple(int(head[n]) for n in ("header_bytes", "site_bytes", "sites", "chunk_bytes"))
-    expected = (_HEADER_BYTES, _SITE.itemsize, _MOST_SITES, _CHUNK_BYTES)
+    expected = (_HEADER_BYTES, _SITE.itemsize, MOST_SITES, _CHUNK_BYTES)
     if layout != expected:
         raise PreadyError(f"has the layout {layout}", valid=f"{expected}", source=source)
     rank, ranks = int(head["rank"]), int(head["ranks"])
@@ -305,11 +307,11 @@ def _cpus(text: str, source: str) -> frozenset[int]:
 
 def _places(data: bytes) -> tuple[Place | None, ...]:
     def place(r: Any) -> Place:
-        caller = int(r["caller"]) if r["caller"] < _MOST_SITES else 0
+        caller = int(r["caller"]) if r["caller"] < MOST_SITES else 0
         symbol, object_ = (_text(bytes(r[name])) for name in ("symbol", "object"))
         return Place(int(r["offset"]), int(r["kind"]) == 2, symbol, object_, caller=caller)
 
-    return tuple(place(r) if r["kind"] else None for r in np.frombuffer(data, _SITE, _MOST_SITES, _HEADER_BYTES))
+    return tuple(place(r) if r["kind"] else None for r in np.frombuffer(data, _SITE, MOST_SITES, _HEADER_BYTES))
 
 
 def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -331,7 +333,7 @@ def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], 
     records, thread = np.concatenate(found), np.concatenate(owners)
     bad = (records["start"] < 0) | (records["end"] < records["start"]) | (records["end"] >= 1 << 62)
     bad |= (records["done"] >= 0) & (records["done"] < records["start"]) | (records["done"] >= 1 << 62)
-    bad |= ~np.isin(records["kind"], list(kinds().values())) | (records["site"] >= _MOST_SITES)
+    bad |= ~np.isin(records["kind"], list(kinds().values())) | (records["site"] >= MOST_SITES)
     if bad.any():
         row = records[np.flatnonzero(bad)[0]]
         said = f"holds a record of kind {row['kind']} from {row['start']} to {row['end']} ns, place {row['site']}"

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.calibrate.capture.build import NAME
-from pready.calibrate.capture.files import SHARE_TASKS, Process, numbers
+from pready.calibrate.capture.files import MPI_UNIT_NS, SHARE_TASKS, Process, numbers
 from pready.model.common.arrays import Array
 
-MPI_UNIT_S = 1e-7
+MPI_UNIT_S = MPI_UNIT_NS / 1e9
 """Unit of the time in MPI in a share's record."""
 Key = tuple[int, int, int]
 """Identity of a stretch: place of the region, place of the barrier that ends it (0: the region's end), threads."""

@@ -19,10 +19,10 @@ from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.session import SETTINGS, MeasureError
 from pready.files.cache import cache_folder
 
-BUDGET_S = 55.0  # seconds that all probes may take
 RANK_S = 5
 """Seconds after which a rank of a probe ends itself: ten times what a probe takes."""
-FIRST_S = 20
+BUDGET_S = 60.0 - RANK_S  # seconds in which probes begin
+FIRST_S = RANK_S + round(START_S)
 """Seconds after which a rank of the first probe ends itself, which may have to wait for the launcher."""
 QUICK = ("restart",)
 """The probe that `calibrate` and `prove` need besides the first."""

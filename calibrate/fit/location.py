@@ -9,11 +9,12 @@ are part of the machine too, but as noise: they belong to the noise model, not i
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
 from pready.model.common.arrays import Array
 
 BIWEIGHT_C = 4.685  # 95 % efficiency under normal noise (Beaton & Tukey 1974)
-MAD_TO_SIGMA = 1.482602218505602  # 1/Φ⁻¹(3/4)
+MAD_TO_SIGMA = float(1 / ndtri(0.75))
 FEWEST_REPEATS = 5  # below that the spread is not estimated but read from neighbouring sizes
 
 

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from pready.calibrate.fit.bootstrap import CurveLines, draw_lines, fit_lines
+from pready.calibrate.fit.changepoints import FEWEST_IN_SEGMENT
 from pready.calibrate.fit.changepoints import cuts as find_cuts
 from pready.calibrate.fit.observations import Observations
 from pready.calibrate.fit.results import Estimate, Fit, Protocol, Segment, Thin, ThinDataError
@@ -29,9 +30,9 @@ from pready.model.common.arrays import Array
 from pready.model.common.units import format_time
 
 DRAWS = 400  # resamples of a bootstrap
-FEWEST_FOR_A_LINE = 3  # sizes of the time curve: a line and one to spare
-FEWEST_SIZES = 6  # of the time curve: two segments of three
-FEWEST_PER_SEGMENT = 4  # sizes of the time curve: a line and two to spare
+FEWEST_FOR_A_LINE = FEWEST_IN_SEGMENT  # sizes of the time curve: a line and one to spare
+FEWEST_SIZES = 2 * FEWEST_FOR_A_LINE  # of the time curve: two segments
+FEWEST_PER_SEGMENT = FEWEST_FOR_A_LINE + 1  # sizes of the time curve: a line and two to spare
 FEWEST_OF_OTHERS = {"gap": 2, "send": 2, "receive": 2}
 DEMANDED = ("gap", "send")  # not receives: large messages may still be on the way
 WIDEST_THRESHOLD = 2.0  # ratio of the sizes around a threshold

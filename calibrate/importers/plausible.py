@@ -9,6 +9,7 @@ import numpy as np
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.importers.measured import Measured
+from pready.calibrate.machine.values.adapter_from_pairs import SMALL
 from pready.calibrate.machine.values.intervals import LARGE, LINKS
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine.machine import Fabric
@@ -22,7 +23,6 @@ FAR = 5.0
 taken for bytes, or bytes for bits, it is 8 times."""
 MORE = 1.3
 """Pairs send at most so many times their number's rate of one."""
-SMALL = 64  # bytes of a small message
 SLOWEST_S = 1e-3
 """A small message takes less on any network of a cluster: 20 to 60 us over TCP."""
 OF_A_NODE = 512

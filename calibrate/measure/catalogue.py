@@ -28,6 +28,18 @@ EXCHANGE_WAYS = tuple(_found("exchange/ways.def", r'^WAY\(\w+, "(.+)"\)$'))
 """What `EXCHANGE` knows."""
 
 
+LARGEST_ARENA = int(_found("exchange/plan.c", r"MAX_ARENA = \(size_t\)(\d+) << 30")[0]) << 30
+"""Bytes that a rank sends in all phases of an exchange, or receives."""
+
+MOST_WINDOWS = int(_found("exchange/state.h", r"MAX_WINDOWS = (\d+)")[0])
+"""Windows of a rank."""
+
+
+_TAGS = [int(tag) for tag in _found("exchange/rma.c", r"\bTAG_\w+ = (\d+)")]
+MOST_PHASES = _TAGS[1] - _TAGS[0]
+"""Phases of an iteration: as many tags are reserved for RMA."""
+
+
 def interface_of(approach: str) -> Interface:
     """The model's interface for one of `APPROACHES`, whose bulk is a persistent send."""
     return PERSISTENT if approach == "single" else BY_KEY[approach]

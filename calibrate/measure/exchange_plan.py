@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pready.calibrate.measure.catalogue import LARGEST_ARENA, MOST_PHASES
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Layout, of_a_step
@@ -24,12 +25,8 @@ from pready.model.workload.edges import Edge, edges
 from pready.model.workload.workload import Workload
 
 ALIGNMENT = 4096
-MOST_PHASES = 1000
-"""Phases of an iteration: the benchmark reserves as many tags for RMA."""
-LARGEST_MESSAGE = 2**31 - 1
+LARGEST_MESSAGE = int(np.iinfo(np.intc).max)
 """Bytes to one neighbour: the benchmark's calls count in int."""
-LARGEST_ARENA = 2**32
-"""Bytes that a rank sends in all phases of an exchange, or receives (MAX_ARENA of `bench/exchange/plan.c`)."""
 
 
 @dataclass(frozen=True)

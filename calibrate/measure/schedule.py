@@ -162,7 +162,7 @@ def _second_pass(teams: list[int]) -> Iterator[Point]:
     yield from pings_again(1)
 
 
-LARGE_WINDOW = 4 << 20
+LARGE_WINDOW = LARGEST
 """Bytes. The difference to a small window is the registration of its memory."""
 PERSISTENT_SIZES = (1, 16, 64, 256, 1 << 10)
 SMALL_EXCHANGE = 1 << 10  # bytes of an exchange of small puts

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.capture.files import NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
+from pready.calibrate.capture.files import MOST_SITES, NOT_ONE, RECORD, UNKNOWN, Place, Process, Run, kinds
 from pready.model.common.errors import PreadyError, printable
 
 CALLS: Mapping[str, str] = {
@@ -59,7 +59,6 @@ MESSAGES: Mapping[str, tuple[str, Sequence[str], str]] = {
 """By event with a message: its kind, and the calls in which it is of another kind."""
 COUNTED = ("wait", "test")
 """Kinds that record the number of completed requests."""
-MOST_PLACES = 1024  # call sites of a trace
 MIDDLE = 16
 VALID = "a complete OTF2 trace"
 LEAST_MEMORY, TIMES_ITS_SIZE, OF_A_FILE = 2 << 30, 1000, 16 << 20
@@ -399,7 +398,7 @@ def _place(places: list[str], name: str) -> int:
     if not name:
         return 0
     if name not in places:
-        if len(places) >= MOST_PLACES:
+        if len(places) >= MOST_SITES:
             return 0
         places.append(name)
     return places.index(name)

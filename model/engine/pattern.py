@@ -17,10 +17,10 @@ from pready.model.engine import _kernel
 from pready.model.workload.edges import PATTERNS, RADIX, Name, Ranks, Table
 from pready.model.workload.sizes import Sizes, Step
 
-MOST_RANKS = 2**31 - 1
+MOST_RANKS = int(np.iinfo(np.int32).max)
 """That tables of neighbours can name."""
-LARGEST_WHOLE = 2**63 - 1
-"""Bytes that are there without asking."""
+LARGEST_WHOLE = int(np.iinfo(np.int64).max)
+"""What the kernel counts to."""
 
 
 @dataclass(frozen=True)

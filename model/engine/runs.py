@@ -50,10 +50,10 @@ MOST_MESSAGES, MOST_OF_ROW_0 = 40_000_000, 120_000
 """Messages of all draws of a way, beyond which there are fewer draws; and of row 0, with fewer iterations beyond."""
 WARM_UP = 1
 """Iterations that go before: ranks start together, and one pulls them apart (docs/theory/uncertainty.md)."""
-LARGEST_SEED = 2**64 - 1  # a 64-bit word
-LARGEST_ITERATION = 2**32 - 1
+LARGEST_SEED = int(np.iinfo(np.uint64).max)
+LARGEST_ITERATION = int(np.iinfo(np.uint32).max)
 """Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
-LARGEST_COUNT = 2**63 - 1  # messages of a simulation
+LARGEST_COUNT = int(np.iinfo(np.int64).max)  # messages of a simulation
 VALUES = range(1)
 """The row of the machine at its values."""
 

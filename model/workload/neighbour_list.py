@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 from pready.model.common.errors import PreadyError, shown
 from pready.model.toml.reading import LARGEST_DATA, decoded, read_bytes
 
-LARGEST_RANK = 2**32 - 1  # a 32-bit word of the counter that draws arrivals
+LARGEST_RANK = int(np.iinfo(np.uint32).max)  # a 32-bit word of the counter that draws arrivals
 TIMES = 160
 """Bytes of memory for each byte of a list: a rank of one digit is a word, a match and an entry."""
 _NEIGHBOUR = re.compile(r"([0-9]{1,10})(?::([0-9]{1,15}))?", re.ASCII)

@@ -20,7 +20,6 @@ ROOMS = (
 )
 NO_TUNING = {
     **{"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral", "VALUES": "row 0"},
-    **dict.fromkeys(("LARGEST_SEED", "LARGEST_ITERATION", "LARGEST_COUNT"), "a counter's word"),
 }
 
 

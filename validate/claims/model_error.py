@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pready.calibrate.fit.results import CONFIDENCE
 from pready.model.result.interval import quantile
 from pready.validate.claims.result import ClaimResult
 
-LEVEL = 0.95  # share of claims within what the model lacks
+LEVEL = CONFIDENCE  # share of claims within what the model lacks
 CLASSES: Mapping[str, str] = {
     "time one way": "one message",
     "bandwidth": "stream",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
+from pready.calibrate.measure.catalogue import EXCHANGE_WAYS, MOST_WINDOWS
 from pready.calibrate.measure.raw_file import Point
 from pready.model.advice.predict import chosen_ways
 from pready.model.approach.interfaces import EACH, PART, PART_AM, PART_WHOLE, Approach, Interface, whole
@@ -24,14 +24,12 @@ MOST_ADVISED = 3
 """Approaches beside bulk, if nobody names them."""
 ROUNDS = 5
 """How often each is measured, far apart in time: their spread is the measurement's own."""
-FEWEST_ROUNDS = 4
+FEWEST_ROUNDS = ROUNDS - 1
 """Fewer say nothing of how well a measurement repeats."""
 WARM_UP = 3
 """Exchanges that go before: ranks start together, and are pulled apart within about so many."""
 FEWEST, MOST = 8, 100
 """Iterations that count, of a round."""
-MOST_WINDOWS = 256
-"""Windows of a rank at most: MAX_WINDOWS of `bench/exchange/state.h`."""
 START_S = 3.0
 """About the time to start a run and to check its bytes."""
 

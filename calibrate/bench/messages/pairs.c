@@ -51,7 +51,7 @@ static void repeat(Run *run, double *values)
     answer(b, s->window, b->data);
     end = now_s();
     /* receivers' clocks are another node's: they take no part in the maximum */
-    double mine[2] = {b->sends ? -start : -1e300, b->sends ? end : -1e300}, latest[2];
+    double mine[2] = {b->sends ? -start : -HUGE_VAL, b->sends ? end : -HUGE_VAL}, latest[2];
     MPI_Reduce(mine, latest, 2, MPI_DOUBLE, MPI_MAX, 0, b->data);
     if (b->rank == 0) {
         values[0] = latest[1] + latest[0] - run->half_round_trip_s;

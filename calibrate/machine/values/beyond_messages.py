@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pready.calibrate.fit import Curve, Estimate
-from pready.calibrate.fit.observations import Beside
+from pready.calibrate.fit.observations import DEFAULT_WINDOW, Beside
 from pready.calibrate.machine.values.adapter_from_pairs import SMALL, adapter_of, small_of
 from pready.calibrate.machine.values.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
 from pready.calibrate.machine.values.segments import one_way
@@ -22,8 +22,6 @@ from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import put_at
 from pready.model.toml.provenance import Value
 
-WINDOW = 64
-"""Puts that osu_put_bw issues before it waits."""
 SYNCHRONISATIONS = (
     "MPI_Win_post/start/complete/wait",
     "MPI_Win_flush",
@@ -117,8 +115,8 @@ def _puts(found: Terms, beside: Beside) -> None:
     streams = [(t, sync) for sync, curve in beside.put_streams.items() if (t := small_of(curve.medians)) is not None]
     if streams:
         each, sync = min(streams)
-        put = max(each - one.get(sync, 0.0) / WINDOW, SHORTEST_S)
-        why = f"osu_put_bw, {sync}: one of {WINDOW} puts of up to {SMALL} B, less its share of waiting"
+        put = max(each - one.get(sync, 0.0) / DEFAULT_WINDOW, SHORTEST_S)
+        why = f"osu_put_bw, {sync}: one of {DEFAULT_WINDOW} puts of up to {SMALL} B, less its share of waiting"
         out["put"] = size_curve({SMALL: put}, why, each / put - 1)
     used = [sync for sync in SYNCHRONISATIONS if sync in one][:1]
     for sync in used:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pready.calibrate.fit import Contended, Curve, Estimate, Observations, TakenLock, Train, lock_cost
+from pready.calibrate.machine.values.intervals import SMALL
 from pready.calibrate.measure.raw_file import Content, read
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
@@ -136,10 +137,6 @@ def _begin(records: list[dict[str, Any]]) -> dict[str, Estimate]:
         more, low, high = (large.value - small.value, large.low - small.high, large.high - small.low)
         out["registration"] = Estimate(more / size, low / size, high / size).at_least_zero()
     return out
-
-
-SMALL = 1 << 10
-"""Bytes up to which a message's time is the calls' and not its size's."""
 
 
 def _setup(content: Content, key: str) -> Estimate | None:

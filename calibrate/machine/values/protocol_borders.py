@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.fit.loggp import FEWEST_OF_OTHERS, SMALLEST_RENDEZVOUS
+from pready.calibrate.fit.loggp import FEWEST_OF_OTHERS, HANDSHAKE, SMALLEST_RENDEZVOUS
 from pready.calibrate.fit.results import Segment as Fitted
 from pready.calibrate.machine.values.estimates import PER_BYTE, SHORTEST_S, exact, with_fields
 from pready.model.common.arrays import Array
@@ -32,8 +32,6 @@ SMALLEST_OF_GPUS = 512.0
 """Bytes; libraries send an RTS for less than a packet only where a GPU's memory would have to be copied (UCX)."""
 LARGEST_SHORT = 64 << 10
 """Bytes; a larger message that is sent eagerly goes in copied pieces (ofi_rxm's segments, UCX's bounce buffers)."""
-GROWS = 0.5
-"""The least that RTS and CTS add to t(0), as a share of that of the smallest messages."""
 FAR_APART = 2.0
 """Factor between two measured sizes above which a border between them is bridged."""
 PLATEAU = 1.25
@@ -55,7 +53,7 @@ TELLS = {
 grows, up to so many."""
 ELSEWHERE = 0.02
 """Probability that a library was set to a border other than its default's."""
-LEAST_WEIGHT = 0.02
+LEAST_WEIGHT = ELSEWHERE
 """Candidates below it are left out of the mixture."""
 NARROWEST_OCTAVES = 0.3  # octaves in which no border is known better
 
@@ -322,13 +320,14 @@ def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
         step = now - was + (slope - steep) * segment.from_bytes
         grows, asks = now - was, segment.o_s.value - before.o_s.value
         told = f"t(0) grows from {format_time(max(was, 0.0))} to {format_time(max(now, 0.0))}"
-        if not segment.o_s.assumed and asks > GROWS * first and segment.o_s.value > JUMPS * max(before.o_s.value, 0.0):
+        jumps = not segment.o_s.assumed and segment.o_s.value > JUMPS * max(before.o_s.value, 0.0)
+        if jumps and asks > HANDSHAKE * first:
             why = f"o_s grows from {format_time(max(before.o_s.value, 0.0))} to {format_time(segment.o_s.value)}"
             out.append(_Sign(segment.from_bytes, asks, "overhead", why, last))
-        elif grows > GROWS * first and (step > GROWS * first or _named(segment, before, step)):
-            kind = "step" if step > GROWS * first else "fitted"
+        elif grows > HANDSHAKE * first and (step > HANDSHAKE * first or _named(segment, before, step)):
+            kind = "step" if step > HANDSHAKE * first else "fitted"
             out.append(_Sign(segment.from_bytes, grows, kind, f"a step, {told}", last))
-        elif grows > GROWS * first:  # by less at its first size
+        elif grows > HANDSHAKE * first:  # by less at its first size
             out.append(_Sign(segment.from_bytes, grows, "bend", f"{told}, the slope falls", last))
     out += _leaps(fit, [sign.at for sign in out])
     near = any(sign.at >= low and sign.before < 2 * high for sign in out)
@@ -348,9 +347,9 @@ def _leaps(fit: Fit, fitted: Sequence[float]) -> Iterator[_Sign]:
         (s, last), (t, until) = time.size[k - 2 : k], time.value[k - 2 : k]
         line = until + (until - t) / (last - s) * (time.size[k : k + 2] - last)
         (over, later), (at, beyond) = time.value[k : k + 2] - line, time.size[k : k + 2]
-        steady = GROWS * over < later < GROWS * over * (beyond - last) / (at - last)
+        steady = HANDSHAKE * over < later < HANDSHAKE * over * (beyond - last) / (at - last)
         known = any(last < size <= at for size in fitted)
-        if not known and at >= SMALLEST_OF_GPUS and over > max(GROWS * first, (LEAVES - 1) * line[0]) and steady:
+        if not known and at >= SMALLEST_OF_GPUS and over > max(HANDSHAKE * first, (LEAVES - 1) * line[0]) and steady:
             told = f"a step, {format_time(float(over))} more than smaller messages say"
             for size in fit.sizes[(fit.sizes > last) & (fit.sizes <= at)]:  # those of streams lie between
                 yield _Sign(float(size), float(over), "step", told, float(last))

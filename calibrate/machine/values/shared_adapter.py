@@ -19,7 +19,7 @@ from pready.calibrate.measure.catalogue import PAIRS
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
 from pready.calibrate.measure.raw_file import Content, Point
-from pready.calibrate.measure.session import Outcome, environment_of, measure
+from pready.calibrate.measure.session import POINT_BUDGET_S, Outcome, environment_of, measure
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.machine import adapter as shared
@@ -29,7 +29,6 @@ SMALL, SMALL_WINDOW = 8, 256
 LARGE, LARGE_WINDOW = 256 << 10, 16
 ROUNDS = 2
 """How often each is measured, far apart in time."""
-POINT_BUDGET_S = 2.0  # seconds of one point
 FULL = 0.75
 """Share of k times one rank's rate that k ranks reach at least where the adapter is not the limit."""
 GAP_S, GAP_LEAST, GAP_MOST = 15e-9, 5e-9, 60e-9

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from pready.calibrate.fit.windows import ANSWER
 from pready.model.approach.interfaces import BY_KEY, SINGLE, Approach
 from pready.model.common import units
 from pready.model.common.errors import PreadyError
@@ -22,8 +23,6 @@ from pready.validate.claims.answers.counts import Count
 from pready.validate.claims.computed_once import Lab, MachineTable
 
 Lists = Sequence[Sequence[int]]
-ANSWER = 4.0
-"""Bytes with which OSU's receivers answer a window."""
 NONBLOCKING = "many"
 """MPI_Isend or MPI_Start for each message by its thread, and one MPI_Waitall: Isend's interface, or persistent's."""
 
