@@ -161,9 +161,8 @@ def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, a
     link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
     gap = fitted["g"]
     if workload.path == "inter" and "ranks per node" in sampler.alternatives:
-        # Each of the ranks that share an adapter has its part of the cable and of the messages a second.
-        by = np.where(sampler.chosen("ranks per node") == 1, SHARING, 1)
-        gap, link = gap * by, link * by
+        # Each of the ranks that share an adapter has its part of its rate and of the messages a second.
+        gap, link = _of_several(sampler, size, gap, link)
         stream = np.maximum(stream, link)
     return Costs(
         size=np.asarray(float(size)),
@@ -236,6 +235,18 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
     if segment.G_link is not None:
         fitted["G_link"] = sampler(f"{label}.G_link", segment.G_link)
     return fitted
+
+
+def _of_several(sampler: Sampler, size: float, gap: Array, link: Array) -> tuple[Array, Array]:
+    """Gap and time on the cable of a rank's message, in draws where others of its node send as many."""
+    adapter, some = sampler.machine.adapter, sampler.chosen("ranks per node") == 1
+    together = gap * SHARING, link * SHARING
+    if adapter is not None:
+        rails = min(adapter.rails.value, SHARING)
+        rate, between = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
+        each = between * SHARING / rails, size * SHARING * adapter.rails.value / rails / rate
+        together = np.maximum(gap, each[0]), np.maximum(link, each[1])
+    return np.where(some, together[0], gap), np.where(some, together[1], link)
 
 
 def _shared(sampler: Sampler, size: float, own: Array) -> Array:

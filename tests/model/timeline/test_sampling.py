@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machines import with_adapter
 
 from pready.model.common.arrays import spread
 from pready.model.common.errors import PreadyError
@@ -126,15 +127,21 @@ def test_an_order_that_a_workload_states_stays() -> None:
         assert dict(with_order(Workload.model_validate(told), "in turn").arrivals)["partitions"] == order
 
 
-def test_ranks_that_share_an_adapter_have_a_quarter_of_it() -> None:
-    """MeluXina's 1 MiB alone takes the whole cable: with four ranks each message takes four times as long."""
+@pytest.mark.parametrize(("rails", "ranks"), [(0, 4), (1, 4), (4, 1)])
+def test_ranks_that_share_an_adapter_have_their_part_of_it(rails: int, ranks: int) -> None:
+    """MeluXina's 1 MiB alone takes the whole cable: with four ranks each message takes four times as long, unless there
+    are four adapters; without any in the file, they share the rank's own cable."""
+    machine = MELUXINA.model_copy(update={"adapter": None})
+    machine = with_adapter(machine, f"{25 * rails} GB/s", "1 ns", rails) if rails else machine
     of = Alternative("ranks per node", ("1", "4"), (0.75, 0.25), "not given", ("", ""))
-    sampler, plain = Sampler(MELUXINA, DRAWS, alternatives=[of]), Sampler(MELUXINA, DRAWS)
-    w, by = Workload.model_validate({"threads": 1, "buffer": "1 MiB"}), np.where(sampler.chosen(of.name) == 1, 4, 1)
+    sampler, plain = Sampler(machine, DRAWS, alternatives=[of]), Sampler(machine, DRAWS)
+    w, by = Workload.model_validate({"threads": 1, "buffer": "1 MiB"}), np.where(sampler.chosen(of.name) == 1, ranks, 1)
     shared, alone = (costs(s, w, 2.0**20) for s in (sampler, plain))
-    assert by.mean() == pytest.approx(1.75, abs=0.1)
-    np.testing.assert_allclose([shared.gap, shared.link], [alone.gap * by, alone.link * by])
-    np.testing.assert_allclose(shared.stream, np.maximum(alone.stream, alone.link * by))
+    assert (by > 1).mean() == pytest.approx(0.25 * (ranks > 1), abs=0.05)
+    own = alone.link if rails == 0 else 2**20 / 25e9 * (by > 1)
+    np.testing.assert_allclose(shared.link, np.maximum(alone.link, own * by))
+    np.testing.assert_allclose(shared.gap, np.maximum(alone.gap, (alone.gap if rails == 0 else 1e-9) * by))
+    np.testing.assert_allclose(shared.stream, np.maximum(alone.stream, shared.link))
 
 
 def test_the_border_of_the_rendezvous_is_a_mixture() -> None:

@@ -28,10 +28,11 @@ NONBLOCKING = "many"
 
 
 class PingPong(Strict):
-    """One message there and one back."""
+    """One message there and one back, of each of so many pairs of ranks of two nodes at once."""
 
     machine: MachineTable
     size: units.Size
+    pairs: Count = 1
 
 
 class Window(Strict):
@@ -109,7 +110,8 @@ class ThereAndBack(Strict):
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
     """Seconds: half of the round trip."""
-    return _last(lab, a.machine, 1, a.size, Approach(SINGLE), [[1], []])
+    k = a.pairs
+    return _last(lab, a.machine, 1, a.size, Approach(SINGLE), [*([k + i] for i in range(k)), *([[]] * k)], k)
 
 
 def window(a: Window, lab: Lab) -> float:
