@@ -15,17 +15,17 @@ from pready.validate.prove.placement import shared_cores
 @pytest.mark.parametrize(
     ("hosts", "allowed", "threads", "said"),
     [
-        ("aa", ["0", "1"], 1, None),
-        ("aab", ["0-1", "2,5", "0-1"], 2, None),
-        ("aab", ["0-1", "0-1", "0-1"], 1, None),  # not bound
-        ("", [], 8, None),  # not known
+        ("aa", ["0", "1"], 1, ""),
+        ("aab", ["0-1", "2,5", "0-1"], 2, ""),
+        ("aab", ["0-1", "0-1", "0-1"], 1, ""),  # not bound
+        ("", [], 8, ""),  # not known
         ("abaa", ["0", "0", "0", "0"], 1, "3 ranks share 1 core"),
         ("aab", ["0-1", "0-1", "0-1"], 2, "2 ranks of 2 threads share 2 cores"),
         ("ab", ["0", "0"], 2, "1 rank of 2 threads share 1 core"),
         ("aa", ["0-2", "3"], 2, "2 threads of a rank share 1 core"),  # four in all
     ],
 )
-def test_who_shares_cores(hosts: str, allowed: list[str], threads: int, said: str | None) -> None:
+def test_who_shares_cores(hosts: str, allowed: list[str], threads: int, said: str) -> None:
     assert shared_cores({"hosts": [*hosts], "allowed": allowed}, threads) == said
 
 

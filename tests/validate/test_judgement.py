@@ -36,13 +36,13 @@ def test_findings(savings: tuple[float, ...], finding: Finding) -> None:
 
 @pytest.mark.parametrize(("savings", "said"), ROUNDS["decisions"])
 def test_a_decision_says_what_was_measured_predicted_and_asked_for(savings: tuple[float, ...], said: str) -> None:
-    assert decision("many", rounds(*savings), None, "--rounds N") == said
+    assert decision("many", rounds(*savings), "", "--rounds N") == said
 
 
 @pytest.mark.parametrize(("finding", "saved", "said"), ROUNDS["said"])
 def test_a_decision_on_no_saving_and_on_as_much_as_was_predicted(finding: Finding, saved: Ends, said: str) -> None:
     judged = Judgement(finding, "port", "undecided", Saving(*saved, 4, 0.0), PROMISED, LEAST, 6)
-    assert decision("many", judged, None, "--rounds N") == said
+    assert decision("many", judged, "", "--rounds N") == said
 
 
 @pytest.mark.parametrize(("least", "expected", "probability", "saved", "finding"), ROUNDS["edges"])
@@ -73,7 +73,7 @@ def test_a_baseline_that_is_off_comes_first(measured: float, low: float, high: f
     judged = judge(PROMISED, 1.0, saving_of(np.full(3, 0.9), np.ones(3)), LEAST, off=bool(said))
     plain = "Port: many saved 10.0 % of an iteration (10.0 to 10.0 % over 3 rounds); 10.0 % predicted (8.0 to 12.0 %); "
     plain += f"1 % is asked for. The prediction is {'not ' if off else ''}confirmed."
-    assert decision("many", judged, None, "", said) == (f"Not confirmed: {off}. {plain}" if off else plain)
+    assert decision("many", judged, "", "", said) == (f"Not confirmed: {off}. {plain}" if off else plain)
     assert decision("many", judged, "4 ranks share 2 cores", "", said).startswith("Undecided: 4 ranks share 2 cores. ")
 
 

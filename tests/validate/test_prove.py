@@ -211,7 +211,7 @@ def test_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:
     for measured, unsupported, why, what, given in (
         ("single", "part", "part-4-1: not here", workload(), machine()),
         ("part many", "single", "single-1-1: not here", workload(), machine()),
-        ("", "", "the budget ended", workload(ranks_per_node=4), None),
+        ("", "", "the budget ended after 0 of 15", workload(ranks_per_node=4), None),
     ):
 
         def measure(
@@ -233,7 +233,11 @@ def test_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:
         asked = Asked(site=Site("here", Launcher(("x",)), BUILT), folder=folder, budget_s=60.0, **approaches)
         with pytest.raises(PreadyError) as refused:
             prove(what, given, asked, lambda _: None)
-        valid = "approaches that can be performed here" if unsupported else "a larger budget"
+        valid = (
+            "approaches that can be performed here"
+            if unsupported
+            else "a larger budget, such as --budget '900 s'; it resumes"
+        )
         said = f"bulk and another way were not measured in every round: {why}; valid: {valid}"
         assert str(refused.value) == f"{folder}: {said}"
     assert budgets == [60.0, 60.0, 30.0]
@@ -428,10 +432,13 @@ def test_what_is_concluded(expected: dict[str, Any], tmp_path: Path) -> None:
     where = {"library": "MPI  4.1\nand more", "hosts": [*hosts], "cores_online": 8, "cpus": ["x", "y", "x"]}
     failures, what = {"part-4-2": "no VCIs"}, workload()
     asked = Asked(site=site, folder=tmp_path, budget_s=61.0, seed=7)
-    found = session.Found(what, machine(), every, failures, where, ("rounded",))
+    doubt = expected.get("doubt", "")
+    found = session.Found(what, machine(), every, failures, where, ("rounded",), doubt)
     proof = session._concluded(asked, found, (advised,))
     chosen = every[1 if advised.interface is PART else 2]
-    judged = judge((0.1, 0.08, 0.12), 1.0, chosen.measured.saving, 0.01, off=expected["predicted_s"] < 4)
+    judged = judge(
+        (0.1, 0.08, 0.12), 1.0, chosen.measured.saving, 0.01, off=expected["predicted_s"] < 4, shared=bool(doubt)
+    )
     ran = "2 iterations of 3 ways, 4 rounds side by side; communication repeats within 4.1 %"  # 0.24 / 2 of 2.92
     notes = ("rounded", ran, "part-4-2 could not be measured: no VCIs", *expected["notes"])
     about = {

@@ -28,7 +28,7 @@ def _more(rounds: int) -> str:
     return f"{rounds} more round{'s' * (rounds != 1)}"
 
 
-def decision(way: str, judged: Judgement, shared: str | None, more: str, off: str = "") -> str:
+def decision(way: str, judged: Judgement, shared: str, more: str, off: str = "") -> str:
     """The first line: what to do, what was measured and what was predicted.
 
     Parameters
@@ -36,19 +36,19 @@ def decision(way: str, judged: Judgement, shared: str | None, more: str, off: st
     way
         The advised way in words.
     shared
-        Why nothing is judged: ranks or threads share cores; None: each has its own.
+        Why nothing is judged: threads share cores, or did when they were captured; empty: each has its own.
     more
         Options that measure the rounds that would tell.
     off
         How the baseline differs from its prediction, which comes first; empty: it does not.
     """
-    if off and shared is None:
-        return f"Not confirmed: {off}. {decision(way, judged, None, more)}"
+    if off and not shared:
+        return f"Not confirmed: {off}. {decision(way, judged, '', more)}"
     value, low, high = judged.expected
     asked = f"{100 * judged.least:g} % is asked for"
     predicted = f"{percent(value)} predicted ({between(low, high)})"
     measured = f"{way} {_saved(judged.saving)}; {predicted}"
-    if shared is not None:
+    if shared:
         return f"Undecided: {shared}. {measured}."
     if judged.finding == "too noisy to judge":
         tells = (

@@ -61,8 +61,8 @@ def check_ranks(hosts: Sequence[str], ranks: int, launcher: str) -> None:
         )
 
 
-def shared_cores(about: Mapping[str, Any], threads: int) -> str | None:
-    """Who shares cores, in words; None: each thread of each rank has its own, or it is not known.
+def shared_cores(about: Mapping[str, Any], threads: int) -> str:
+    """Who shares cores, in words; empty: each thread of each rank has its own, or it is not known.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def shared_cores(about: Mapping[str, Any], threads: int) -> str | None:
             return _sharing(f"{ranks} of {threads} threads" if threads > 1 else ranks, together)
         if threads > fewest:
             return _sharing(f"{threads} threads of a rank", fewest)
-    return None
+    return ""
 
 
 def _sharing(who: str, cores: int) -> str:

@@ -126,7 +126,7 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     placement.check_ranks(about["hosts"], ranks_of(workload), asked.site.launcher.name)
     placement.check(workload, about["hosts"])
     notes += library_notes(about, given, asked.library)
-    if (shared := shared_cores(about, busy_threads(workload))) is not None:
+    if shared := shared_cores(about, busy_threads(workload)):
         on_note(f"{shared}: the result will be undecided; give each thread a core (fewer ranks or threads, more nodes)")
     on = given if given is not None else _calibrated(workload, asked)
     on, profile = with_library(on, asked.library)
@@ -148,20 +148,32 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     unsupported = content.unsupported()
     failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0, design.MOST))) in unsupported}
     seen = {
-        way: found
+        way: ran
         for way in ways
-        if (found := performed_in(content, way, environments[way.vcis], name, first, steps, asked.rounds)) is not None
+        if (ran := performed_in(content, way, environments[way.vcis], name, first, steps, asked.rounds)) is not None
     }
     if baseline not in seen or len(seen) < 2:
-        why = "; ".join(f"{way}: {reason}" for way, reason in failures.items()) or "the budget ended"
-        raise PreadyError(
-            f"bulk and another way were not measured in every round: {why}",
-            valid="approaches that can be performed here" if failures else "a larger budget",
-            source=str(asked.folder),
-        )
+        measured = sum(r.get("parameters", {}).get("plan") == name for r in content.select("exchange"))
+        raise _unmeasured(asked, failures, measured, len(ways) * asked.rounds)
     cases = cases_of(workload, Expected(on, workload, asked.seed, first, count, asked.min_gain), seen)
     environment = list(content.environments.values())[-1]
-    return _concluded(asked, Found(workload, on, cases, failures, environment, tuple(notes)), advised[:2][-1])
+    advice = prediction.advice
+    doubt = advice.doubt if advice.verdict == "undecided" else ""
+    found = Found(workload, on, cases, failures, environment, tuple(notes), doubt)
+    return _concluded(asked, found, advised[:2][-1])
+
+
+def _unmeasured(asked: Asked, failures: Mapping[str, str], measured: int, wanted: int) -> PreadyError:
+    """The error of a session that compared nothing, after so many of the wanted points."""
+    why = "; ".join(f"{way}: {reason}" for way, reason in failures.items())
+    valid = "approaches that can be performed here"
+    if not failures:
+        why = f"the budget ended after {measured} of {wanted}"
+        valid = (
+            f"a larger budget, such as --budget '{math.ceil(asked.budget_s * wanted / max(measured, 1))} s'; it resumes"
+        )
+    problem = f"bulk and another way were not measured in every round: {why}"
+    return PreadyError(problem, valid=valid, source=str(asked.folder))
 
 
 def performable(
@@ -278,14 +290,16 @@ class Found:
     environment: Mapping[str, Any]
     """The benchmark's record of where it ran."""
     notes: tuple[str, ...]
+    doubt: str = ""
+    """Why the prediction is none of the captured run; empty: it is, or there was none."""
 
 
 def _concluded(asked: Asked, found: Found, advised: tuple[Approach, ...]) -> Proof:
-    """The decision, from the advised way's saving; undecided where threads share cores."""
+    """The decision, from the advised way's saving; undecided where threads share cores, now or when captured."""
     workload, cases, environment = found.workload, found.cases, found.environment
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
-    e, shared = chosen.expected, shared_cores(environment, busy_threads(workload))
+    e, shared = chosen.expected, shared_cores(environment, busy_threads(workload)) or found.doubt
     (today,) = (c for c in cases if c.way.approach == workload.baseline)
     off = off_by(today.measured.iteration_s, today.iteration, asked.min_gain)
     judged = judge(
@@ -293,7 +307,7 @@ def _concluded(asked: Asked, found: Found, advised: tuple[Approach, ...]) -> Pro
         e.probability,
         chosen.measured.saving,
         asked.min_gain,
-        shared=shared is not None,
+        shared=bool(shared),
         off=bool(off),
     )
     rounds = judged.saving.rounds

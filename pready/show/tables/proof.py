@@ -98,7 +98,7 @@ def _parts(case: Case) -> str:
 
 
 def _changed(iteration_s: float, saving: float | None) -> str:
-    return format_time(iteration_s) + ("" if saving is None else f"\n({-100 * saving:+.1f} %)")
+    return format_time(iteration_s) + ("" if saving is None else f"\n({-100 * saving:+z.1f} %)")
 
 
 def _range(low: float, high: float) -> str:
