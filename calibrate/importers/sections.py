@@ -35,6 +35,7 @@ _HEADER = re.compile(r"(?:#\s*)?(?:#bytes|Size)\b", re.IGNORECASE)
 _LIKE_A_NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?[A-Za-z]{0,2}")
 _BOUND = re.compile(r"\[([\w.-]+):\d+\] (?:MCW )?rank \d+ (?:is )?bound|^ ?Data for node: (\S+)", re.IGNORECASE)
 """Where a launcher placed a rank, by --report-bindings and --display-map of Open MPI."""
+_WINDOW = re.compile(r"osu_\w+\s(?:.*\s)?(?:-W|--window-size)[ =]?(\d{1,9})(?!\S)")
 _NO_HEADING = re.compile(r"#(?!#)|[+-]?[\d.]+\s+[+-]?[\d.]+(?:\s|$)")  # comments, rows of tables that are not read
 _RULE = re.compile(r"[`~=*#+_|\s-]*")
 _OWN = "the suite's own output"
@@ -217,7 +218,8 @@ def _run(section: Section, test: Test, source: str, notes: list[str]) -> Measure
     notes += [f"{count} rows of {test.name} {why} were left out" for why, count in left.items() if count]
     keys: dict[str, Hashable] = {"pair_rates": section.pairs, "threaded": section.threads}
     keys |= dict.fromkeys(("puts", "put_streams"), section.synchronisation)
-    window = section.window if test.kind in ("stream", "pair_rates") else 0
+    told = _WINDOW.search("" if section.command is None else section.command.text)
+    window = (int(told[1]) if told else section.window) if test.kind in ("stream", "pair_rates") else 0
     made = Measured(test, source, section.version, keys.get(test.kind), tuple(values), window, section.memory)
     more: dict[str, Any] = {name: getattr(section, name) for name in ("command", "near", "heading")}
     return replace(made, line=section.line.number, **more) if values else None
