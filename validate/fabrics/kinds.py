@@ -75,7 +75,8 @@ KINDS: dict[Name, Kind] = {
         "{pairs} pairs of ranks on two nodes, 64 messages of {size} each, reach {measured:g} GB/s.",
     ),
     "pairs there and back": Kind(
-        "time one way", "us", "ping pong", "size", "{size} of each of {pairs} pairs at once take {measured:g} us one way."
+        "time one way", "us", "ping pong", "size",
+        "{size} of each of {pairs} pairs at once take {measured:g} us one way.",
     ),
     "fan": Kind(
         "time to many ranks and back", "us", "fan", "size",
