@@ -237,7 +237,9 @@ def _bridged(sizes: Array, lines: Sequence[_Line], rendezvous: float = np.inf) -
         if not (last >= max(out[-1][0], 1) and FAR_APART * last < first < until):
             out.append(lines[k])
             continue
-        begins, step = (start, there_and_back) if start == rendezvous else (last + 1, 0.0)
+        # A handshake shows only as far as the next size takes longer than one more that is copied.
+        step = min(there_and_back, above + steeper * first - out[-1][1] - out[-1][2] * first) * (start == rendezvous)
+        begins, step = (start, step) if step > 0 else (last + 1, 0.0)
         before, from_ = out[-1][1] + out[-1][2] * (begins - 1) + step, begins - 1
         slope = (above + steeper * first - before) / (first - from_) if first > from_ else 0.0
         out += [(begins, before - slope * from_, slope), (first, above, steeper)] if slope > 0 else [lines[k]]
