@@ -20,7 +20,7 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
 Class = Literal["one message", "stream", "shared ports", "many threads"]
-HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.11, "shared ports": 0.28, "many threads": 0.29}
+HALF_WIDTH: Mapping[Class, float] = {"one message": 0.15, "stream": 0.10, "shared ports": 0.30, "many threads": 0.27}
 """Relative half-widths by which 95 % intervals have to be wider to hold 95 % of the measured values of a class."""
 NAME = "the model's own error"
 

@@ -69,7 +69,6 @@ TERMS: tuple[tuple[str, Change, tuple[str, ...]], ...] = (
     ("O_r", received(125), ("marts2024/manzano-rma-27-nor-best", "marts2024/best-of-all")),
     ("o_s, o_r and g", of_segment(2048, o_s="0.114 us", o_r="0.114 us", g="0.114 us"), ("alaska/stream-2kib",)),
     ("adapter.gap", with_values(adapter__gap="25 ns"), ("alaska/pairs-32-128b",)),
-    ("adapter.rate", with_values(adapter__rate="27 GB/s"), ("tioga/pairs-4-128kib",)),
     ("o_r", of_segment(8, o_r="0.05 us"), ("alaska-roce/both-ways-8b",)),
     ("L", of_segment(128, L="2.06 us"), ("alps/ping-pong-128b",)),
     ("g", of_segment(32768, g="1.1 us"), ("alps/both-ways-32kib",)),

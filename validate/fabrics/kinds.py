@@ -48,7 +48,6 @@ Name = Literal[
     "stream",
     "both ways",
     "pairs",
-    "pairs there and back",
     "fan",
     "train",
     "per message",
@@ -73,10 +72,6 @@ KINDS: dict[Name, Kind] = {
     "pairs": Kind(
         "bandwidth of all pairs", "GB/s", "window", "size",
         "{pairs} pairs of ranks on two nodes, 64 messages of {size} each, reach {measured:g} GB/s.",
-    ),
-    "pairs there and back": Kind(
-        "time one way", "us", "ping pong", "size",
-        "{size} of each of {pairs} pairs at once take {measured:g} us one way.",
     ),
     "fan": Kind(
         "time to many ranks and back", "us", "fan", "size",

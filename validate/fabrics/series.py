@@ -87,7 +87,7 @@ class Fabric(Strict):
     """The shipped machine file that predicts it."""
     library: str | None = None
     """The library to predict for, if it is not the file's own."""
-    set: dict[str, str | int] = Field(default_factory=dict)
+    set: dict[str, str] = Field(default_factory=dict)
     """Values of the machine that is meant in place of the profile's, fitted on other points; the file says on which."""
     series: tuple[Series, ...] = Field(min_length=1)
 

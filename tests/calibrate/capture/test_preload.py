@@ -40,7 +40,8 @@ def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Proces
     folder.mkdir(parents=True)
     done = ended(words, {"MALLOC_CHECK_": "3", "OMP_DYNAMIC": "false", **capture})
     assert (done.stderr, done.returncode) == ("", 0)
-    run = list(read_run(folder).processes) if any(folder.iterdir()) else []
+    run = list(read_run(folder).processes) if any(folder.glob("*.capture")) else []
+    assert [at.stat().st_size for at in folder.glob("*.unwritten")] == [0] * known["unwritten"]
     assert all(texts(process)[-1] == " ".join(words)[:4095] for process in run[:1])
     return done.stdout, run
 

@@ -28,11 +28,10 @@ NONBLOCKING = "many"
 
 
 class PingPong(Strict):
-    """One message there and one back, of each of so many pairs of ranks of two nodes at once."""
+    """One message there and one back."""
 
     machine: MachineTable
     size: units.Size
-    pairs: Count = 1
 
 
 class Window(Strict):
@@ -110,8 +109,7 @@ class ThereAndBack(Strict):
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
     """Seconds: half of the round trip."""
-    k = a.pairs
-    return _last(lab, a.machine, 1, a.size, Approach(SINGLE), [*([k + i] for i in range(k)), *([[]] * k)], k)
+    return _last(lab, a.machine, 1, a.size, Approach(SINGLE), [[1], []])
 
 
 def window(a: Window, lab: Lab) -> float:
