@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, zip_longest
-from statistics import median, mode
+from itertools import zip_longest
+from statistics import mode
 
 import numpy as np
 
-from pready.calibrate.capture.call_sites import Chain, Way, chain_of, way_to
+from pready.calibrate.capture.call_sites import Way, way_to
+from pready.calibrate.capture.dependence import Dependence, Gaps, gaps
 from pready.calibrate.capture.regions import Stretch
-from pready.calibrate.capture.thresholds import COMPUTES_S, NEAR
+from pready.calibrate.capture.thresholds import COMPUTES_S
 from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message
 from pready.model.common.arrays import Array
 
@@ -47,6 +48,8 @@ class Group:
         Several threads of a team send, or mark their partitions.
     overlapped
         Threads compute between its messages and their completion.
+    depends
+        A message needs what the exchange before brought.
     collectives, collective_s, other_s
         Collectives since the exchange before, their time, and that of other calls outside of exchanges.
     sites
@@ -70,6 +73,7 @@ class Group:
     team: bool = False
     overlapped: bool = False
     one_by_one: bool = False
+    depends: bool = False
     collectives: int = 0
     collective_s: float = 0.0
     other_s: float = 0.0
@@ -114,30 +118,12 @@ _Team = tuple[int, int] | None
 """Region and stretch in which several threads send; None: all other calls."""
 _ALL = -1
 """Stands for a thread's number where a stream is of all threads."""
-_Gaps = dict[tuple[int, int], float]
-"""Median seconds between two calls in a row, by their places."""
-
-
-def _gaps(streams: Iterable[Sequence[Call]]) -> _Gaps:
-    """Gaps between places that are known.
-
-    The median: a program computes between two places, or does not; a single gap may be the operating system's, which
-    had another thread run.
-    """
-    found: defaultdict[tuple[int, int], list[float]] = defaultdict(list)
-    for calls in streams:
-        busy_until = 0.0
-        for before, call in pairwise(calls):
-            busy_until = max(busy_until, before.end)
-            if before.site and call.site:
-                found[before.site, call.site].append(call.begin - busy_until)
-    return {places: median(seconds) for places, seconds in found.items()}
 
 
 class _Thread:
     """Follows the calls of one thread, or of all that are in no team that sends."""
 
-    def __init__(self, timeline: Timeline, gaps: _Gaps) -> None:
+    def __init__(self, timeline: Timeline, gaps: Gaps) -> None:
         self.timeline = timeline
         self.gaps = gaps
         self.rank = timeline.process.rank
@@ -205,7 +191,7 @@ class _Thread:
         elif call.kind == "pready" and self.open is not None:
             self.open.marks.append(call)
         elif is_message(call, self.rank):
-            if self.complete(at) and self._knows() and not self._one_by_one(call):
+            if self.complete(at) and self._knows() and not self._in_a_row(call):
                 self.close()
             self.open = self.open or _Open([])
             self.open.sends.append(call)
@@ -219,24 +205,19 @@ class _Thread:
         waited = any(c.end < c.done for c in self.open.sends)
         return waited or self.open.learnt >= self.open.last or self.open.computed
 
-    def _one_by_one(self, call: Call) -> bool:
-        open_ = self.open
-        assert open_ is not None
-        if not (open_.blocks and call.blocks) or open_.computed:
-            return False
-        if any(c.site == call.site and c.who == call.who for c in open_.sends):
-            return False
-        places = self.timeline.process.places
-        return near(chain_of(places, open_.sends[0].site), chain_of(places, call.site))
+    def _in_a_row(self, call: Call) -> bool:
+        """Messages of calls that receive as well, to one rank after the other, with nothing computed between: whether
+        one needs what the other brought is not known."""
+        assert self.open is not None
+        both = (*self.open.sends, call)
+        return (
+            not self.open.computed
+            and all(c.kind == "sendrecv" and c.blocks for c in both)
+            and (len({(c.who, c.site) for c in both}) == len(both))
+        )
 
 
-def near(first: Chain, second: Chain) -> bool:
-    """Are two messages sent by one routine, at most through a helper?"""
-    alike = [a == b for a, b in zip(reversed(first), reversed(second), strict=False)]
-    return max(len(first), len(second)) - [*alike, False].index(False) <= NEAR
-
-
-def groups(timeline: Timeline) -> list[Group]:
+def groups(timeline: Timeline, of: Dependence | None = None) -> list[Group]:
     """The exchanges of a rank in order; messages to itself do not count."""
     rank = timeline.process.rank
     senders: defaultdict[_Team, set[int]] = defaultdict(set)
@@ -246,15 +227,15 @@ def groups(timeline: Timeline) -> list[Group]:
     streams: defaultdict[tuple[_Team, int], list[Call]] = defaultdict(list)
     for call in timeline.calls:
         streams[(call.of, call.number) if len(senders[call.of]) > 1 else (None, _ALL)].append(call)
-    gaps = _gaps(streams.values())
+    between = gaps(streams.values())
     over: defaultdict[_Team, dict[int, list[_Open]]] = defaultdict(dict)
     for (team, number), calls in streams.items():
-        thread = _Thread(timeline, gaps)
+        thread = _Thread(timeline, between)
         thread.follow(calls, [] if team else [begin for begin, *_ in timeline.computing])
         over[team][number] = thread.over
     found = [(each, team) for team, turns in over.items() for each in _turns(turns)]
     found.sort(key=lambda each: min(o.sends[0].begin for o in each[0].values()))
-    return list(_finished(timeline, found))
+    return list(_finished(of or Dependence(timeline), found))
 
 
 def _turns(over: dict[int, list[_Open]]) -> list[dict[int, _Open]]:
@@ -269,8 +250,9 @@ def _turns(over: dict[int, list[_Open]]) -> list[dict[int, _Open]]:
     return [whole]
 
 
-def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]]) -> Iterator[Group]:
+def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _Team]]) -> Iterator[Group]:
     """Groups with the computing before each."""
+    timeline, previous = dependence.timeline, float("inf")
     before = ended = timeline.process.within_mpi_s[0]
     computing = timeline.computing
     begins = [begin for begin, *_ in computing]
@@ -306,6 +288,8 @@ def _finished(timeline: Timeline, found: Sequence[tuple[dict[int, _Open], _Team]
                 group.times = (alone + stretch.computing[i]).clip(0.0)
                 group.ready = end
             group.took = timeline.in_mpi(thread, effective, group.end)
+        group.depends = any(dependence.needs(c, previous) for c in calls)
+        previous = group.begin
         group.overlapped = not group.team and each[_ALL].computed
         while counted < len(collectives) and collectives[counted].begin < group.begin:
             group.collectives += 1

@@ -16,7 +16,7 @@ from pready.model.common.errors import PreadyError, printable
 from pready.model.toml.reading import read_bytes
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
-MAGIC = b"pready capture 3"
+MAGIC = b"pready capture 4"
 SUFFIX = ".capture"
 NO_ROOM = ".unwritten"
 """Behind that: an empty file of a process that had no room for its records."""
@@ -39,7 +39,7 @@ _SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("caller", "<u4"), ("symbo
 RECORD = np.dtype(
     [
         ("start", "<i8"), ("end", "<i8"), ("done", "<i8"), ("kind", "<u2"), ("site", "<u2"), ("who", "<i4"),
-        ("what", "<u8"),
+        ("what", "<u8"), ("buffer", "<u8"),
     ]
 )  # fmt: skip
 _TEXTS = {"host": (512, 256), "library": (768, 1024), "command": (2816, 4096), "cpus": (6912, 1024)}

@@ -12,11 +12,12 @@ import numpy as np
 from pready.calibrate.capture.alignment import Aligned, Instances, aligned
 from pready.calibrate.capture.call_sites import Chain as Calls
 from pready.calibrate.capture.call_sites import chain_of, names_of, shared_by
+from pready.calibrate.capture.dependence import Chain, Dependence, chain
 from pready.calibrate.capture.exchanges import Group, groups
 from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.patterns import Recognised, Sent, no_messages, recognise_step, recognise_sweep
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
-from pready.calibrate.capture.sending import Chain, chain, thread_shares, today_of
+from pready.calibrate.capture.sending import thread_shares, today_of
 from pready.calibrate.capture.thresholds import ADDS_UP, SAID, WARM_UP
 from pready.calibrate.capture.timeline import COLLECTIVE, Timeline, most_common
 from pready.model.approach.interfaces import Today
@@ -52,6 +53,8 @@ class Exchange:
         What each thread sends of every buffer, in some unit, where threads send themselves and differ; else None.
     unlike_shares
         They differ from buffer to buffer, too, and `shares` is None.
+    depends
+        It sends what the exchange before it in the step brought: both cannot be one message.
     routine
         Its name, without what tells it from others of the same routine.
     """
@@ -69,6 +72,7 @@ class Exchange:
     early: bool = False
     shares: tuple[int, ...] | None = None
     unlike_shares: bool = False
+    depends: bool = False
     routine: str = ""
 
     @property
@@ -177,10 +181,11 @@ def find(run: Run) -> Step:
     """
     source, ranks = str(run.folder), run.all_ranks()
     timelines = [Timeline(p) for p in ranks]
-    found = [groups(timeline) for timeline in timelines]
+    dependences = [Dependence(timeline) for timeline in timelines]
+    found = [groups(*of) for of in zip(timelines, dependences, strict=True)]
     if not any(found):
         raise no_messages(source)
-    pipeline = chain(timelines)
+    pipeline = chain(dependences)
     lead = max(range(len(ranks)), key=lambda r: len(found[r]))
     sweep = recognise_sweep([[{to: (size, g.counts[to]) for to, size in g.sent.items()} for g in of] for of in found])
     if pipeline is None and sweep is not None and any(g.sent.keys() & set(g.received) for of in found for g in of):
@@ -361,6 +366,7 @@ def _exchange(
         early=sum(g.team for g in every) > len(every) / 2,
         shares=shares,
         unlike_shares=unlike_shares,
+        depends=any(sum(g.depends for g in of) > len(of) / 2 for of in used),
         routine=routine,
     )
 

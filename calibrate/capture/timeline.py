@@ -52,6 +52,8 @@ class Call:
     thread: int
     number: int
     of: tuple[int, int] | None
+    buffer: int = 0
+    """Address of a message's data; 0: not known."""
 
     @property
     def blocks(self) -> bool:
@@ -123,18 +125,18 @@ def _calls(process: Process) -> list[Call]:
     rows, threads = process.records[wanted], process.thread[wanted]
     teams = zip(*(each.tolist() for each in _teams(process, rows["start"], threads)), strict=True)
     name = {number: text for text, number in kinds().items()}
-    columns = rows[["start", "end", "done", "kind", "site", "who", "what"]].tolist()
+    columns = rows[["start", "end", "done", "kind", "site", "who", "what", "buffer"]].tolist()
     out: list[Call] = []
     closes: float | None = None
     every = [*zip(columns, threads.tolist(), teams, strict=True)]
-    for (begin, end, done, kind, site, who, what), thread, (number, region, phase) in reversed(every):
+    for (begin, end, done, kind, site, who, what, buffer), thread, (number, region, phase) in reversed(every):
         done_s, of = max(done, end) * 1e-9, (region, phase) if region >= 0 else None
         # What is one-sided and has no request is complete when the call that closes its epoch returns.
         if name[kind] in CLOSING:
             closes = end * 1e-9
         elif name[kind] in ONE_SIDED and done <= end and closes is not None:
             done_s = closes
-        out.append(Call(begin * 1e-9, end * 1e-9, done_s, name[kind], who, what, site, thread, number, of))
+        out.append(Call(begin * 1e-9, end * 1e-9, done_s, name[kind], who, what, site, thread, number, of, buffer))
     return out[::-1]
 
 

@@ -83,6 +83,8 @@ class Writer:
             table.add("name", exchange.name or f"exchange {number}")
             table["name"].comment(exchange.pattern.said)
             self._exchange(table, exchange, step, number)
+            if exchange.depends and number > 1:
+                table.add("depends", tomlkit.item(True).comment("sends what the exchange before it brought"))
             array.append(table)
         document.add("exchanges", array)
         return tomlkit.dumps(document)

@@ -371,7 +371,7 @@ def _process(reader: _Reader, path: Path, of: Any, locations: list[tuple[Any, _L
     for number, team in enumerate(_teams(threads)):
         rows += _team_rows(number, team, places)
     rows.sort(key=lambda item: item[1][:2])
-    records = np.array([(b, e, d, kinds()[k], p, who, what) for _, (b, e, d, k, p, who, what) in rows], RECORD)
+    records = np.array([(b, e, d, kinds()[k], p, who, what, 0) for _, (b, e, d, k, p, who, what) in rows], RECORD)
     begun = [end for _, (_, end, _, kind, *_) in rows if kind == "init"]
     ended = [begin for _, (begin, _, _, kind, *_) in rows if kind == "finalize"]
     node = of.system_tree_parent

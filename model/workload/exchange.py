@@ -154,6 +154,8 @@ class Exchange(Strict):
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
     """Before this exchange; absent: none, its partitions are ready when the exchange before has ended."""
     arrivals: Arrivals = NoArrivals()
+    depends: bool = False
+    """Does it send what the exchange before it brought? Then the two cannot be one message. Absent: not known."""
 
 
 AS_AT_THE_TOP = (
@@ -161,5 +163,5 @@ AS_AT_THE_TOP = (
     "receive_partitions", "receiver", "consume",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""
-EACH_ITS_OWN = tuple(name for name in Exchange.model_fields if name not in ("name", *AS_AT_THE_TOP))
+EACH_ITS_OWN = tuple(name for name in Exchange.model_fields if name not in ("name", "depends", *AS_AT_THE_TOP))
 """Fields of every exchange; not allowed at the top of a file with exchanges."""

@@ -1,4 +1,7 @@
-"""One exchange for several of a step that follow each other: one message to each neighbour with the bytes of all."""
+"""One exchange for several of a step that follow each other: one message to each neighbour with the bytes of all.
+
+Not where one sends what the one before brought (`depends`).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pready.model.workload.workload import Workload
 BETWEEN = 0.01
 """Share of a step's computing up to which what is computed between two exchanges is packing."""
 ADDED = ("buffer", "faces", "edge", "edges", "corner", "neighbour_list")
-OWN = ("name", "compute", "arrivals", *ADDED)
+OWN = ("name", "compute", "arrivals", "depends", *ADDED)
 
 
 def merged(step: Workload) -> tuple[Workload, list[str]] | None:
@@ -20,7 +23,7 @@ def merged(step: Workload) -> tuple[Workload, list[str]] | None:
         return None
     out: list[tuple[Exchange, list[str]]] = []
     for e, time, part in zip(step.exchanges or (), times, step.parts, strict=True):
-        one = _one(out[-1][0], e) if out and time <= BETWEEN * sum(times) else None
+        one = _one(out[-1][0], e) if out and not e.depends and time <= BETWEEN * sum(times) else None
         out = [*out[:-1], (one, [*out[-1][1], part.name])] if one is not None else [*out, (e, [part.name])]
     names = [name for _, some in out if len(some) > 1 for name in some]
     return (step.model_copy(update={"exchanges": tuple(e for e, _ in out)}), names) if names else None

@@ -262,7 +262,7 @@ class Workload(Fields):
             fields.pop(name, None)
         if exchange.receiver not in (None, "consuming"):
             fields.pop("consume", None)
-        fields |= {n: _in_si(v) for n, v in exchange if v is not None}
+        fields |= {n: _in_si(v) for n, v in exchange if v is not None and n != "depends"}
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
             return type(self).model_validate(fields)

@@ -102,6 +102,12 @@ def test_the_bound_of_a_gpu(verdict: Verdict, said: str) -> None:
     )
 
 
+def test_what_is_advised_as_one_message_does_not_stay_as_it_is(made: Prediction) -> None:
+    of = known(made, verdict="do not port", merged=[9, 0.9])
+    for merged, says in ((words.as_one(of), "stays as it is"), (["laggard"], "laggard: alone messages by threads")):
+        assert words.of_exchange(of, merged).startswith(says if "alone" in says else f"laggard {says}")
+
+
 def test_a_run_that_contradicts_the_model_has_no_answer(made: Prediction) -> None:
     of = known(made, verdict="undecided", doubt="it took twice as long")
     assert [line.plain for line in decision(of)] == ["Undecided: it took twice as long."]

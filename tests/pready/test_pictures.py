@@ -32,7 +32,7 @@ from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.files import pictures_of
 from pready.show.figures.svg import svg
 from pready.show.pages import capture_page
-from pready.show.tables.answer import decision, of_exchange
+from pready.show.tables.answer import as_one, decision, of_exchange
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -270,6 +270,6 @@ def test_a_step_has_a_page_and_the_pictures_that_it_can_have(
     made = pready.predict(step)
     lines = [line.plain for line in decision(made)]
     assert all(line in shown for line in lines)
-    assert all(line in " ".join(page.split()) for line in (*lines, *map(of_exchange, made.exchanges)))
+    assert all(line in " ".join(page.split()) for line in (*lines, *(of_exchange(e, as_one(made)) for e in made.exchanges)))
     assert "<figure>" not in (folder / "index.html").read_text(encoding="utf-8")
     assert "No picture" not in page

@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-#define FORMAT_MAGIC "pready capture 3"
+#define FORMAT_MAGIC "pready capture 4"
 #define FORMAT_NO_ROOM ".unwritten" // behind the name of a process that had no room for its file
 enum {
     FORMAT_SITES = 1024,      // places in the code
     FORMAT_SITE_BYTES = 512,  // of one place
     FORMAT_HEADER = 8192,     // bytes before the places
     FORMAT_CHUNK = 65536,     // bytes of a chunk, its head among them
-    FORMAT_RECORD = 40,
+    FORMAT_RECORD = 48,
 };
 
 // How the process ended.
@@ -79,6 +79,7 @@ struct record {
     uint16_t kind, site; // site 0 is none
     int32_t who;         // region: its number; message: the peer's rank in MPI_COMM_WORLD
     uint64_t what;       // region: see below; message: bytes
+    uint64_t buffer;     // message between two ranks: address of its data; else 0
 };
 
 // What `what` holds for regions: size of the team, or number in the team, then level or phase, then time in MPI.

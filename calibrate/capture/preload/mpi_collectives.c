@@ -7,7 +7,7 @@
 #define PERSISTENT(name, parameters, arguments, bytes)                                                                 \
     WRAP(name##_init, (UNPACK parameters, MPI_Info info, MPI_Request *request), (UNPACK arguments, info, request),     \
          if (rc == MPI_SUCCESS) requests_keep(                                                                         \
-             *request, (struct persistent){bytes, 1, PEER_NOT_ONE, KIND_COLLECTIVE_STARTED}))
+             *request, (struct persistent){bytes, 1, NULL, PEER_NOT_ONE, KIND_COLLECTIVE_STARTED}))
 #else
 #define PERSISTENT(name, parameters, arguments, bytes)
 #endif

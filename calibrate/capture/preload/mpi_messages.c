@@ -3,12 +3,12 @@
 
 #define SENDS(name, count_t, kind)                                                                                     \
     WRAP(name, (const void *buf, count_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm),                  \
-         (buf, count, type, dest, tag, comm), NOTE_CALLED(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         (buf, count, type, dest, tag, comm), NOTE_SENT(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 #define ISENDS(name, count_t, kind)                                                                                    \
     WRAP(name,                                                                                                         \
          (const void *buf, count_t count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *request),  \
          (buf, count, type, dest, tag, comm, request),                                                                 \
-         NOTE_STARTED(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
+         NOTE_POSTED(kind, peers_world_rank(dest, comm), peers_bytes(count, type)))
 
 #define BOTH_WAYS(count_t)                                                                                             \
     const void *sent, count_t send_count, MPI_Datatype send_type, int dest, int send_tag, void *received,              \
@@ -16,11 +16,12 @@
 #define BOTH_WAYS_                                                                                                     \
     sent, send_count, send_type, dest, send_tag, received, receive_count, receive_type, source, receive_tag, comm
 // Two records of one call; the first has its time.
-#define NOTE_BOTH(follow, send_count, send_type, receive_count, receive_type)                                          \
+#define NOTE_BOTH(follow, sent, received, send_count, send_type, receive_count, receive_type)                                          \
     const uint16_t site = CALLED_AT;                                                                                   \
-    follow(store_record(KIND_SENDRECV, site, peers_world_rank(dest, comm), peers_bytes(send_count, send_type), t0, t1)); \
-    follow(store_record(KIND_SENDRECV_RECEIVE, site, peers_world_rank(source, comm),                                   \
-                        peers_bytes(receive_count, receive_type), t1, t1))
+    follow(with_buffer(store_record(KIND_SENDRECV, site, peers_world_rank(dest, comm),                                 \
+                                    peers_bytes(send_count, send_type), t0, t1), sent));                               \
+    follow(with_buffer(store_record(KIND_SENDRECV_RECEIVE, site, peers_world_rank(source, comm),                       \
+                                    peers_bytes(receive_count, receive_type), t1, t1), received))
 #define FOLLOW(record) requests_follow(*request, record)
 
 #define MESSAGES(suffix, count_t)                                                                                      \
@@ -35,13 +36,13 @@
     WRAP(Recv##suffix,                                                                                                 \
          (void *buf, count_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status),        \
          (buf, count, type, source, tag, comm, status),                                                                \
-         NOTE_CALLED(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                         \
+         NOTE_SENT(RECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                         \
     WRAP(Irecv##suffix,                                                                                                \
          (void *buf, count_t count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),      \
          (buf, count, type, source, tag, comm, request),                                                               \
-         NOTE_STARTED(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                        \
+         NOTE_POSTED(IRECV, peers_world_rank(source, comm), peers_bytes(count, type)))                                        \
     WRAP(Sendrecv##suffix, (BOTH_WAYS(count_t), MPI_Status *status), (BOTH_WAYS_, status),                             \
-         NOTE_BOTH(, send_count, send_type, receive_count, receive_type))
+         NOTE_BOTH(, sent, received, send_count, send_type, receive_count, receive_type))
 
 MESSAGES(, int)
 #ifdef HAVE_LARGE_COUNTS
@@ -49,26 +50,26 @@ MESSAGES(_c, MPI_Count)
 #endif
 #ifdef HAVE_MPI_4_CALLS
 WRAP(Isendrecv, (BOTH_WAYS(int), MPI_Request *request), (BOTH_WAYS_, request),
-     NOTE_BOTH(FOLLOW, send_count, send_type, receive_count, receive_type))
+     NOTE_BOTH(FOLLOW, sent, received, send_count, send_type, receive_count, receive_type))
 WRAP(Isendrecv_replace,
      (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
       MPI_Request *request),
-     (buf, count, type, dest, send_tag, source, receive_tag, comm, request), NOTE_BOTH(FOLLOW, count, type, count, type))
+     (buf, count, type, dest, send_tag, source, receive_tag, comm, request), NOTE_BOTH(FOLLOW, buf, buf, count, type, count, type))
 #endif
 WRAP(Sendrecv_replace,
      (void *buf, int count, MPI_Datatype type, int dest, int send_tag, int source, int receive_tag, MPI_Comm comm,
       MPI_Status *status),
-     (buf, count, type, dest, send_tag, source, receive_tag, comm, status), NOTE_BOTH(, count, type, count, type))
+     (buf, count, type, dest, send_tag, source, receive_tag, comm, status), NOTE_BOTH(, buf, buf, count, type, count, type))
 WRAP(Mrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
-     (buf, count, type, message, status), NOTE_CALLED(RECV, PEER_ANY, peers_bytes(count, type)))
+     (buf, count, type, message, status), NOTE_SENT(RECV, PEER_ANY, peers_bytes(count, type)))
 WRAP(Imrecv, (void *buf, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
-     (buf, count, type, message, request), NOTE_STARTED(IRECV, PEER_ANY, peers_bytes(count, type)))
+     (buf, count, type, message, request), NOTE_POSTED(IRECV, PEER_ANY, peers_bytes(count, type)))
 
 // ---- persistent -----------------------------------------------------------------------------------------------------
 
 #define NOTE_PERSISTENT(kind, starts_as, other, parts)                                                                 \
     if (rc == MPI_SUCCESS) {                                                                                           \
-        const struct persistent about = {peers_bytes(count, type), (uint64_t)(parts),                                  \
+        const struct persistent about = {peers_bytes(count, type), (uint64_t)(parts), buf,                             \
                                          peers_world_rank(other, comm), KIND_##starts_as};                             \
         requests_keep(*request, about);                                                                                \
         NOTE(kind, about.peer, about.bytes *about.partitions);                                                         \
@@ -127,8 +128,8 @@ static void started(MPI_Request request, uint16_t site, int64_t t0, int64_t t1)
 {
     struct persistent about;
     if (requests_find(request, &about))
-        requests_follow(request, store_record((enum kind)about.start_kind, site, about.peer,
-                                              about.bytes * about.partitions, t0, t1));
+        requests_follow(request, with_buffer(store_record((enum kind)about.start_kind, site, about.peer,
+                                                          about.bytes * about.partitions, t0, t1), about.buffer));
     else
         store_record(KIND_STARTALL, site, PEER_UNKNOWN, 0, t0, t1);
 }

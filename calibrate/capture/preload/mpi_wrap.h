@@ -60,3 +60,13 @@
 
 // The same of a call that returns a request, which completes later.
 #define NOTE_STARTED(kind, who, what) requests_follow(*request, NOTE_CALLED(kind, who, what))
+
+// The record of a message, with the address of its data.
+static inline struct record *with_buffer(struct record *record, const void *buf)
+{
+    if (record != NULL)
+        record->buffer = (uint64_t)(uintptr_t)buf;
+    return record;
+}
+#define NOTE_SENT(kind, who, what) with_buffer(NOTE_CALLED(kind, who, what), buf)
+#define NOTE_POSTED(kind, who, what) requests_follow(*request, NOTE_SENT(kind, who, what))

@@ -10,6 +10,7 @@ struct record;
 struct persistent {
     uint64_t bytes;      // of the message, or of one partition
     uint64_t partitions; // 1 if not partitioned
+    const void *buffer;
     int32_t peer;
     uint16_t start_kind; // KIND_START_SEND, ...
 };

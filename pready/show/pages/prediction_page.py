@@ -23,7 +23,7 @@ from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.show.figures.files import pictures_of
 from pready.show.pages.page import Part, drawn, page
-from pready.show.tables.answer import answer, of_exchange
+from pready.show.tables.answer import answer, as_one, of_exchange
 from pready.show.tables.machine import machine_view
 from pready.show.tables.prediction import prediction_view, ways_table
 
@@ -79,7 +79,9 @@ def write(
     every = "The whole step" if prediction.exchanges else "Every way"
     sections.append((every, prediction_view(prediction, every_row=True, explained=True)))
     for e in prediction.exchanges:
-        sections.append((str(e.workload["name"]), Group(Text(of_exchange(e)), ways_table(e, every_row=False))))
+        sections.append(
+            (str(e.workload["name"]), Group(Text(of_exchange(e, as_one(prediction))), ways_table(e, every_row=False)))
+        )
     sections += [(title, drawn(svg)) for title, svg in pictures[1:]]
     beyond = supported_by.beyond(workload, "timeline")
     if prediction.exchanges:

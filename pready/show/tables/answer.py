@@ -60,7 +60,8 @@ def _without_partitions(prediction: Prediction) -> list[Text]:
     does = (
         f"saves {by} of a step, {sure}" if found == "port" else f"undecided, {by} of a step, {sure} that it is enough"
     )
-    said = f"one message to each neighbour for {', '.join(merged.exchanges)}: {does}; to program: packing."
+    needs = "the second does not need the first's data" if len(merged.exchanges) == 2 else "none needs another's data"
+    said = f"one message to each neighbour for {', '.join(merged.exchanges)}, if {needs}: {does}; to program: packing."
     if advice.verdict == "do not port":
         return [_headed(found, "Best today: ", said)]
     return [*out, _headed(found, "Better: " if merged.speedup_percent > best.speedup_percent else "Or: ", said)]
@@ -68,13 +69,21 @@ def _without_partitions(prediction: Prediction) -> list[Text]:
 
 def answer_of_exchange(exchange: Prediction, step: Prediction) -> list[Text]:
     """The step's verdict, and what to do of one exchange."""
-    return [*decision(step), Text(of_exchange(exchange))]
+    return [*decision(step), Text(of_exchange(exchange, as_one(step)))]
 
 
-def of_exchange(exchange: Prediction) -> str:
+def as_one(step: Prediction) -> Sequence[str]:
+    """The exchanges of a step that are advised, or undecided, as one message to each neighbour."""
+    merged = step.advice.merged
+    return () if merged is None or verdict_of(merged.probability) == "do not port" else merged.exchanges
+
+
+def of_exchange(exchange: Prediction, merged: Sequence[str] = ()) -> str:
     """What to do of one exchange of a step: alone it may save too little, and with the others enough."""
     name, best = exchange.workload["name"], exchange.advised
     if exchange.advice.verdict == "do not port":
+        if name in merged:
+            return f"{name}: alone {way(best)} would {effect(best, 'save', 'a step')}."
         return f"{name} stays as it is: {way(best)} would {effect(best, 'save', 'a step')}."
     return f"{name}: {way(best)}, which alone saves {saved(best)} of a step{to_program(exchange)}."
 

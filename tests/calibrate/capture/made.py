@@ -33,7 +33,7 @@ def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: i
         full = np.zeros((65536 - 16) // RECORD.itemsize, RECORD)
         for i, row in enumerate(rows):
             start, end, kind, site, who, what = row
-            full[i] = (start, end, done.get(id(row), end), kinds()[kind], site, who, what)
+            full[i] = (start, end, done.get(id(row), end), kinds()[kind], site, who, what, 0)
         data += np.array([files._CHUNK_MAGIC, thread], "<u4").tobytes().ljust(16, b"\0") + full.tobytes()
     return data
 

@@ -10,8 +10,8 @@ from made import Row, capture_file, plain, share, written
 from tables import table_of
 from test_capture_patterns import sweep
 
+from pready.calibrate.capture.dependence import Chain
 from pready.calibrate.capture.files import Run, parse_process
-from pready.calibrate.capture.sending import Chain
 from pready.calibrate.capture.step import Step, find
 from pready.model.common.errors import PreadyError
 from pready.show.tables.workload import bytes_said

@@ -9,11 +9,10 @@ import pytest
 from made import plain, written
 from tables import table_of
 
-from pready.calibrate.capture.call_sites import Frame
-from pready.calibrate.capture.exchanges import groups, near
+from pready.calibrate.capture.dependence import Chain, Dependence, chain
+from pready.calibrate.capture.exchanges import groups
 from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.run_summary import communication_matrix, most_reclaimable, summarise
-from pready.calibrate.capture.sending import Chain, chain
 from pready.calibrate.capture.timeline import Timeline, most_common
 
 TABLE = table_of("calibrate/exchanges")
@@ -44,18 +43,11 @@ def test_the_most_frequent_value_or_the_largest_of_them() -> None:
     assert [most_common(values) for values in ([1, 1, 2], [3, 1, 2, 1, 3], [7])] == [1, 3, 7]
 
 
-@pytest.mark.parametrize(("first", "second", "are"), TABLE["near"])
-def test_messages_of_one_routine(first: str, second: str, are: bool) -> None:
-    """A letter for each call, the innermost first."""
-    one, other = (tuple(Frame(letter, "", 0, "", True) for letter in chain) for chain in (first, second))
-    assert near(one, other) == near(other, one) == are
-
-
 @pytest.mark.parametrize("case", TABLE["chains"], ids=lambda case: case["says"])
 def test_ranks_that_wait_for_what_they_send_on(case: dict[str, Any]) -> None:
     """Of each rank a letter for each 100 us."""
     ranks = [[TABLE["letters"][letter] for letter in letters] for letters in case["ranks"]]
-    found = chain([Timeline(written(calls, r, 4, 100)) for r, calls in enumerate(ranks)])
+    found = chain([Dependence(Timeline(written(calls, r, 4, 100))) for r, calls in enumerate(ranks)])
     assert found == (Chain(*case["is"]) if "is" in case else None)
 
 

@@ -11,9 +11,9 @@ from tables import table_of
 
 from pready.calibrate.capture import step as steps
 from pready.calibrate.capture.alignment import Aligned
+from pready.calibrate.capture.dependence import Chain
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.patterns import Recognised
-from pready.calibrate.capture.sending import Chain
 from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, with_threads
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.common.errors import PreadyError
