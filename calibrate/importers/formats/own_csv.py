@@ -48,7 +48,7 @@ _FIGURES = {
 
 
 def _names(text: str) -> list[str]:
-    first = next((line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")), "")
+    first = next((line.text for line in lines(text, "") if line.text and not line.text.startswith("#")), "")
     return [name.strip() for name in first.split(",")]
 
 

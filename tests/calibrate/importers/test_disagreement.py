@@ -259,6 +259,7 @@ BAD_CSV = [
     ("bytes,latency_us,placement\n8,1.2,far\n", "f:2: placement = 'far'; valid: between-nodes or within-node"),
     ("bytes,latency_us,placement,ranks_per_node\n8,1.2,between-nodes,2\n", "f:2: placement = 'between-nodes'; valid:"),
     ("bytes,rate_per_s,pairs,ranks_per_node\n8,1e6,4,3\n", "f:2: ranks_per_node = 3 of 8 ranks; valid: 4 on each"),
+    ("# a comment\x0bbytes,latency_us\x0b8,1.2", "f: has no title"),
     ("bytes,latency_us\n", "f:1: no rows follow the header"),
     ("bytes,latency_us\n8,1.2\n8,1.4\n", "two runs of osu_latency differ at 8 B: 1.2 us (f:2), 1.4 us (f:3)"),
 ]  # fmt: skip
