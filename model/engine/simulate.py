@@ -4,7 +4,7 @@ message by message."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pready.model.approach.interfaces import BULK, Approach, whole
-from pready.model.common.arrays import Array, Wholes, mean
+from pready.model.common.arrays import Array, mean
 from pready.model.engine import _kernel
 from pready.model.engine.layout import Layout, Step, check_memory_of
 from pready.model.engine.pattern import check_memory
@@ -22,7 +22,7 @@ from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.row import Averages, Terms, row
-from pready.model.workload import draws, supported_by
+from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 
 if TYPE_CHECKING:  # a name of the stub alone
@@ -498,103 +498,3 @@ def exchanges_from_rest(
     barrier = float(made.team[0, _kernel.TEAM_FIELDS.index("barrier")])
     theirs = [0.0 if receiver_join is None else receiver_join - barrier] * workload.n_partitions
     return alone(replace(made, arrivals=table_of(workload, [*times, theirs])))
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One exchange of all ranks; times in seconds after the run's begin.
-
-    Attributes
-    ----------
-    number
-        Of the exchange within the step.
-    iteration
-        Of those that are recorded; of a sweep with its octants and blocks: `step`.
-    before, start
-        When a rank was done with what came before, and begins to compute: they differ in sweeps, which first wait for
-        what comes from upstream. Shape (ranks,).
-    finish
-        When each thread has done its share, shape (ranks, threads).
-    join, end
-        When the threads have met, and when the exchange is over; shape (ranks,).
-    sender, receiver, size
-        Of each message, in the order of senders; bytes.
-    left, arrived, takes
-        When each message begins to leave its sender's adapter and is there at its receiver's port, and how long it
-        keeps an adapter.
-    """
-
-    number: int
-    iteration: int
-    step: int
-    before: Array
-    start: Array
-    finish: Array
-    join: Array
-    end: Array
-    sender: Wholes
-    receiver: Wholes
-    size: Array
-    left: Array
-    arrived: Array
-    takes: Array
-
-
-def record(step: Sequence[Plan], first: int, iterations: int, cores: int) -> Iterator[Recorded]:
-    """A step's exchanges in all iterations after the first ones, in the order in which they are done.
-
-    Raises
-    ------
-    PreadyError
-        As `run_step`.
-    KeyboardInterrupt
-        Ctrl-C.
-    """
-    runs = run_step(step, first + iterations, cores=cores, record=True, keep_from=first)
-    if runs[0].iterations < first + iterations:
-        raise KeyboardInterrupt
-    last = runs[-1].ends_s
-    assert last is not None
-    before, each = last[first - 1] if first else np.zeros(last.shape[1]), step[0].steps
-    threads = [_threads(plan, first, iterations) for plan in step]
-    for k in range(iterations):
-        for number, (plan, run) in enumerate(zip(step, runs, strict=True)):
-            for s in range(each):
-                made = _recorded(plan, run.records[k * each + s], threads[number][k * each + s], before, number, k, s)
-                before = made.end
-                yield made
-
-
-def _threads(plan: Plan, first: int, iterations: int) -> Array:
-    """When threads finish, after their rank's start: shape (iterations × steps, ranks, threads)."""
-    w, n = plan.workload, iterations * plan.steps
-    each = [draws.draw(w, n, plan.seed, rank=r, first=first * plan.steps) for r in range(plan.pattern.ranks)]
-    return np.stack([times.reshape(n, w.threads, -1).max(axis=2) for times in each], axis=1)
-
-
-def _recorded(
-    plan: Plan, kept: tuple[Array, Any], threads: Array, before: Array, number: int, iteration: int, step: int
-) -> Recorded:
-    ranks, sent = kept
-    of, fields = plan.pattern, _kernel.RANK_FIELDS
-    start, join, end = (ranks[:, fields.index(name)] for name in ("start", "join", "end"))
-    to = of.tables[step * len(of.tables) // plan.steps].receivers
-    sender, direction, transport = np.nonzero(np.broadcast_to((to >= 0)[:, :, None], sent.shape))
-    kind, left = of.classes[of.profile[sender], direction], sent["left"][sender, direction, transport]
-    costs = dict(zip(_kernel.KIND_FIELDS, plan.kinds[0].T, strict=True))
-    return Recorded(
-        number=number,
-        iteration=iteration,
-        step=step,
-        before=before,
-        start=start,
-        finish=start[:, None] + threads,
-        join=join,
-        end=end,
-        sender=sender,
-        receiver=to[sender, direction],
-        size=np.array(plan.sizes)[kind],
-        left=left,
-        arrived=left + (costs["stream"] + costs["wire"])[kind],
-        takes=costs["busy"][kind],
-    )

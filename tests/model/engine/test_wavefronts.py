@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from machines import ideal
 from on_ranks import prepared
+from recorded import Recorded, record
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK
-from pready.model.engine.simulate import Recorded, record
 from pready.model.machine.machine import Machine
 
 HOLD, HANDSHAKE, WIRE, COMPUTE = 10e-6, 2e-6, 3e-6, 1e-3
@@ -27,7 +27,7 @@ def on(handshake: float | None = HANDSHAKE, wire: float = WIRE) -> Machine:
 def steps(machine: Machine, size: int, iterations: int = 1) -> list[Recorded]:
     """What every rank does in every octant."""
     workload = workload_of(threads=1, buffer=f"{size} B", pattern="sweep3d", grid=[2, 2])
-    return list(record([prepared(machine, workload, BULK, grid=(2, 2))], 0, iterations, 1))
+    return record(prepared(machine, workload, BULK, grid=(2, 2)), 0, iterations, 1)
 
 
 @pytest.mark.parametrize("handshake", [None, HANDSHAKE], ids=["eager", "rendezvous"])
