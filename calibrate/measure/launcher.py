@@ -24,8 +24,6 @@ class Launcher:
     """Variables set for the program, besides the caller's own."""
     label: str = ""
     """The name of this way of launching in the records; the words of the prefix if empty."""
-    ranks: int | None = None
-    """How many it starts, where that is known: a user's words say it to the launcher alone."""
 
     @classmethod
     def parse(cls, text: str) -> Self:

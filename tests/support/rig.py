@@ -126,7 +126,6 @@ class Rig:
                 "FI_TCP_MAX_SAVED": "65536",
             },
             label="MPICH over ofi in namespaces",
-            ranks=2 * per_node,
         )
 
     def openmpi(self, prefix: Path, *, per_node: int = 1) -> Launcher:
@@ -142,7 +141,6 @@ class Rig:
             parts=(("-n", "1"), *(("-n", "1", *self._inside(rank // per_node)) for rank in range(1, 2 * per_node))),
             environment={"OMP_WAIT_POLICY": "passive"},
             label="Open MPI over tcp in namespaces",
-            ranks=2 * per_node,
         )
 
     def _inside(self, node: int) -> tuple[str, ...]:

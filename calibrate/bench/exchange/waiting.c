@@ -75,7 +75,5 @@ void choose_waiting(const Exchanges *all, Run *run)
         all->each[i].computing = least[0] ? SPINNING : SLEEPING;
         all->each[i].naps = !least[1];
     }
-    run_derive(run, "cores", cores);
-    run_derive(run, "ranks_here", ranks);
     run_derive(run, "naps", !least[1]);
 }

@@ -170,7 +170,7 @@ def started(request: pytest.FixtureRequest) -> Started:
     prefix = home_of(request.param)
     built = benchmark(prefix, request)
     words = (str(prefix / "bin" / "mpiexec"), *LIBRARIES[request.param][1], "-n", str(RANKS))
-    return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}, ranks=RANKS), built
+    return Launcher(words, environment={"OMP_WAIT_POLICY": "passive"}), built
 
 
 Points = list[dict[str, Any]]
