@@ -100,9 +100,11 @@ def cases(count: int, seed: int) -> Iterator[tuple[str, Workload, Approach, dict
 
 
 THREADS = 8
+_MUTRINO = "marts2024 IV.B-C: a message costs little whatever its protocol, beside its copies"
 SOURCES: dict[tuple[object, ...], str] = {
     ("bebop", 65536, "halo3d", "single"): "messages that are issued further apart arrive and are received one by one",
-    ("mutrino", 8192, "halo3d"): "marts2024 IV.B-C: a message costs little whatever its protocol, beside its copies",
+    ("mutrino", 8192, "halo3d"): _MUTRINO,
+    ("mutrino", 8192, "pt2pt"): _MUTRINO,
     ("niagara", 17298, "halo3d"): "temucin2022 4.2: the overhead of 32 partitions falls to little from about 1 MB on",
 }
 """Borders beyond which more bytes are faster, and why that is so; without an approach, of several messages."""

@@ -30,7 +30,7 @@ def test_no_iteration_gets_longer(case: Any) -> None:
     assert longer == pytest.approx(sum(mean(machine, 10, s) for s in range(18)) / 18, rel=ALLOWED)
 
 
-@pytest.mark.parametrize("name", ["meluxina", "lichtenberg", "hawk", "summit"])
+@pytest.mark.parametrize("name", ["meluxina", "mutrino", "lichtenberg", "hawk", "summit"])
 def test_more_bytes_are_not_faster(name: str) -> None:
     """Lichtenberg's and Hawk's halos by threads took 0.6 of what they took below the rendezvous: copies vanished
     without a price."""
