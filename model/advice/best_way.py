@@ -63,7 +63,7 @@ def drawn_rows(
     runs: Runs, rows: list[ApproachPrediction], min_gain: float, *, every: bool, number: int = 0
 ) -> tuple[ApproachPrediction, Savings | None]:
     """The row to advise; rows of ways that are drawn are replaced by what their draws say, in place: of all draws what
-    is advised, the baseline, and partitioned ones.
+    is advised, the baseline, and partitioned ones; the others are put beside the drawn baseline.
 
     `every`: also all other ways, by the draws that choose.
     """
@@ -87,6 +87,7 @@ def drawn_rows(
         made[n] = row
     for before, row in zip(drawn, made, strict=True):
         rows[rows.index(before)] = row
+    rows[:] = [row.beside(made[0]) for row in rows]
     return made[at], savings
 
 

@@ -81,6 +81,16 @@ class ApproachPrediction:
         at_time = replace(self, time_low_s=t0, time_high_s=t1, eta_low=e0, eta_high=e1)
         return replace(at_time, speedup_low_percent=s0, speedup_high_percent=s1)
 
+    def beside(self, today: ApproachPrediction) -> ApproachPrediction:
+        """The row beside a drawn baseline: with the iteration that its saving means, and the time that its η means if it
+        was not drawn itself."""
+        before = today.iteration_s + today.begin_per_iteration_s
+        made = replace(self, iteration_s=before * (1 - self.speedup_percent / 100) - self.begin_per_iteration_s)
+        if self.probability is not None or not self.eta:
+            return made
+        time = today.time_s / self.eta
+        return replace(made, time_s=time, time_low_s=time, time_high_s=time)
+
     @property
     def gain(self) -> float:
         """η with the set-up cost included; approaches are ranked by it."""
@@ -152,7 +162,7 @@ class Partitioned:
         """Plain data; the keys are part of the public interface."""
 
         def said(of: ApproachPrediction, **more: str) -> dict[str, Any]:
-            return {**{n: getattr(of, n) for n in SAVED}, "messages": of.approach.messages, **more}
+            return {n: getattr(of, n) for n in (*SAVED, "transport_partitions", "vcis")} | more
 
         row = {} if self.row is None else said(self.row)
         if_early = None if self.if_early is None else said(self.if_early, needs=self.if_early.needs)

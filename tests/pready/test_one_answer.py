@@ -13,6 +13,7 @@ from coverage_of_intervals import what_if_fields
 from random_workloads import toml
 
 import pready
+from pready.model.common.units import format_time
 from pready.show.tables.answer import decision
 
 HALO = "examples/halo3d.toml"
@@ -94,3 +95,12 @@ def test_every_command_says_the_same(case: int, tmp_path: Path, capsys: pytest.C
     for text in (str(made), made._repr_html_(), page, out(capsys, "explain", file, *machine)):
         assert all(line in words(text) for line in said), (said, words(text))
     assert out(capsys, "predict", file, *machine).split() == str(made).split()
+    rows, lines = made.to_dict()["approaches"], out(capsys, "predict", file, *machine, "--all").splitlines()
+    now = rows[0]["iteration_s"] + rows[0]["begin_per_iteration_s"]
+    for row in rows:
+        columns = f"{row['transport_partitions']} × {row['vcis']} {format_time(row['time_s'])} {row['eta']:.2f}×"
+        assert any(row["name"] in line and columns in " ".join(line.split()) for line in lines), columns
+        whole = row["iteration_s"] + row["begin_per_iteration_s"]
+        assert row["speedup_percent"] == pytest.approx(100 * (1 - whole / now), abs=1e-6), columns
+        if row["probability"] is None:  # at the machine's values, beside the baseline as it was drawn
+            assert row["time_s"] * row["eta"] == pytest.approx(rows[0]["time_s"], rel=1e-9), columns

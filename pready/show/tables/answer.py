@@ -13,7 +13,7 @@ from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import ApproachPrediction, Partitioned, Prediction, Verdict
-from pready.model.result.verdict import INDISTINCT, trouble, verdict_of
+from pready.model.result.verdict import INDISTINCT, certainty_of, trouble, verdict_of
 
 VERDICT_STYLE = {"port": "bold green", "do not port": "bold red", "undecided": "bold yellow"}
 NOTABLE = 0.1
@@ -278,13 +278,14 @@ def unmeasured(prediction: Prediction) -> ApproachPrediction | None:
 
 
 def chance(p: float | None) -> str:
-    """A probability, rounded towards 0.5: never to a verdict that it does not support."""
+    """A probability in two digits, which are those of its verdict and certainty, too."""
     if p is None:
         return "not drawn"
     if not 0.01 <= p <= 0.99:
         return "over 0.99" if p > 0.5 else "under 0.01"
-    percent = round(100 * p, 6)
-    return f"{(math.floor(percent) if p > 0.5 else math.ceil(percent)) / 100:.2f}"
+    near, towards = round(p, 2), (math.floor(100 * p) if p > 0.5 else math.ceil(100 * p)) / 100
+    same = verdict_of(near) == verdict_of(p) and certainty_of(near) == certainty_of(p)
+    return f"{near if same else towards:.2f}"
 
 
 def where_it_pays(prediction: Prediction, *, explained: bool = False) -> str:

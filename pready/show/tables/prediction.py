@@ -94,18 +94,13 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
         table.add_row(
             mark + r.name + ("~" if r.unmeasured else "") + ("" if r.available else " *"),
             f"{r.approach.messages} × {r.vcis}",
-            format_time(_time(prediction, r)),
+            format_time(r.time_s),
             f"{r.eta:.2f}×",
             "now" if r is prediction.bulk else saved(r),
             *([format_time(r.work_left_s)] if consuming else [f"{r.arrived_early_percent:.0f} %"] * every_row),
             style=style,
         )
     return table
-
-
-def _time(prediction: Prediction, row: ApproachPrediction) -> float:
-    """After the last partition is ready; of a way that was not drawn beside the drawn baseline, as η says."""
-    return row.time_s if row.probability is not None or not row.eta else prediction.bulk.time_s / row.eta
 
 
 def _first(prediction: Prediction, rows: Sequence[ApproachPrediction]) -> list[ApproachPrediction]:
@@ -206,7 +201,7 @@ def prediction_html(prediction: Prediction) -> str:
         bold = "font-weight:bold" if r is prediction.advised else ""
         body += (
             f"<tr style='{bold}'><td style='text-align:left'>{html.escape(r.name)}</td>"
-            f"<td>{r.approach.messages} × {r.vcis}</td><td>{format_time(_time(prediction, r))}</td>"
+            f"<td>{r.approach.messages} × {r.vcis}</td><td>{format_time(r.time_s)}</td>"
             f"<td>{r.eta:.2f}× ({r.eta_low:.2f} to {r.eta_high:.2f})</td><td>{saved(r)}</td></tr>"
         )
     said = "".join(f"<p>{html.escape(line.plain)}</p>" for line in answer(prediction))
