@@ -36,6 +36,8 @@ class Aligned:
         Share of the steps in which every rank sends to the ranks that it usually sends to.
     exact
         Sizes are the same in all steps.
+    shares
+        Where no step stands for half of the run: of the lead's time, the share of each common one, this one's first.
     """
 
     exchanges: list[Instances]
@@ -44,6 +46,7 @@ class Aligned:
     ends: list[tuple[float, float]]
     usual: float = 1.0
     exact: bool = True
+    shares: tuple[float, ...] = ()
 
 
 def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned | None:
@@ -82,7 +85,7 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     exact = all(len({tuple(sorted(g.sent.items())) for g in groups}) <= 1 for e in exchanges for groups in e)
     before = max(0.0, mine[0].begin - float(mine[0].times.max()))
     ends = [(mine[i - 1].end if i else before, mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u]
-    return Aligned(exchanges, lead, max(step.everywhere, len(at)), ends, sum(usual) / len(usual), exact)
+    return Aligned(exchanges, lead, max(step.everywhere, len(at)), ends, sum(usual) / len(usual), exact, step.shares)
 
 
 def _keys(groups: Sequence[Group], windows: Sequence[list[Group]]) -> list[tuple[Hashable, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
@@ -133,11 +133,14 @@ class Chain:
         0 if they cannot be told apart.
     own
         Ranks begin by themselves, each with what it need not wait for.
+    said
+        In words: a sweep with its grid and messages, or a pipeline.
     """
 
     blocks: int
     steps: int
     own: bool = False
+    said: str = field(default="", compare=False)
 
 
 def chain(ranks: Sequence[Dependence]) -> Chain | None:

@@ -48,6 +48,8 @@ class Recognised:
     phase, phases, axis, whole
         Of a halo that is exchanged axis after axis: which exchange this is, from 0, of how many, its axis, and the
         grid of that halo; None where this is no phase.
+    to_a_rank
+        Bytes from a rank to another, all that go there together: least and most.
     """
 
     name: Name
@@ -64,6 +66,7 @@ class Recognised:
     phases: int = 1
     axis: str = ""
     whole: Grid | None = None
+    to_a_rank: tuple[int, int] = (0, 0)
 
     @property
     def said_whole(self) -> str:
@@ -112,6 +115,12 @@ def recognise(sent: Sequence[Sent], among: Sequence[Grid] | None = None) -> Reco
             return found
     most = max((count for s in sent for _, count in s.values()), default=1)
     return Recognised("neighbours", messages=most, lists=lists)
+
+
+def recognise_open(sent: Sequence[Sent]) -> Recognised:
+    """The pattern of what a sweep or a pipeline sends in a step: beyond an edge of its grid there is nobody."""
+    halos = (_explained(sent, "halo3d", grid, "open") for grid in grids(len(sent)))
+    return next(filter(None, halos), None) or recognise(sent)
 
 
 def recognise_step(exchanges: Sequence[Sequence[Sent]]) -> list[Recognised]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,16 @@ from pready.calibrate.capture.thresholds import IN_A_ROW, LEAST_COVERED, LONGEST
 
 @dataclass(frozen=True)
 class Repetition:
-    """A step of `period` exchanges: its longest unbroken run, from `first` to before `stop`, and steps in all."""
+    """A step of `period` exchanges: its longest unbroken run, from `first` to before `stop`, and steps in all.
+
+    `shares`: where no step takes half of the time, the share of each common one, this one's first.
+    """
 
     period: int
     first: int
     stop: int
     everywhere: int = 0
+    shares: tuple[float, ...] = ()
 
     @property
     def times(self) -> int:
@@ -29,7 +34,8 @@ class Repetition:
 def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None = None) -> Repetition | None:
     """The shortest step that explains most of a sequence; None if nothing repeats.
 
-    A shorter one that stands `IN_A_ROW` for most of the time is the common step: every twentieth may differ.
+    A shorter one that stands `IN_A_ROW` for most of the time is the common step: every twentieth may differ. Where the
+    steps change during the run, as those of a mesh do, the one with most time stands for its own share only.
 
     Parameters
     ----------
@@ -44,26 +50,51 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
     n = len(codes)
     time = np.ones(n) if seconds is None else np.asarray(seconds)
     found: list[tuple[float, Repetition]] = []
+    common: list[tuple[float, Repetition]] = []
     for period in range(1, min(LONGEST_STEP, n) + 1):
         edges = np.diff(np.concatenate([[0], (codes[period:] == codes[:-period]).astype(np.int8), [0]]))
         starts, lengths = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
         starts, lengths = starts[lengths >= period], lengths[lengths >= period]
-        if not len(starts):
-            continue
-        longest = int(np.argmax(lengths))
-        first, covered = int(starts[longest]), int(lengths[longest] + period)
-        # Exchanges equal to the one a step earlier, over those that have one.
-        explained = float(lengths.sum()) / (n - period)
-        step = Repetition(period, first, first + covered // period * period)
-        rows = lengths + period >= IN_A_ROW * period
-        taken = sum(time[i : i + n + period].sum() for i, n in zip(starts[rows], lengths[rows], strict=True))
-        if taken >= LEAST_COVERED * time.sum():
-            return _counted(codes, step)
-        found.append((explained, step))
-    if not found:
+        rows: defaultdict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+            word = codes[start : start + period].tolist()
+            if not any(period % q == 0 and word[q:] + word[:q] == word for q in range(1, period // 2 + 1)):
+                rows[_turned(word)].append((start, length))
+        for same in rows.values():
+            first, covered = max(same, key=lambda row: row[1])
+            step = Repetition(period, first, first + (covered + period) // period * period)
+            # Exchanges equal to the one a step earlier, over those that have one.
+            found.append((sum(length for _, length in same) / (n - period), step))
+            taken = sum(
+                time[start : start + length + period].sum()
+                for start, length in same
+                if length + period >= IN_A_ROW * period
+            )
+            if taken >= LEAST_COVERED * time.sum():
+                return _counted(codes, step)
+            if taken:
+                common.append((float(taken / time.sum()), step))
+    explained, step = max(found, key=lambda each: each[0], default=(0.0, Repetition(1, 0, 0)))
+    if explained >= LEAST_COVERED:
+        return _counted(codes, step)
+    return _most_common(codes, common)
+
+
+def _turned(word: Sequence[int]) -> tuple[int, ...]:
+    """A word as the first of those that begin elsewhere in it."""
+    least = min(word)
+    return min((*word[i:], *word[:i]) for i, code in enumerate(word) if code == least)
+
+
+def _most_common(codes: NDArray[np.int64], steps: Sequence[tuple[float, Repetition]]) -> Repetition | None:
+    """That with most time of several common steps, which take half of it together; twice a step is no other one."""
+    kept: list[tuple[float, Repetition]] = []
+    for share, step in sorted(steps, key=lambda each: (-each[0], each[1].period)):
+        if all(step.stop <= other.first or step.first >= other.stop for _, other in kept):
+            kept.append((share, step))
+    if sum(share for share, _ in kept) < LEAST_COVERED:
         return None
-    explained, step = max(found, key=lambda each: each[0])
-    return _counted(codes, step) if explained >= LEAST_COVERED else None
+    return replace(_counted(codes, kept[0][1]), shares=tuple(share for share, _ in kept))
 
 
 def _counted(codes: NDArray[np.int64], step: Repetition) -> Repetition:

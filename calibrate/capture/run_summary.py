@@ -95,9 +95,9 @@ def time_within_mpi(process: Process) -> float:
     return end - begin
 
 
-def time_in_mpi(process: Process) -> float:
-    """Seconds in MPI between MPI_Init and MPI_Finalize, of the first thread that calls it."""
-    mpi = ~process.of(*OPENMP, "init", "finalize")
+def time_in_mpi(process: Process, *beside: str) -> float:
+    """Seconds in MPI between MPI_Init and MPI_Finalize, of the first thread that calls it, without these calls."""
+    mpi = ~process.of(*OPENMP, "init", "finalize", *beside)
     inits = process.thread[process.of("init")]
     mine = mpi & (process.thread == (inits[0] if len(inits) else 0))  # an init may be filtered out
     rows = process.records[mine]
@@ -128,6 +128,37 @@ def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
         for (name, threads), group in _by_name(processes).items()
     ]
     return tuple(sorted(found, key=lambda r: -r.reclaimable_s))
+
+
+@dataclass(frozen=True)
+class Messages:
+    """What a run sends, step or none; bytes and messages of a rank are means, the others the least and the most.
+
+    `share`: of the run, in calls that send, receive and wait: no port saves more.
+    """
+
+    messages: float
+    bytes: float
+    peers: tuple[int, int]
+    sizes: tuple[int, int]
+    share: float
+
+
+def messages_of(run: Run) -> Messages | None:
+    """None: it sends nothing to other ranks."""
+    rows = [p.records[p.sent & (p.records["who"] != p.rank)] for p in run.ranks]
+    every = np.concatenate(rows) if rows else np.empty(0)
+    if not len(every):
+        return None
+    peers = [len(np.unique(of["who"])) for of in rows]
+    took = sum(time_in_mpi(p, *COLLECTIVES, "other") for p in run.ranks)
+    return Messages(
+        messages=len(every) / len(rows),
+        bytes=float(every["what"].sum()) / len(rows),
+        peers=(min(peers), max(peers)),
+        sizes=(int(every["what"].min()), int(every["what"].max())),
+        share=took / (sum(map(time_within_mpi, run.ranks)) or 1.0),
+    )
 
 
 def stretch_name(process: Process, stretch: Stretch) -> str:

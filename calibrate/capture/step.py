@@ -15,7 +15,14 @@ from pready.calibrate.capture.call_sites import chain_of, names_of, shared_by
 from pready.calibrate.capture.dependence import Chain, Dependence, chain
 from pready.calibrate.capture.exchanges import Group, groups
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.patterns import Recognised, Sent, no_messages, recognise_step, recognise_sweep
+from pready.calibrate.capture.patterns import (
+    Recognised,
+    Sent,
+    no_messages,
+    recognise_open,
+    recognise_step,
+    recognise_sweep,
+)
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
 from pready.calibrate.capture.sending import thread_shares, today_of
 from pready.calibrate.capture.thresholds import ADDS_UP, SAID, WARM_UP
@@ -201,7 +208,8 @@ def find(run: Run) -> Step:
         made = aligned(ranks, found)
     if made is None:
         problem = f"{len(mine)} exchanges of rank {lead} do not repeat"
-        raise PreadyError(problem, valid="a run of several steps that send to the same ranks", source=source)
+        valid = "several steps that send to the same ranks: a longer run, or one of a mesh that stays"
+        raise PreadyError(problem, valid=valid, source=source)
     return _step(run, timelines, made, sweep, pipeline)
 
 
@@ -216,9 +224,10 @@ def _step(
     exchanges = _exchanges(used, timelines, sweep, together)
     if pipeline is not None and sweep is None:
         exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
+        pipeline = replace(pipeline, said=_said_of(pipeline, exchanges[0].pattern, len(ranks)))
     step_s = float(np.mean([end - begin for begin, end in step.ends[skip:]])) / together if whole else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
-    after_regions = [e.threads for e in exchanges if e.region]
+    after_regions = [e.threads for e in exchanges if e.region or (pipeline is not None and e.threads > 1)]
     collective_s, other_s = (
         sum(
             float(np.mean([sum(getattr(g, name) for g in of) / (together or len(of)) for of in instances if of]))
@@ -243,10 +252,10 @@ def _step(
         held_against=True,
     )
     made, differ = _adds_up(made, str(run.folder))
-    said = [*notes(run), *differ, *_notes(made, step)]
+    mine = _notes(made, step)
+    said = [*mine[:1], *notes(run), *differ, *mine[1:]] if step.shares else [*notes(run), *differ, *mine]
     if pipeline is not None and not made.sweeps:
-        what = "blocks" if pipeline.steps else "messages from rank to rank"
-        said.insert(0, f"this is a pipeline of {pipeline.blocks} {what}: not predicted")
+        said.insert(0, f"this is {pipeline.said}: not predicted")
     return replace(made, notes=tuple(said))
 
 
@@ -276,9 +285,28 @@ def _adds_up(step: Step, source: str) -> tuple[Step, list[str]]:
     return replace(step, step_s=max(parts, step.step_s)), said_ if differ else []
 
 
+def _said_of(chain: Chain, pattern: Recognised, ranks: int) -> str:
+    """A sweep, which passes on to both sides along its axes, or a pipeline."""
+    if pattern.grid is None or pattern.name != "halo3d":
+        return f"a pipeline of {chain.blocks} {'blocks' if chain.steps else 'messages from rank to rank'}"
+    shape = " × ".join(str(n) for n in pattern.grid if n > 1)
+    sizes = {
+        f"{size // pattern.messages} B along {axis}": size // pattern.messages
+        for axis, size, n in zip("xyz", pattern.faces, pattern.grid, strict=True)
+        if n > 1
+    }
+    each = " and ".join(sizes) if len(set(sizes.values())) > 1 else f"{next(iter(sizes.values()))} B"
+    begins = ", in which each rank begins by itself" if chain.own else ""
+    time = "step" if chain.steps else "run"
+    return f"a sweep on {shape} ranks{begins}: {pattern.messages} messages of {each} to each neighbour a {time}"
+
+
 def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exchange:
     """The exchange of a pipeline, with a thread's computing and its time in messages of all blocks of a step."""
     times, took = list[Array](), list[float]()
+    stretches = [s for timeline in timelines for s in timeline.stretches]
+    team = max(stretches, key=lambda s: float(s.finish.sum()), default=None)
+    threads = of.threads if team is None else team.threads
     for timeline in timelines:
         if not (calls := timeline.calls):
             continue  # a rank beside the pipeline
@@ -286,22 +314,46 @@ def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exc
         messages = [c for c in calls if c.thread == thread and c.kind not in COLLECTIVE]
         took.append(sum(c.end - c.begin for c in messages) / steps)
         # The median of a stretch: a late wake-up is the system's, and a pipeline has one figure, no arrivals.
-        alike = [s.computing for s in timeline.stretches if s.threads == of.threads]
+        alike = [s.computing for s in timeline.stretches if s.threads == threads]
         teams = [len(each) * np.median(each, axis=0) for each in alike]
         serial = timeline.outside(thread, calls[0].begin, calls[-1].begin)
-        times.append(np.asarray(sum(teams) if teams else np.full(of.threads, serial)) / steps)
-    return replace(of, times=np.array(times), exchange_s=float(np.mean(took)))
+        times.append(np.asarray(sum(teams) if teams else np.full(threads, serial)) / steps)
+    return replace(of, times=np.array(times), exchange_s=float(np.mean(took)), overlapped=False)
 
 
 def _exchanges(
     used: Sequence[Instances], timelines: Sequence[Timeline], sweep: Recognised | None, together: int
 ) -> tuple[Exchange, ...]:
     """With their means in a step: of so many whose exchanges are taken as one, or of steps apart (0)."""
-    patterns = [sweep] if sweep else recognise_step([_sent_between(instances, together) for instances in used])
+    sent = [_sent_between(instances, together) for instances in used]
+    patterns = [sweep] if sweep else [recognise_open(sent[0])] if together else recognise_step(sent)
+    if not sweep:  # whose messages are those of a block
+        sizes = [[size for to in each for size, _ in to.values()] for each in sent]
+        ends = [(min(of), max(of)) for of in sizes]
+        patterns = [replace(p, to_a_rank=of) for p, of in zip(patterns, ends, strict=True)]
     routines = names_of([_calls(timelines, instances) for instances in used])
     names = _told_apart(routines, patterns)
-    each = zip(used, patterns, names, routines, strict=True)
+    each = zip(used, _computing(timelines, used), patterns, names, routines, strict=True)
     return tuple(_exchange(timelines, *of, together) for of in each)
+
+
+def _computing(timelines: Sequence[Timeline], used: Sequence[Instances]) -> list[Instances]:
+    """Groups with the computing before each exchange: what a rank computes before one that it has no part in, after the
+    same region as others, is before that one, not before its next one."""
+    made = [list(instances) for instances in used]
+
+    def region(r: int, of: Sequence[Group]) -> str:
+        producer = of[0].producer if of else None
+        return "" if producer is None else stretch_name(timelines[r].process, producer[0])
+
+    for i, instances in enumerate(used):
+        names = Counter(name for r, of in enumerate(instances) if (name := region(r, of)))
+        for r, of in enumerate(instances):
+            j = next((j for j in range(i + 1, len(used)) if made[j][r]), None)
+            if names and not of and j is not None and region(r, made[j][r]) == names.most_common(1)[0][0]:
+                made[i][r] = made[j][r]
+                made[j][r] = [replace(g, times=np.zeros(1), producer=None) for g in made[j][r]]
+    return made
 
 
 def _sent_between(instances: Instances, together: int) -> list[Sent]:
@@ -341,12 +393,18 @@ def _told_apart(names: Sequence[str], patterns: Sequence[Recognised]) -> list[st
 
 
 def _exchange(
-    timelines: Sequence[Timeline], used: Instances, pattern: Recognised, name: str, routine: str, together: int
+    timelines: Sequence[Timeline],
+    used: Instances,
+    computing: Instances,
+    pattern: Recognised,
+    name: str,
+    routine: str,
+    together: int,
 ) -> Exchange:
     every = [g for of in used for g in of]
-    regions = [(r, g.threads, g.producer[0]) for r, of in enumerate(used) for g in of if g.producer is not None]
+    regions = [(r, g.threads, g.producer[0]) for r, of in enumerate(computing) for g in of if g.producer is not None]
     threads = most_common([n for _, n, _ in regions]) if regions else 1
-    in_turn = (g for step in zip_longest(*used) for g in step if g is not None)
+    in_turn = (g for step in zip_longest(*computing) for g in step if g is not None)
     rows = [g.times for g in in_turn if g.threads == threads]
     rank, lead = next((r, g) for r, of in enumerate(used) for g in of)
     shares, unlike_shares = thread_shares(used, threads)
@@ -380,6 +438,10 @@ def _partitions(of: Group) -> int:
 def _notes(step: Step, found: Aligned) -> list[str]:
     said = []
     kept = step.exchanges
+    if found.shares:
+        each = [f"{100 * share:.0f} %" for share in found.shares]
+        others = f"; other steps take {', '.join(each[1:4])}" if each[1:] else ""
+        said.insert(0, f"the steps change: no step stands for half of the run, this one for {each[0]}{others}")
     if found.usual < 1 - SAID / 2:
         said.append(f"in {100 * (1 - found.usual):.0f} % of the steps some ranks send to others, too: left out")
     if not found.exact:
@@ -389,7 +451,10 @@ def _notes(step: Step, found: Aligned) -> list[str]:
     for what, some in (
         ("threads' parts differ from neighbour to neighbour, and are taken as alike", [e.unlike_shares for e in kept]),
         ("threads send as soon as they are ready, as a port would", [e.early for e in kept]),
-        ("threads compute during the exchange, which hides it already", [e.overlapped for e in kept]),
+        (
+            "threads compute during the exchange, which hides it already",
+            [e.overlapped for e in kept],
+        ),
     ):
         if names := [e.name for e, is_so in zip(kept, some, strict=True) if is_so]:
             more = [f"{len(names) - 3} more"] if len(names) > 3 else []

@@ -56,8 +56,12 @@ class Writer:
         document.add("threads", step.threads)
         document.add("iterations", step.steps)
         self._today(document, step)
-        if step.ranks_per_node > 1:
+        if step.ranks_per_node > 1 and not step.sweeps:
             document.add("ranks_per_node", step.ranks_per_node)
+        elif step.ranks_per_node >= step.ranks > 1:
+            document.add("path", "intra")
+        elif step.ranks_per_node > 1:
+            self.said.append("a sweep is predicted with a rank to a node: ranks_per_node is left out")
         grids = {e.pattern.grid for e in step.exchanges} - {None}
         (grid,) = grids if len(grids) == 1 else (None,)
         if grid is not None:

@@ -83,7 +83,7 @@ def check(workload: Workload, engine: Simulator) -> None:
         blocks = workload.captured.blocks if workload.captured is not None else None
         raise PreadyError(
             f"this is a pipeline{f' of {blocks} blocks' if blocks else ''}: not predicted",
-            valid="a workload in which no send waits for a receive of the same step",
+            valid='pattern = "sweep3d" with grid and blocks, if octants follow one another; one block alone as "pt2pt"',
         )
     need = _lacking(workload, engine)
     if need is not None:

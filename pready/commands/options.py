@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -150,6 +151,8 @@ def budget(default: str) -> Option:
     """``--budget``, in seconds."""
 
     def parsed(_context: click.Context, _option: click.Parameter, text: str) -> float:
+        if re.fullmatch(r"\s*[0-9.]+\s*", text):
+            raise PreadyError(f"--budget {shown(text)} has no unit", valid=f'a time, such as "{text.strip()} s"')
         seconds = parse(text, Unit.TIME, "--budget")
         if seconds < SHORTEST_BUDGET_S:
             raise PreadyError(f"--budget {shown(text)}", valid=f"a time of at least {SHORTEST_BUDGET_S:g} s")

@@ -24,6 +24,7 @@ from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.version import VERSION
 from pready.model.workload.workload import load
 from pready.show.pages.capture_page import html
+from pready.show.tables.capture import no_step_view
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status
 from pready.whatif.fields import parse_axis
@@ -103,6 +104,8 @@ def workload(
         )
         click.echo(f"wrote {report}", err=True)
     if problem is not None:
+        if captured.ranks:
+            console().print(no_step_view(captured))
         raise problem
     assert step is not None
     if captured_here and threads is not None:

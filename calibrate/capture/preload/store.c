@@ -256,9 +256,23 @@ static bool take_chunk(void)
     return true;
 }
 
+// Once a process, by the first rank alone: the others are as far.
+static void say_full(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&said) || store_header->rank > 0)
+        return;
+    const int was = errno;
+    dprintf(STDERR_FILENO, "pready: full %.0f s after the start (--limit, or the disk): what follows is not recorded\n",
+            (double)(now() - store_header->started_ns) / 1e9);
+    errno = was;
+}
+
 struct record *store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end)
 {
     if (self.full || !take_chunk()) {
+        if (!self.full)
+            say_full();
         self.full = true;
         self.next = self.limit = NULL;
         __atomic_fetch_add(&store_header->dropped, 1, __ATOMIC_RELAXED);

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.calibrate.capture.run_summary import RunSummary
+from pready.calibrate.capture.files import Run
+from pready.calibrate.capture.run_summary import RunSummary, messages_of, summarise
 from pready.model.common.units import format_size, format_time
 from pready.show.terminal.table import Readable
 
@@ -39,6 +40,23 @@ def summary_view(summary: RunSummary, *, everything: bool = False) -> Renderable
     return Group(*parts)
 
 
+def no_step_view(run: Run) -> RenderableType:
+    """What is known of a run in which no step was found."""
+    summary, sent = summarise(run), messages_of(run)
+    parts = [summary_view(summary)]
+    if sent is not None:
+        peers, sizes = (
+            " to ".join(dict.fromkeys(map(said, ends))) for said, ends in ((str, sent.peers), (format_size, sent.sizes))
+        )
+        parts.append(
+            Text(
+                f"a rank sends {sent.messages:.0f} messages of {sizes}, {format_size(sent.bytes)} in all, to {peers} "
+                f"ranks; a port saves at most {share(sent.share)} of the run (its messages)"
+            )
+        )
+    return Group(*parts)
+
+
 def _regions(summary: RunSummary, run: float, most: int) -> Readable:
     table = Readable()
     table.add_column("parallel region", overflow="fold")
@@ -49,7 +67,7 @@ def _regions(summary: RunSummary, run: float, most: int) -> Readable:
         table.add_row(
             r.name + (" (tasks)" if r.tasks else ""),
             str(r.threads),
-            f"{calls:.0f}",
+            f"{calls:.0f}" if calls >= 1 or calls == 0 else f"{calls:.2g}",
             format_time(r.time_s / calls if calls else 0.0),
             share(r.late),
             share(r.reclaimable_s / run),

@@ -80,8 +80,10 @@ def _sent(e: Exchange) -> str:
 
 def bytes_said(exchanges: Sequence[Exchange]) -> str:
     """Bytes from a rank to another, least and most."""
-    patterns = [e.pattern for e in exchanges]
-    sizes = [b for p in patterns for b in (*p.faces, *p.edges, p.corner, *(b for to in p.lists for _, b in to))]
+    sizes = list[int]()
+    for p in (e.pattern for e in exchanges):
+        each = (*p.faces, *p.edges, p.corner, *(b for to in p.lists for _, b in to))
+        sizes += p.to_a_rank if p.to_a_rank[1] else each
     most = max(sizes)
     ends = dict.fromkeys(map(format_size, (min(filter(None, sizes), default=most), most)))
     return " … ".join(ends)
