@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pready.model.advice.own_error import NAME as OWN_ERROR
 from pready.model.common.arrays import Array, Wholes
 from pready.model.machine.machine import Machine
 from pready.model.result.interval import median
 from pready.model.result.prediction import Lever, Source
 from pready.model.result.verdict import enough, verdict_of
+from pready.model.timeline.own_error import NAME as OWN_ERROR
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.terms import of_value
 from pready.model.toml.provenance import Provenance

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from pready.model.advice.own_error import class_of, factor
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.runs import Runs, Way
@@ -17,6 +16,7 @@ from pready.model.machine.rma_by_library import unmeasured
 from pready.model.result.interval import interval, median
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.verdict import MIN_GAIN, enough
+from pready.model.timeline.own_error import of_transfer
 
 CHOICE = 64
 """The first draws, by which the way to advise is chosen; all draws then say what it saves."""
@@ -41,8 +41,8 @@ class Savings:
         (of,), some = runs.means([way], rows), slice(rows.start, rows.stop)
         each = zip(runs.parts, runs.set_up(way, drawn=True), strict=True)
         once = np.asarray(sum(cost / w.iterations for w, cost in each), np.float64)
-        # By how much the transfer of each exchange is off, shape (exchanges, rows).
-        off = np.stack([factor(runs.sampler, class_of(w, a)) for w, a in zip(runs.parts, way, strict=True)])
+        # By how much the transfer of each exchange is off beside its costs, shape (exchanges, rows).
+        off = np.stack([of_transfer(runs.sampler, a) for a in way])
         more = (of.transfers * (off[:, some] - 1)).sum(axis=0)
         step = of.step
         return step.communication + more, step.iteration + more + np.broadcast_to(once, runs.sampler.rows)[some]

@@ -19,6 +19,7 @@ from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import NetworkPath, PathName, Segment
 from pready.model.machine.transports import copies_of
+from pready.model.timeline.own_error import factor
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import Workload
@@ -159,11 +160,13 @@ def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, a
     # L of a fitted line may be negative; no draw of it makes a message arrive before it has left.
     wire = np.maximum(fitted["L"], -stream)
     link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
-    gap = fitted["g"]
+    shared, port = _shared(sampler, size, fitted["g"] + link), factor(sampler, "ports")
+    one = port if workload.two_way else np.ones(())  # a port's two directions share it, as ranks do
+    gap, link = one * fitted["g"], one * link
     if workload.path == "inter" and "ranks per node" in sampler.alternatives:
         # Each of the ranks that share an adapter has its part of its rate and of the messages a second.
-        gap, link = _of_several(sampler, size, gap, link)
-        stream = np.maximum(stream, link)
+        gap, link = _of_several(sampler, size, gap, link, port / one)
+    stream = np.maximum(stream, link)
     return Costs(
         size=np.asarray(float(size)),
         hold=fitted["o_s"],
@@ -173,7 +176,7 @@ def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, a
             fitted["handshake"] > 0, np.maximum(fitted["handshake"] - in_handshake, SHORTEST_HANDSHAKE), 0.0
         ),
         gap=gap,
-        shared=_shared(sampler, size, fitted["g"] + link),
+        shared=shared,
         stream=stream,
         link=link,
         wire=wire,
@@ -206,27 +209,26 @@ _ALIKE = ("setup", "per_entry", "control", "barrier", "epoch", *BY_SHARING)
 def _of_all_sizes(sampler: Sampler, workload: Workload, path: NetworkPath) -> dict[str, Array]:
     """`_ALIKE`, and the rates that other costs are made of."""
     m, at, n = sampler.machine, workload.path, workload.threads
+    by_byte, by_message, by_lock = (factor(sampler, of) for of in ("bytes", "messages", "locks"))
     copy = m.memory.copy_hot if workload.cache == "hot" else m.memory.copy_cold
     epoch, peer = (np.maximum(sampler(f"one_sided.{x}", getattr(m.one_sided, x)), 0.0) for x in ("epoch", "epoch_peer"))
     setup = None if m.requests is None else m.requests.setup
     return {
-        "copy": sampler(f"memory.copy_{workload.cache}", copy),
-        "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth),
-        "matching": sampler("matching.base", m.matching.base),
-        "setup": np.asarray(0.0) if setup is None else sampler("requests.setup", setup),
-        "per_entry": sampler("matching.per_entry", m.matching.per_entry),
-        "control": np.asarray(
-            sum(sampler(f"{at}.segments[0].{name}", getattr(path.segments[0], name)) for name in _FIXED)
-        ),
+        "copy": sampler(f"memory.copy_{workload.cache}", copy) / by_byte,
+        "link_bandwidth": sampler(f"{at}.link_bandwidth", path.link_bandwidth) / by_byte,
+        "matching": sampler("matching.base", m.matching.base) * by_message,
+        "setup": np.asarray(0.0) if setup is None else sampler("requests.setup", setup) * by_message,
+        "per_entry": sampler("matching.per_entry", m.matching.per_entry) * by_message,
+        "control": np.asarray(sum(_of_segment(sampler, at, path, 0)[name] for name in _FIXED)),
         "barrier": sampler.team("barrier", m.threads.barrier, n),
         "epoch": epoch + len(workload.sends) * peer,
-        "contention": sampler.sharing("contention", contention(m), n),
-        "waiting": sampler.sharing("waiting", waiting(m), n),
+        "contention": sampler.sharing("contention", contention(m), n) * by_lock[..., None],
+        "waiting": sampler.sharing("waiting", waiting(m), n) * by_lock[..., None],
     }
 
 
 def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dict[str, Array]:
-    """The values of a segment."""
+    """The values of a segment, each times what the model itself is off by; a negative L is a fit's, no time."""
     segment, label = path.segments[index], f"{at}.segments[{index}]"
     fitted = {name: sampler(f"{label}.{name}", getattr(segment, name)) for name in ("o_s", "L", "o_r", "G", "g")}
     fitted["handshake"] = np.asarray(0.0)
@@ -234,28 +236,34 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
         fitted["handshake"] = np.maximum(sampler(f"{label}.handshake", segment.handshake), SHORTEST_HANDSHAKE)
     if segment.G_link is not None:
         fitted["G_link"] = sampler(f"{label}.G_link", segment.G_link)
-    return fitted
+    by_byte, by_message = factor(sampler, "bytes"), factor(sampler, "messages")
+    return {
+        name: value * (by_byte if name.startswith("G") else np.where(value > 0, by_message, 1.0))
+        for name, value in fitted.items()
+    }
 
 
-def _of_several(sampler: Sampler, size: float, gap: Array, link: Array) -> tuple[Array, Array]:
-    """Gap and time on the cable of a rank's message, in draws where others of its node send as many."""
+def _of_several(sampler: Sampler, size: float, gap: Array, link: Array, port: Array) -> tuple[Array, Array]:
+    """Gap and time on the cable of a rank's message, in draws where others of its node send as many; `port`: what is
+    not yet in them that the model is off by of a port that is shared."""
     adapter, some = sampler.machine.adapter, sampler.chosen("ranks per node") == 1
-    together = gap * SHARING, link * SHARING
+    together = port * gap * SHARING, port * link * SHARING
     if adapter is not None:
         rails = min(adapter.rails.value, SHARING)
         rate, between = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
-        each = between * SHARING / rails, size * SHARING * adapter.rails.value / rails / rate
+        off = factor(sampler, "ports") if rails < SHARING else np.ones(())
+        each = off * between * SHARING / rails, off * size * SHARING * adapter.rails.value / rails / rate
         together = np.maximum(gap, each[0]), np.maximum(link, each[1])
     return np.where(some, together[0], gap), np.where(some, together[1], link)
 
 
 def _shared(sampler: Sampler, size: float, own: Array) -> Array:
     """How long a message keeps an adapter that ranks share; `own`: a rank's own, where no more is known."""
-    adapter = sampler.machine.adapter
+    adapter, off = sampler.machine.adapter, factor(sampler, "ports")
     if adapter is None:
-        return own
+        return np.asarray(off * own)
     rate, gap = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
-    return np.asarray(gap + size * adapter.rails.value / rate)
+    return np.asarray(off * (gap + size * adapter.rails.value / rate))
 
 
 def _put(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, copy: Array) -> Array:
@@ -263,9 +271,9 @@ def _put(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, c
 
     Beyond the largest size that is known, a curve grows as a send's time does: it, too, copies or registers.
     """
-    own = sampler.machine.one_sided.put
+    own, off = sampler.machine.one_sided.put, factor(sampler, "messages")
     if isinstance(own, Value):
-        return sampler("one_sided.put", own)
+        return np.asarray(off * sampler("one_sided.put", own))
 
     def send(of: float) -> Array:
         """o_s + O_s m."""
@@ -275,7 +283,7 @@ def _put(sampler: Sampler, workload: Workload, path: NetworkPath, size: float, c
 
     if own is None:
         return send(size)
-    known, largest = sampler.curve("one_sided.put", own, size), own.sizes[-1]
+    known, largest = off * sampler.curve("one_sided.put", own, size), own.sizes[-1]
     return known if size <= largest else np.asarray(known + np.maximum(send(size) - send(largest), 0.0))
 
 
@@ -290,7 +298,8 @@ def _copies(
     copied, 2.16 of 32 KiB that is not).
     """
     segment = path.segments[index]
-    own = [_copy(segment, per_byte, size, size / copy) for per_byte in (segment.O_s, segment.O_r)]
+    off = size * factor(sampler, "bytes")
+    own = [_copy(segment, per_byte, off, size / copy) for per_byte in (segment.O_s, segment.O_r)]
     if index == 0:
         return own[0], own[1], np.zeros(())
     fitted, before = (sampler.once((at, i), partial(_of_segment, sampler, at, path, i)) for i in (index, index - 1))
@@ -302,7 +311,7 @@ def _copies(
     return made[0], made[1], np.asarray(sum(made) - sum(own))
 
 
-def _copy(segment: Segment, per_byte: Value[float] | None, size: float, copy: Array) -> Array:
+def _copy(segment: Segment, per_byte: Value[float] | None, size: Array, copy: Array) -> Array:
     """The CPU's copy of a message: the segment's, else the node's copy for bcopy, else none."""
     if per_byte is not None:
         return np.asarray(size * per_byte.value)

@@ -40,9 +40,10 @@ FIRST = (
     "inter.begins",
     "one_sided.put",
     "one_sided.epoch",
-    "the model's own error",
-    "the model's own error, shared ports",
-    "the model's own error, many threads",
+    "the model's own error, bytes",
+    "the model's own error, messages",
+    "the model's own error, locks",
+    "the model's own error, ports",
     "contention",
 )
 """Inputs that carry most of the variance: balanced by pairs."""

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import chosen_numbers
 
-from pready.model.advice import inputs, own_error, savings
+from pready.model.advice import inputs, savings
 from pready.model.engine import runs
 from pready.model.machine import threads
-from pready.model.timeline import alternatives, sampling
+from pready.model.timeline import alternatives, own_error, sampling
 
 DOCUMENT = Path("docs/theory/uncertainty.md")
 ROOMS = (
     *sorted(Path("model/advice").glob("*.py")),
     *(Path("model") / f for f in ("engine/runs.py", "result/interval.py", "timeline/alternatives.py")),
-    *(Path("model") / f for f in ("timeline/sampling.py", "machine/threads.py")),
+    *(Path("model") / f for f in ("timeline/sampling.py", "timeline/own_error.py", "machine/threads.py")),
 )
 NO_TUNING = {
     **{"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral", "VALUES": "row 0"},
@@ -58,7 +58,7 @@ def test_their_values_are_those() -> None:
     assert float(table["LEAST"]) == inputs.LEAST
     assert [float(x) for x in table["AS_SAID"].split(", ")] == sorted({*alternatives.AS_SAID.values()}, reverse=True)
     assert float(table["ASSUMED_TIMES"]) == threads.ASSUMED_TIMES
-    assert own_error.HALF_WIDTH
+    assert [f"{100 * half:.3g}" for half in own_error.HALF_WIDTH.values()] == table["HALF_WIDTH"][:-2].split(", ")
 
 
 def test_chosen_numbers_are_those_of_their_page() -> None:

@@ -52,7 +52,12 @@ def test_a_claim_is_held_against_the_model_then_against_wrong_machines(
         asked.append((claim.id, lab_of(lab)))
         return bool(claim.id == "turns" and lab.change is half)
 
-    for name, made in (("result", result), ("turned", turned), ("interval", lambda claim, lab: (1.0, 2.0))):
+    for name, made in (
+        ("result", result),
+        ("turned", turned),
+        ("interval", lambda *_: (1.0, 2.0)),
+        ("steepness", lambda *_: {}),
+    ):
         monkeypatch.setattr(collection, name, made)
     sources: Any = {"a": Of(claims=[Of(id="turns"), Of(id="off")]), "b": Of(claims=[Of(id="fit"), Of(id="stays")])}
     claims, seen = collection.Claims(kind, ("a", "b"), cast("Any", None), sources), list[ClaimResult]()

@@ -12,7 +12,7 @@ from pready.model.machine.machine import Machine
 from pready.model.toml.reading import read_toml
 from pready.validate.claims.computed_once import DRAWS, Lab
 from pready.validate.claims.form import Source
-from pready.validate.claims.judge import interval, result, turned
+from pready.validate.claims.judge import interval, result, steepness, turned
 from pready.validate.claims.result import ClaimKind, ClaimResult
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 
@@ -90,6 +90,7 @@ class Claims:
             asked = bool(wrong) and found.basis == "independent" and found.status == "ok"
             low, high = (interval(claim, lab) if lab.draws else None) or (None, None)
             weak = asked and not any(turned(claim, w) for w in wrong)
-            out.append(replace(found, low=low, high=high, weak=weak))
+            steep = steepness(claim, lab) if low is not None else {}
+            out.append(replace(found, low=low, high=high, steepness=steep, weak=weak))
             on_claim(out[-1])
         return tuple(out)

@@ -22,6 +22,7 @@ from pready.model.engine.runs import Means, Rows, Runs, Way
 from pready.model.engine.simulate import run_step
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
+from pready.model.timeline.own_error import COSTS, NAME, Factor, name_of, sd
 from pready.model.timeline.sampling import Sampler
 from pready.model.toml.provenance import Strict, Value
 from pready.model.toml.reading import validated
@@ -29,10 +30,25 @@ from pready.model.workload.workload import Workload
 
 SAMPLES = 64
 """Iterations drawn for a prediction: the mean of a claim's figure moves by less than 1 % between seeds."""
-
-
 DRAWS = 40
 """How often a machine is drawn from its intervals, where a prediction's interval is asked for."""
+STEP = 0.1
+"""ln of the factor by which costs are more and less, to see how a figure goes with them."""
+
+
+class Stepped(Sampler):
+    """Machines drawn from a machine's values, the model being right; then two for each factor of the model's own error,
+    at the values, whose costs are more by `STEP`, and less."""
+
+    def normals(self, name: str) -> Array:
+        """Standard normal draws of one input, shape (lead + draws,)."""
+        out = super().normals(name).copy()
+        values = self.rows - 2 * len(COSTS)
+        out[0 if name.startswith(NAME) else values :] = 0.0
+        for n, of in enumerate(COSTS):
+            if name == name_of(of):
+                out[values + 2 * n : values + 2 * n + 2] = np.array([STEP, -STEP]) / sd(of)
+        return out
 
 
 class MachineTable(Strict):
@@ -101,9 +117,19 @@ class Lab:
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
     _runs: dict[Any, Runs] = field(default_factory=dict, repr=False)
 
+    @property
+    def rows(self) -> int:
+        """Machines beside that of the values."""
+        return self.draws and self.draws + 2 * len(COSTS)
+
     def drawn(self) -> list[Lab]:
         """A lab for each of the draws; what one computes is there for the others."""
         return [replace(self, draw=n) for n in range(1, 1 + self.draws)]
+
+    def stepped(self) -> dict[Factor, tuple[Lab, Lab]]:
+        """A lab for more, and one for less, of the costs of each factor of the model's own error."""
+        each = [replace(self, draw=n) for n in range(1 + self.draws, 1 + self.rows)]
+        return dict(zip(COSTS, zip(each[::2], each[1::2], strict=True), strict=True))
 
     @staticmethod
     def _key(table: MachineTable) -> tuple[Any, ...]:
@@ -136,8 +162,9 @@ class Lab:
         key = self._key(table), workload, iterations, repr(layout)
         if key not in self._runs:
             step = Step.on_all_ranks(workload) if layout is None else Step(workload, (workload,), (layout,))
-            rows = Rows(0 if layout is None else self.draws, self.seed, iterations, 0, only_values=True)
+            rows = Rows(0 if layout is None else self.rows, self.seed, iterations, 0, only_values=True)
             self._runs[key] = Runs(self.machine(table), step, rows, 1)
+            self._runs[key].sampler = self.sampler(table)
         return self._runs[key]
 
     def means(self, runs: Runs, way: Way) -> Means:
@@ -148,7 +175,7 @@ class Lab:
 
     def sampler(self, table: MachineTable) -> Sampler:
         """All draws of a machine; the first takes every value as it stands."""
-        return Sampler(self.machine(table), self.draws, seed=self.seed, lead=1)
+        return (Stepped if self.draws else Sampler)(self.machine(table), self.rows, seed=self.seed, lead=1)
 
     def ends(self, runs: Runs, way: Way) -> Array:
         """When each rank ends one exchange that all began at 0, on the draw."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,12 +11,15 @@ import numpy as np
 
 from pready.model.common import units
 from pready.model.common.errors import PreadyError, shown
+from pready.model.timeline.own_error import Factor
 from pready.validate.claims.checks import Answer, answer
-from pready.validate.claims.computed_once import Lab
+from pready.validate.claims.computed_once import STEP, Lab
 from pready.validate.claims.form import Arguments, Bounds, Claim, OtherReading, Stated, Tolerance, merged
 from pready.validate.claims.result import ClaimKind, ClaimResult, Reading, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
+SIZES = ("size", "partition", "buffer")
+"""Arguments of a check that say how much is sent, the first that it has."""
 LAST_HIGH = 0.9
 """`reduce = "last high"`: the last point of the sweep that keeps this share of the maximum."""
 
@@ -30,6 +34,9 @@ def result(source: str, claim: Claim, lab: Lab, of: ClaimKind = "papers") -> Cla
         "says": claim.says,
         "quantity": claim.quantity,
         "unit": claim.unit,
+        "bytes": next(
+            (units.parse(at, units.Unit.SIZE) for n in SIZES if isinstance(at := claim.arguments.get(n), str)), None
+        ),
     }
     if claim.out_of_scope is not None:
         return ClaimResult(
@@ -102,6 +109,17 @@ def interval(claim: Claim, lab: Lab) -> tuple[float, float] | None:
         return None
     low, high = np.percentile([float(values[0]) for values in found], [2.5, 97.5])
     return float(low), float(high)
+
+
+def steepness(claim: Claim, lab: Lab) -> dict[Factor, float]:
+    """By how much ln of a value grows with ln of each factor of the model's own error; empty: no positive number."""
+    out = dict[Factor, float]()
+    for of, labs in lab.stepped().items():
+        more, less = (computed(claim, claim.arguments, there) for there in labs)
+        if not all(len(v) == 1 and isinstance(v[0], float) and 0 < v[0] < math.inf for v in (more, less)):
+            return {}
+        out[of] = math.log(float(more[0]) / float(less[0])) / (2 * STEP)
+    return out
 
 
 def _related(claim: Claim, value: Answer, other: Answer) -> Answer:

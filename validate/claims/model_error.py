@@ -1,9 +1,12 @@
-"""What the model itself was off by where it met real machines, beyond the uncertainty of their machine files.
+"""How far the model itself is off, by the likelihood of what was measured on real machines.
 
-A claim is off by ln(measured / predicted); its predicted 95 % interval has a half-width there, too. The model's error
-of a class of exchange is the half-width w with which the intervals, widened to the root of half-width² + w², hold the
-measured values of 95 % of the class's claims, each claim counting once. The quantile is that of Harrell and Davis: one
-machine more or less moves it little.
+A figure is off by x = ln(measured / predicted). It grows with each factor of the model's own error by its steepness J
+(`pready.validate.claims.judge.steepness`), so that x has the variance Σ (J σ)², with a σ for each factor. The σ are
+those of the largest likelihood of all figures, each by itself (the independent normal of Sargsyan, Huan and Najm).
+
+Two things do not widen the error: figures of which it is known which term of the model is wrong, and the intervals of
+machine files, whose values were fitted to other figures of the same machine and benchmark. The factor of another
+machine lies within Student's interval, with as many degrees of freedom as machines that tell it, less one.
 """
 
 from __future__ import annotations
@@ -14,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.fit.results import CONFIDENCE
-from pready.model.result.interval import quantile
+from pready.model.common.normal import Z95, student95
+from pready.model.timeline.own_error import COSTS, Factor
 from pready.validate.claims.result import ClaimResult
 
-LEVEL = CONFIDENCE  # share of claims within what the model lacks
+FACTORS: tuple[Factor, ...] = (*COSTS, "transfers", "ways")
 CLASSES: Mapping[str, str] = {
     "time one way": "one message",
     "bandwidth": "stream",
@@ -30,8 +33,14 @@ CLASSES: Mapping[str, str] = {
     "time after the last thread": "many threads",
     "η": "many threads",
 }
-"""By the quantity of a claim. Fewer than 20 claims do not tell what 95 % of them lack: 15 both ways go with those of
-pairs, which share ports as well, and five gains with the times of their threads."""
+"""By the quantity of a claim: classes of at least 20."""
+LARGE = 64 * 1024
+"""Bytes from which a message is large."""
+TELLS = 0.5
+"""Steepness from which a machine tells a factor."""
+LEAST = 0.02 / Z95
+"""Of σ: two runs of a benchmark differ by 2 % (ARCHER2)."""
+STEPS = 2000
 
 
 @dataclass(frozen=True)
@@ -41,14 +50,18 @@ class Miss:
     machine: str
     off: float
     half: float
-    """Half-width of the predicted interval, on the measured value's side."""
+    """Half-width of the interval by the machine's values, on the measured value's side."""
+    steep: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0, 1.0, 1.0)
+    """By factor."""
     of: str = "one message"
     """Its class."""
+    large: bool = False
+    known: bool = False
+    """Is it known which term of the model is wrong?"""
 
-    @property
-    def lacks(self) -> float:
-        """The smallest w with which the widened interval holds the measured value."""
-        return math.sqrt(max(self.off**2 - self.half**2, 0.0))
+    def wide(self, by: Mapping[Factor, float]) -> float:
+        """Half-width of the interval with the model's own error of these relative half-widths."""
+        return math.hypot(self.half, *(s * math.log1p(by[f]) for f, s in zip(FACTORS, self.steep, strict=True)))
 
 
 def misses(claims: Sequence[ClaimResult]) -> list[Miss]:
@@ -60,33 +73,43 @@ def misses(claims: Sequence[ClaimResult]) -> list[Miss]:
             expected, got, low, high = map(float, numbers)  # type: ignore[arg-type]
             off = math.log(expected / got)
             half = max(math.log(high / got) if off > 0 else math.log(got / low), 0.0)
-            out.append(Miss(c.source, off, half, CLASSES.get(c.quantity, "one message")))
+            # What is common to all transfers cancels in a gain, and each of its two ways is off by itself.
+            transfers, ways = (0.0, math.sqrt(2)) if c.quantity == "η" else (1.0, 1.0)
+            steep = (*(c.steepness.get(of, 0.0) for of in COSTS), transfers, ways)
+            name, large = CLASSES.get(c.quantity, "one message"), (c.bytes or 0.0) >= LARGE
+            out.append(Miss(c.source, off, half, steep, name, large, c.known_off))
     return out
 
 
-def model_error(found: Sequence[Miss]) -> float:
-    """w of some claims of one class, as a relative half-width: 0.1 widens an interval by 10 %."""
-    return math.expm1(quantile(np.array([m.lacks for m in found]), LEVEL)) if found else 0.0
+def spreads(found: Sequence[Miss]) -> dict[Factor, float]:
+    """Of each factor the relative half-width of a 95 % interval on another machine."""
+    some = [m for m in found if not m.known]
+    squares, off = np.array([m.steep for m in some]) ** 2, np.array([m.off for m in some]) ** 2
+    at = np.full(len(FACTORS), LEAST**2 + float(off.mean()))
+    for _ in range(
+        STEPS
+    ):  # each raises the likelihood (Zhou, Hu, Zhou and Lange 2019, doi:10.1080/10618600.2018.1529601)
+        variance = squares @ at
+        rise, fall = (off / variance**2) @ squares, (1 / variance) @ squares
+        at = np.maximum(at * np.sqrt(rise / np.where(fall > 0, fall, np.inf)), LEAST**2)
+    out = dict[Factor, float]()
+    for n, of in enumerate(FACTORS):
+        machines = len({m.machine for m in some if abs(m.steep[n]) > TELLS})
+        student = student95(max(machines - 1, 1)) * math.sqrt(1 + 1 / max(machines, 1))
+        out[of] = math.expm1(student * math.sqrt(at[n]))
+    return out
 
 
 def by_class(found: Sequence[Miss]) -> dict[str, dict[str, float]]:
-    """For each class the number of claims, the model's error, the share of measured values inside intervals that are
-    widened by it, each machine by the error of the others, and the median half-width of these intervals."""
+    """For each class, and for small and large messages, the number of claims, the share of measured values inside their
+    intervals, each machine's with the error that the other machines tell, and the median half-width of these."""
+    others = {name: spreads([m for m in found if m.machine != name]) for name in {m.machine for m in found}}
+    groups = {name: [m for m in found if m.of == name] for name in dict.fromkeys(m.of for m in found)}
+    groups |= {"below 64 KiB": [m for m in found if not m.large], "from 64 KiB": [m for m in found if m.large]}
     out = {}
-    for name in dict.fromkeys(m.of for m in found):
-        some = [m for m in found if m.of == name]
-        error = model_error(some)
-        wide = float(np.median([math.expm1(math.hypot(m.half, math.log1p(error))) for m in some]))
-        out[name] = {"claims": len(some), "error": error, "held": held_by_others(some), "wide": wide}
+    for name, some in groups.items():
+        wide = [m.wide(others[m.machine]) for m in some]
+        held = [abs(m.off) <= w for m, w in zip(some, wide, strict=True)]
+        if some:
+            out[name] = {"claims": len(some), "held": float(np.mean(held)), "wide": math.expm1(float(np.median(wide)))}
     return out
-
-
-def held_by_others(found: Sequence[Miss]) -> float:
-    """The share of measured values inside intervals that are widened by the error of the other machines; of a class of
-    one machine by its own."""
-    machines = {m.machine for m in found}
-    error = {
-        name: math.log1p(model_error([m for m in found if m.machine != name or len(machines) == 1]))
-        for name in machines
-    }
-    return float(np.mean([m.lacks <= error[m.machine] for m in found]))

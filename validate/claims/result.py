@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from pready.model.timeline.own_error import Factor
 
 Status = Literal["ok", "off", "out of scope"]
 ClaimKind = Literal["fabrics", "papers"]
@@ -52,5 +54,9 @@ class ClaimResult:
     low: float | None = None
     """Low end of the predicted 95 % interval, as far as the machine's values are uncertain; None: not asked for."""
     high: float | None = None
+    bytes: float | None = None
+    """Of its message or buffer, if it has one."""
+    steepness: dict[Factor, float] = field(default_factory=dict)
+    """By how much ln of the value grows with ln of each factor of the model's own error."""
     weak: bool = False
     """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.validate.claims.model_error import by_class, misses
+from pready.validate.claims.model_error import by_class, misses, spreads
 from pready.validate.claims.result import ClaimKind, ClaimResult, Shown, Status
 
 STATUSES: tuple[Status, ...] = ("off", "ok", "out of scope")
@@ -121,9 +121,9 @@ def figures(claims: Sequence[ClaimResult]) -> dict[str, Any]:
     -------
     ``sources``, ``checked``, ``ok``, ``off``, ``out_of_scope``, ``weak``: numbers of claims; ``can_fail`` and
     ``can_fail_ok``: independent ones that a wrong machine turns. Of real machines also ``error_percent``, the median
-    error; ``inside_percent``, the share of measured values inside the predicted 95 % interval; ``by_class``, by
-    how much the model itself is off beyond it, and the share inside with the error of the other machines; and
-    ``by_quantity``.
+    error; ``inside_percent``, the share of measured values inside the interval of the machine's values;
+    ``model_error_percent``, of each factor of the model's own error; ``by_class``, the share inside with the error that
+    the other machines tell; and ``by_quantity``.
     """
     found = counts(claims)
     ok, able = able_to_fail(claims)
@@ -143,11 +143,11 @@ def figures(claims: Sequence[ClaimResult]) -> dict[str, Any]:
         quantities = dict.fromkeys(c.quantity for c in measured)
         found_off = misses(measured)
         if len({m.machine for m in found_off}) > 1:
+            out["model_error_percent"] = {of: round(100 * half, 1) for of, half in spreads(found_off).items()}
             out["by_class"] = {
                 name: {
                     "measurements": of["claims"],
-                    "model_error_percent": round(100 * of["error"], 1),
-                    "inside_with_error_percent": round(100 * of["held"]),
+                    "inside_with_error_percent": round(100 * of["held"], 1),
                     "median_half_width_percent": round(100 * of["wide"]),
                 }
                 for name, of in by_class(found_off).items()

@@ -11,16 +11,19 @@ from made_row import row
 
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import explained, levers, measure_next, wrong
-from pready.model.advice.own_error import HALF_WIDTH, NAME, class_of, factor
 from pready.model.advice.predict import predict, runs_of, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Rows, Runs
+from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.rma import Puts
 from pready.model.result.interval import interval
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
+from pready.model.timeline.costs import costs
+from pready.model.timeline.own_error import COSTS, HALF_WIDTH, factor, of_transfer
+from pready.model.timeline.own_error import way as way_of
 from pready.model.timeline.sampling import DRAWS, Alternative, Sampler
 from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
@@ -81,29 +84,49 @@ def test_the_first_draws_are_those_of_all() -> None:
 
 def test_a_way_that_sends_the_same_messages_shares_the_models_error() -> None:
     """Bulk and persistent sends are off by the same factor: what one saves of the other is not."""
+    one, many = way_of(BULK), way_of(Approach(MANY, 32))
+    assert (one, way_of(RMA), many) == ("one message", "puts", "messages, completed by threads")
+    assert way_of(Approach(PERSISTENT)) == one == way_of(MANY.into(1))
+    assert way_of(BY_KEY["part-am"].into(32)) == "an active message"
     sampler = Sampler(ideal(), DRAWS)
-    one = class_of(LATE, BULK)
-    assert one == class_of(LATE, Approach(PERSISTENT)) == "one message"
-    assert class_of(LATE, Approach(MANY, 32)) == "many threads"
-    assert class_of(made(threads=1), Approach(MANY, 4)) == "stream"
-    assert class_of(made(threads=2), Approach(MANY, 2)) == "many threads"
-    for fields, said in (({"both_ways": True}, "shared ports"), ({"ranks_per_node": 2}, "shared ports"), ({}, one)):
-        assert class_of(made(**{"ranks_per_node": 1} | fields), BULK) == said
-    least, shared = np.log1p(min(HALF_WIDTH.values())) / 1.959963984540054, sampler.normals(NAME)
-    for of, half in HALF_WIDTH.items():
+    for of in (*COSTS, "transfers"):
         off = np.log(factor(sampler, of))
-        assert np.quantile(np.abs(off), 0.95) == pytest.approx(np.log1p(half), rel=0.15)
-        own = np.sqrt((np.log1p(half) / 1.959963984540054) ** 2 - least**2) * sampler.normals(f"{NAME}, {of}")
-        np.testing.assert_allclose(off, least * shared + own, atol=1e-12)
-    common, both = np.log(factor(sampler, "stream")), np.log(factor(sampler, "many threads"))
-    share = HALF_WIDTH["stream"] / HALF_WIDTH["many threads"]
-    assert np.corrcoef(common, both)[0, 1] == pytest.approx(share, abs=0.1)
+        assert np.quantile(np.abs(off), 0.95) == pytest.approx(np.log1p(HALF_WIDTH[of]), rel=0.15)
+    apart = np.log(of_transfer(sampler, RMA) / of_transfer(sampler, BULK))
+    assert np.quantile(np.abs(apart), 0.95) == pytest.approx(np.sqrt(2) * np.log1p(HALF_WIDTH["ways"]), rel=0.2)
+    assert of_transfer(Sampler(ideal()), BULK) == 1
+
+
+def test_the_models_error_is_in_costs() -> None:
+    """A machine that has nothing uncertain is drawn with four factors: each cost goes with its own."""
+    machine = ideal(o_s=1e-6, o_r=2e-6, L=5e-6, G=1e-9, contention=[0.0, 3e-6, 3e-6])
+    sampler = Sampler(machine, DRAWS, lead=1)
+    by_byte, by_message, by_lock, by_port = (factor(sampler, of) for of in COSTS)
+    of = costs(sampler, made(), 1e6)
+    for got, expected in (
+        (of.hold, 1e-6 * by_message),
+        (of.wire, 5e-6 * by_message),
+        (of.receive, 2e-6 * by_message),
+        (of.control, 8e-6 * by_message),
+        (of.stream, 1e-3 * by_byte),
+        (of.link, 1e-3 * by_byte),
+        (of.shared, 1e-3 * by_byte * by_port),
+        (of.contention[:, 8], sampler.sharing("contention", contention(machine), 8)[:, 8] * by_lock),
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+    # Both ways at once use a port as several ranks do.
+    np.testing.assert_allclose(costs(sampler, made(both_ways=True), 1e6).link, 1e-3 * by_byte * by_port)
+    # Negative control: the first row is the machine at its values.
+    assert [float(x[0]) for x in (by_byte, by_message, by_lock, by_port)] == [1, 1, 1, 1]
 
 
 def test_rows_of_a_step_are_medians_and_intervals_of_the_draws_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of three draws the first two; the transfer of each exchange is off by its class's factor."""
-    off = {"one message": [1.0, 1.5, 9.0], "many threads": [2.0, 1.0, 9.0]}
-    monkeypatch.setattr("pready.model.advice.savings.factor", lambda _, of: np.array([1.0, *off[of]]))
+    """Of three draws the first two; the transfer of each exchange is off by its way's factor."""
+    off = {"Pt2Pt single": [1.0, 1.5, 9.0]}
+    several = [2.0, 1.0, 9.0]
+    monkeypatch.setattr(
+        "pready.model.advice.savings.of_transfer", lambda _, a: np.array([1.0, *off.get(a.name, several)])
+    )
     one, many, puts = ways = ((BULK, BULK), (MANY.into(4), BULK), (RMA, BULK))
     told = {  # seconds in each draw: communication, iteration, transfer of each exchange, set-up
         one: ([4.0, 6.0], [10.0, 12.0], [[1.0, 2.0], [3.0, 2.0]], 1.0),
