@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pready.model.advice import paying_sizes
-from pready.model.advice.inputs import measure_next
 from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.parallel import both
@@ -92,8 +91,8 @@ def partitioned(
     return Partitioned(row, verdict, if_early, library.part is not None and library.early is None)
 
 
-def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
-    """A prediction with what its advised saving rests on."""
+def with_inputs(prediction: Prediction, found: list[Lever], **decides: str) -> Prediction:
+    """A prediction with what its advised saving rests on, and fields of `Advice` that say what decides it."""
     advice, chance = prediction.advice, prediction.advice.best.probability
     assert chance is not None
     clauses = [
@@ -104,9 +103,7 @@ def with_inputs(prediction: Prediction, found: list[Lever]) -> Prediction:
         if verdict_of(p) != advice.verdict
     ]
     clauses.sort(key=lambda x: -abs(x[1] - chance))
-    told = replace(
-        advice, rests_on={x.name: x.share for x in found}, turns_if=clauses, measure_next=measure_next(found, chance)
-    )
+    told = replace(advice, rests_on={x.name: x.share for x in found}, turns_if=clauses, **decides)
     return replace(prediction, advice=told, sensitivity=found)
 
 

@@ -1,5 +1,5 @@
 """What a saving rests on, read from its draws: the share of its variance that each input explains, what it is where an
-input is at either end, and which measurement leaves the least chance of a wrong verdict.
+input is at either end, and what decides it soonest: a field that the user knows, a measurement, or real MPI.
 
 An input explains the variance of the saving's mean by bins of its draws, less what the bins' own scatter explains by
 chance: the correlation ratio of Pearson, ε² (Kelley 1935). Libraries for sensitivity want draws in a design of their
@@ -8,7 +8,8 @@ own, and bring pandas and Matplotlib into every installation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from pready.model.common.arrays import Array, Wholes
 from pready.model.machine.machine import Machine
 from pready.model.result.interval import median
 from pready.model.result.prediction import Lever, Source
-from pready.model.result.verdict import enough, verdict_of
+from pready.model.result.verdict import certainty_of, enough, verdict_of
 from pready.model.timeline.own_error import NAME as OWN_ERROR
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.terms import of_value
@@ -46,6 +47,14 @@ MEASURES: Mapping[str, str] = {
     "the active message": "memcpy",
 }
 """The measurements of ``pready calibrate`` that tell a term's values; several ranks of a node, none of two ranks."""
+FIELDS: Mapping[str, str] = {
+    "ranks per node": "ranks_per_node = N",
+    "receiver": "receiver",
+    "arrivals.partitions": "arrivals.partitions",
+}
+"""How a workload states an alternative, which its user knows."""
+MINUTES: Mapping[str, float] = {"prove": 3.0, "approach": 2.0}
+"""On two nodes; one that is not listed takes one."""
 _DRAWN = {"barrier": "threads.barrier", "contention": "threads.contention", "waiting": "threads.waiting"}
 """Names in the file of values that are drawn by another."""
 
@@ -70,8 +79,8 @@ def columns(sampler: Sampler) -> list[Column]:
             what, source = OWN_ERROR, "assumed"
         else:
             what, source = _term(name), sources.get(_DRAWN.get(name, name), "assumed")
-        order = np.argsort(np.argsort(sampler.normals(name)[lead:], kind="stable"), kind="stable")
-        out.append(Column(what, source, order * BINS // len(order), ("low end", "high end")))  # type: ignore[arg-type]
+        bins = _bins(sampler.normals(name)[lead:])
+        out.append(Column(what, source, bins, ("low end", "high end")))  # type: ignore[arg-type]
     for of in sampler.alternatives.values():
         out.append(Column(of.name, of.source, sampler.chosen(of.name)[lead:], of.said))
     return out
@@ -101,10 +110,14 @@ def explained(values: Array, bins: Wholes) -> float:
 
 
 def wrong(saves: NDArray[np.bool_], bins: Wholes) -> float:
-    """The chance of a wrong verdict where one knows the bin: Σ w min(p, 1 - p)."""
-    shares = [float(saves[bins == b].mean()) for b in np.unique(bins)]
-    weights = [float((bins == b).mean()) for b in np.unique(bins)]
-    return sum(w * min(p, 1 - p) for w, p in zip(weights, shares, strict=True))
+    """The chance of a wrong verdict where one knows the bin: each draw is judged by the others of its bin, so that bins
+    of what tells nothing leave as much as none."""
+    out = 0.0
+    for b in np.unique(bins):
+        yes, no = int(saves[bins == b].sum()), int((~saves[bins == b]).sum())
+        missed = yes * ((yes - 1 < no) + (yes - 1 <= no)) / 2 + no * ((no - 1 < yes) + (no - 1 <= yes)) / 2
+        out += min(missed, (yes + no) / 2)
+    return out / len(saves)
 
 
 def levers(sampler: Sampler, percent: Array, min_gain: float) -> list[Lever]:
@@ -151,9 +164,73 @@ def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share:
     )
 
 
-def measure_next(found: list[Lever], probability: float) -> str:
-    """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
-    able = [x for x in found if x.measure and x.wrong < min(probability, 1 - probability)]
-    if able:
-        return f"pready calibrate --measure {min(able, key=lambda x: x.wrong).measure}"
-    return "pready prove" if any(x.name == OWN_ERROR and x.turns for x in found) else ""
+def asked_for(sampler: Sampler, percent: Array, min_gain: float) -> str:
+    """The field to state that decides most, and what each of its values means; empty: none turns the verdict or leaves
+    less chance of a wrong one."""
+    saves, found = enough(percent, min_gain), list[tuple[float, str]]()
+    chance, now, noise = _chance(saves)
+    for name in FIELDS.keys() & sampler.alternatives.keys():
+        of, bins = sampler.alternatives[name], sampler.chosen(name)[sampler.lead :]
+        by_verdict, left = dict[str, list[str]](), wrong(saves, bins)
+        for n, option in enumerate(of.options):
+            if (bins == n).any():
+                by_verdict.setdefault(verdict_of(float(saves[bins == n].mean())), []).append(option)
+        if {*by_verdict} != {verdict_of(chance)} or left < now - noise:
+            means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in by_verdict.items())
+            decides = "may decide" if "undecided" in by_verdict else "decides"
+            found.append((left, f"Say `{FIELDS[name]}` in the workload: it {decides} ({means})"))
+    return min(found, default=(0.0, ""))[1]
+
+
+def measure_next(sampler: Sampler, percent: Array, min_gain: float) -> str:
+    """The command after which a verdict is least likely wrong, per minute that it takes: a measurement or, where none
+    decides more, real MPI; empty where the answer is certain.
+
+    A measurement tells all its inputs at once: draws are in bins of what these say of the saving.
+    """
+    saves = enough(percent, min_gain)
+    chance, now, noise = _chance(saves)
+    if certainty_of(chance) == "certain":
+        return ""
+    best, most = "pready prove", now / MINUTES["prove"]
+    for measure, told in _told_by(sampler).items():
+        won = now - wrong(saves, _told(percent, told))
+        worth = won / sum(MINUTES.get(name, 1.0) for name in measure.split(","))
+        if won > noise and worth > most:
+            best, most = f"pready calibrate --measure {measure}", worth
+    return best
+
+
+def _chance(saves: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """The probability that enough is saved, the chance of a wrong verdict, and two standard errors of it."""
+    chance = float(saves.mean())
+    now = min(chance, 1 - chance)
+    return chance, now, 2 * math.sqrt(now * (1 - now) / len(saves))
+
+
+def _told_by(sampler: Sampler) -> dict[str, list[Array]]:
+    """Draws of the inputs that each measurement tells."""
+    out, sources, lead = dict[str, list[Array]](), _sources(sampler.machine), sampler.lead
+    for name in sampler.drawn:
+        measure = MEASURES.get(_term(name), "")
+        if measure and sources.get(_DRAWN.get(name, name), "assumed") != "measured":
+            out.setdefault(measure, []).append(sampler.normals(name)[lead:])
+    for of in sampler.alternatives.values():
+        if of.measure:
+            chosen = sampler.chosen(of.name)[lead:]
+            out.setdefault(of.measure, []).extend((chosen == n).astype(float) for n in range(1, len(of.options)))
+    return out
+
+
+def _told(percent: Array, told: Sequence[Array]) -> Wholes:
+    """Draws in bins of what inputs say of the saving: of each half by a linear fit to the other half."""
+    table, out = np.column_stack([np.ones(len(percent)), *told]), np.zeros(len(percent), np.int64)
+    half = np.arange(len(percent)) % 2 > 0
+    for of, by in ((half, ~half), (~half, half)):
+        out[of] = _bins(table[of] @ np.linalg.lstsq(table[by], percent[by], rcond=None)[0])
+    return out
+
+
+def _bins(values: Array) -> Wholes:
+    """`BINS` of equally many each."""
+    return np.asarray(np.argsort(np.argsort(values, kind="stable"), kind="stable") * BINS // len(values))

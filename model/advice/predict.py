@@ -14,12 +14,13 @@ from typing import Literal
 from pready.model.advice.advise import advise, with_inputs
 from pready.model.advice.best_way import drawn_rows
 from pready.model.advice.capture_check import held_against
-from pready.model.advice.inputs import levers
+from pready.model.advice.inputs import asked_for, levers, measure_next
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, INTERFACES, PART_AM, SEVERAL, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
+from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Step, cut, of_a_step, unable
 from pready.model.engine.messages import partitions_per_direction
@@ -301,7 +302,7 @@ def _answered(
     if savings is None or not whole or len(runs.parts) > 1:
         return prediction
     at = savings.ways.index((best.approach,))
-    return with_inputs(prediction, levers(runs.sampler, savings.percent[at], min_gain))
+    return _with_inputs(prediction, runs, savings.percent[at])
 
 
 def _step(
@@ -380,7 +381,13 @@ def _step(
     )
     if savings is None:
         return made
-    return with_inputs(made, levers(runs.sampler, savings.percent[distinct.index(tuple(ways))], min_gain))
+    return _with_inputs(made, runs, savings.percent[distinct.index(tuple(ways))])
+
+
+def _with_inputs(prediction: Prediction, runs: Runs, percent: Array) -> Prediction:
+    """A prediction with what the drawn savings of its advised way rest on."""
+    of = runs.sampler, percent, prediction.advice.min_gain
+    return with_inputs(prediction, levers(*of), ask=asked_for(*of), measure_next=measure_next(*of))
 
 
 def _merged(runs: Runs, min_gain: float) -> Merged | None:

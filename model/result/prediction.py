@@ -219,7 +219,9 @@ class Advice:
     pays_messages: list[int] | None = None
     """Messages per neighbour with which the interface of `best` likely saves that much; None as for `pays`."""
     measure_next: str = ""
-    """The command whose result leaves the least chance of a wrong verdict; empty: none leaves less than now."""
+    """The command after which a verdict is least likely wrong, per minute that it takes; empty: it is certain."""
+    ask: str = ""
+    """A field to state, and what each of its values means; empty: none decides."""
     merged: Merged | None = None
     """Exchanges of the step sent as one; None where none can be."""
 
@@ -257,6 +259,7 @@ class Advice:
             "rests_on": self.rests_on,
             "turns_if": [{"if": clause, "probability": p} for clause, p in self.turns_if],
             "measure_next": self.measure_next,
+            "ask": self.ask,
             "merged": None if self.merged is None else vars(self.merged),
             "doubt": self.doubt,
         }

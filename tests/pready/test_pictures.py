@@ -270,6 +270,8 @@ def test_a_step_has_a_page_and_the_pictures_that_it_can_have(
     made = pready.predict(step)
     lines = [line.plain for line in decision(made)]
     assert all(line in shown for line in lines)
-    assert all(line in " ".join(page.split()) for line in (*lines, *(of_exchange(e, as_one(made)) for e in made.exchanges)))
+    assert all(
+        line in " ".join(page.split()) for line in (*lines, *(of_exchange(e, as_one(made)) for e in made.exchanges))
+    )
     assert "<figure>" not in (folder / "index.html").read_text(encoding="utf-8")
     assert "No picture" not in page

@@ -262,6 +262,7 @@ def rests_on(prediction: Prediction, *, explained: bool = False) -> str:
         out.append(f"Would turn if {', or '.join(f'{clause} ({chance(p)})' for clause, p in advice.turns_if)}.")
     rma = unmeasured(prediction)
     out += [f"Unmeasured here: {rma.name}, {saved(rma)}."] if rma is not None else []
+    out += [f"{advice.ask}."] if advice.ask else []
     measure = [advice.measure_next, "pready calibrate --measure approach" if rma is not None else ""]
     if wanted := dict.fromkeys(filter(None, measure)):
         out.append(f"Measure next: {' or '.join(wanted)}.")

@@ -10,7 +10,7 @@ from machines import ideal
 from made_row import row
 
 from pready.model.advice.advise import with_inputs
-from pready.model.advice.inputs import explained, levers, measure_next, wrong
+from pready.model.advice.inputs import asked_for, explained, levers, measure_next, wrong
 from pready.model.advice.predict import predict, runs_of, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
@@ -190,7 +190,8 @@ def test_value_interval_and_probability_are_of_the_same_draws() -> None:
     ends, options = ("low end", "high end"), ("puts flew", "puts waited")
     o_s = Lever("message overhead o_s", "machine", "assumed", ends, 9, (1, 3), (0.5, 0.9), 0.3, True, 0.1, "prtt")
     puts = replace(o_s, name="puts", kind="unknown", steps=options, probability=(0.85, 0.1), share=0.2)
-    told = with_inputs(made_, [o_s, puts, replace(o_s, turns=False)]).advice
+    told = with_inputs(made_, [o_s, puts, replace(o_s, turns=False)], ask="Say it").advice
+    assert (told.ask, told.measure_next) == ("Say it", made_.advice.measure_next)
     assert told.turns_if == [("puts waited", 0.1), ("message overhead o_s came out at the low end", 0.5)]
     assert told.rests_on == {"message overhead o_s": 0.3, "puts": 0.2}
     drawn = [row for row in made_.approaches if row.probability is not None]
@@ -215,6 +216,48 @@ def test_what_knowledge_leaves_of_a_wrong_verdict() -> None:
     enough, bins = np.array([True] * 6 + [False] * 4), np.array([0] * 5 + [1] * 5)
     assert wrong(enough, np.zeros(10, int)) == pytest.approx(0.4)
     assert wrong(enough, bins) == pytest.approx(0.5 * 0.2)
+    # Each draw is judged by the others: of bins of three, two agree by chance as often as not.
+    rng = np.random.default_rng(2)
+    chance = [wrong(rng.random(168) < 0.3, np.arange(168) % 56) for _ in range(200)]
+    assert np.mean(chance) > 0.3
+
+
+@pytest.mark.parametrize(
+    ("saves", "said"),
+    [
+        (2.0 - 2 * (np.arange(160) % 2), "decides (port if 1, do not port if 4)"),
+        (
+            np.where(np.arange(160) % 4 == 0, 0.0, 2.0) - (np.arange(160) % 2 > 0),
+            "may decide (undecided if 1, port if 4)",
+        ),
+        (np.where(np.arange(160) % 10 == 0, 0.0, 2.0), ""),
+        (np.where(np.arange(160) // 80 == 0, 0.0, 2.0), ""),
+    ],
+)
+def test_a_field_is_asked_for_that_turns_the_verdict(saves: Any, said: str) -> None:
+    """160 machines, every other one with four ranks of a node."""
+    which = np.arange(160) % 2
+    some = Alternative("ranks per node", ("1", "4"), (0.5, 0.5), "not given", ("", ""))
+    of: Any = Of(alternatives={some.name: some}, chosen=lambda _: which, lead=0)
+    asked = asked_for(of, saves, 0.01)
+    assert asked == (said and f"Say `ranks_per_node = N` in the workload: it {said}")
+    known: Any = Of(alternatives={}, chosen=of.chosen, lead=0)
+    assert asked_for(known, saves, 0.01) == ""
+
+
+def test_what_is_measured_next_decides_most_per_minute() -> None:
+    """160 machines: puts decide, by two minutes, L by one, and where neither tells enough, real MPI does."""
+    which, place = np.arange(160) // 2 % 2, np.arange(160) // 4 / 40
+    puts = Alternative("puts", ("adapter", "deferred"), (0.5, 0.5), "assumed", ("", ""), "approach")
+    drawn = {"inter.segments[0].L": place - 0.5}
+    of: Any = Of(
+        machine=load("meluxina"), drawn=[*drawn], normals=drawn.get, alternatives={"puts": puts},
+        chosen=lambda _: which, lead=0,
+    )  # fmt: skip
+    assert measure_next(of, 2.0 - 2 * which, 0.01) == "pready calibrate --measure approach"
+    assert measure_next(of, 2.0 * (place < 0.5), 0.01) == "pready calibrate --measure pingpong"
+    assert measure_next(of, 2.0 * (np.arange(160) % 2), 0.01) == "pready prove"
+    assert measure_next(of, np.full(160, 2.0), 0.01) == ""
 
 
 def test_levers_of_a_prediction_are_of_its_draws() -> None:
@@ -246,11 +289,6 @@ def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> No
     assert second.speedup_percent == pytest.approx((1.7, 0.1))
     variance = np.array([2.0**2 / 4, (1.6 / 7) ** 2 * (8**2 - 1) / 12])  # of two values, and of eight in a row
     assert [first.share, second.share] == pytest.approx(variance / variance.sum(), rel=0.02)
-    assert measure_next([second, first], 0.5) == "pready calibrate --measure approach"
-    assert measure_next([second], 0.5) == ""
-    worse = replace(first, measure="overlap", wrong=(first.wrong + 0.5) / 2)
-    assert measure_next([worse, first], 0.5) == "pready calibrate --measure approach"
-    assert measure_next([worse, first], first.wrong) == ""
 
 
 def rma_measured(machine: Machine) -> Machine:

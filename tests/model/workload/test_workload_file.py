@@ -199,7 +199,9 @@ def test_a_pipeline_is_not_predicted_and_a_broadcast_not_run() -> None:
     captured = {"step": "1 ms", "exchanges": "1 us", "blocks": 8}
     w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "today": "pipeline", "captured": captured})
     for of, blocks in ((w, " of 8 blocks"), (w.changed(captured=None), "")):
-        with pytest.raises(PreadyError, match=f"this is a pipeline{blocks}: not predicted; valid: pattern = .sweep3d. with grid"):
+        with pytest.raises(
+            PreadyError, match=f"this is a pipeline{blocks}: not predicted; valid: pattern = .sweep3d. with grid"
+        ):
             supported_by.check(of, "engine")
     step = {"threads": 2, "exchanges": [{"buffer": "4 KiB"}, {"buffer": "4 KiB", "pattern": "bcast"}]}
     supported_by.refuse_broadcast(w, "a run")
