@@ -122,7 +122,7 @@ def test_the_whole_text(tmp_path: Path) -> None:
         end = f'receiver = "computing"\ncompute = {{time = "{time}"}}\narrivals = {{model = {model}}}\n'
         text = asked.text(step(exchange), "w", "")
         assert text.endswith(end)
-        assert "ranks_per_node" not in text
+        assert "ranks_per_node = 1\n" in text  # seen, and so no open question
 
 
 @pytest.mark.parametrize(("threads", "asked", "model", "why"), TIMES["times"])
