@@ -91,8 +91,8 @@ def partitioned(
     return Partitioned(row, verdict, if_early, library.part is not None and library.early is None)
 
 
-def with_inputs(prediction: Prediction, found: list[Lever], **decides: str) -> Prediction:
-    """A prediction with what its advised saving rests on, and fields of `Advice` that say what decides it."""
+def with_inputs(prediction: Prediction, found: list[Lever], ask: str = "", measure_next: str = "") -> Prediction:
+    """A prediction with what its advised saving rests on, and what decides it."""
     advice, chance = prediction.advice, prediction.advice.best.probability
     assert chance is not None
     clauses = [
@@ -103,7 +103,8 @@ def with_inputs(prediction: Prediction, found: list[Lever], **decides: str) -> P
         if verdict_of(p) != advice.verdict
     ]
     clauses.sort(key=lambda x: -abs(x[1] - chance))
-    told = replace(advice, rests_on={x.name: x.share for x in found}, turns_if=clauses, **decides)
+    shares = {x.name: x.share for x in found}
+    told = replace(advice, rests_on=shares, turns_if=clauses, ask=ask, measure_next=measure_next)
     return replace(prediction, advice=told, sensitivity=found)
 
 

@@ -190,8 +190,8 @@ def test_value_interval_and_probability_are_of_the_same_draws() -> None:
     ends, options = ("low end", "high end"), ("puts flew", "puts waited")
     o_s = Lever("message overhead o_s", "machine", "assumed", ends, 9, (1, 3), (0.5, 0.9), 0.3, True, 0.1, "prtt")
     puts = replace(o_s, name="puts", kind="unknown", steps=options, probability=(0.85, 0.1), share=0.2)
-    told = with_inputs(made_, [o_s, puts, replace(o_s, turns=False)], ask="Say it").advice
-    assert (told.ask, told.measure_next) == ("Say it", made_.advice.measure_next)
+    told = with_inputs(made_, [o_s, puts, replace(o_s, turns=False)], "Say it", "C").advice
+    assert (told.ask, told.measure_next) == ("Say it", "C")
     assert told.turns_if == [("puts waited", 0.1), ("message overhead o_s came out at the low end", 0.5)]
     assert told.rests_on == {"message overhead o_s": 0.3, "puts": 0.2}
     drawn = [row for row in made_.approaches if row.probability is not None]
@@ -254,10 +254,14 @@ def test_what_is_measured_next_decides_most_per_minute() -> None:
         machine=load("meluxina"), drawn=[*drawn], normals=drawn.get, alternatives={"puts": puts},
         chosen=lambda _: which, lead=0,
     )  # fmt: skip
-    assert measure_next(of, 2.0 - 2 * which, 0.01) == "pready calibrate --measure approach"
-    assert measure_next(of, 2.0 * (place < 0.5), 0.01) == "pready calibrate --measure pingpong"
-    assert measure_next(of, 2.0 * (np.arange(160) % 2), 0.01) == "pready prove"
-    assert measure_next(of, np.full(160, 2.0), 0.01) == ""
+    saves: Any
+    for saves, said in (
+        (2.0 - 2 * which, "pready calibrate --measure approach"),
+        (2.0 * (place < 0.5), "pready calibrate --measure pingpong"),
+        (2.0 * (np.arange(160) % 2), "pready prove"),
+        (np.full(160, 2.0), ""),
+    ):
+        assert measure_next(of, saves, 0.01) == said
 
 
 def test_levers_of_a_prediction_are_of_its_draws() -> None:
