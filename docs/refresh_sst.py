@@ -20,8 +20,10 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
+from pready.sst.calibrate import calibrate
+from pready.sst.job import setup
 from pready.sst.results import times
-from pready.sst.simulate import calibrate, setup, simulate_approach
+from pready.sst.simulate import simulate_approach
 from pready.validate import sst
 
 RECORD = Path("sst-motifs/agreement.json")

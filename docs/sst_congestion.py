@@ -23,9 +23,10 @@ from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.congestion import beside
 from pready.sst.firefly import packet_bytes
+from pready.sst.job import Setup, setup
 from pready.sst.kept_parameters import fitted
 from pready.sst.results import Times, times
-from pready.sst.simulate import Setup, prediction, setup, simulate_approach
+from pready.sst.simulate import prediction, simulate_approach
 
 RECORD = Path("sst-motifs/congestion.json")
 MACHINE, GRID, ITERATIONS, SEED = "meluxina", (8, 8, 8), 10, 0

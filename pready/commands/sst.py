@@ -14,7 +14,7 @@ import click
 
 from pready.commands import options
 from pready.exit_status import Status
-from pready.files.writing import check_writable
+from pready.files.writing import check_writable, make_folder
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError, shown
 from pready.model.machine import DEFAULT
@@ -25,13 +25,13 @@ from pready.show.tables.sst import congestion_view, residuals_view
 from pready.show.terminal.terminal import Busy, console, print_json, status
 from pready.sst import kept_parameters
 from pready.sst import library as installed
+from pready.sst.calibrate import calibrate as calibrated
 from pready.sst.congestion import simulate_beside
+from pready.sst.job import SIMULATED, Setup, setup, write_config
 from pready.sst.library import MissingSST
-from pready.sst.parameters import GROUPS, parameters
+from pready.sst.parameters import FILES, parameters
 from pready.sst.run import How, stopped_in_order
 from pready.sst.set_by_name import NETWORK, set_by_name
-from pready.sst.simulate import SIMULATED, Setup, setup, write_config
-from pready.sst.simulate import calibrate as calibrated
 from pready.sst.topology import ROUTINGS, VALID, Topology
 
 MOST_RANKS = 1_000_000
@@ -154,6 +154,8 @@ def run(
     """
     made = _setup(workload, machine, fields, topology, seed)
     chosen = [_approach(text, made.workload) for text in names]
+    if keep is not None:
+        make_folder(keep, (".lock",))
     installed.find()
     with status("SST") as said:
         how = How(processes, on_wait=said.wait)
@@ -205,7 +207,7 @@ def info() -> None:
     click.echo("--set, beside fields of the workload and the machine")
     for name, meaning in NETWORK.items():
         click.echo(f"  {name:18} {meaning}")
-    for motif in GROUPS:
+    for motif in FILES:
         click.echo(f"pready.{motif}")
         for p in parameters(motif).values():
             click.echo(f"  {p.name:18} {p.default or '(none)':8} {p.meaning}")

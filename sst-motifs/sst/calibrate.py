@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import PathName
+from pready.sst import config, results
 from pready.sst.firefly import Band, Firefly, handshake_ns, initial, latency_ns, ping_time, with_gap_kept
+from pready.sst.run import How
+from pready.sst.run import run as run_sst
+from pready.sst.topology import topology
 
 SIZES = tuple(sorted({8 << i for i in range(22)} | {12 << i for i in range(0, 20, 3)}))
 """8 B to 16 MiB, powers of two and some between."""
@@ -136,3 +142,43 @@ def _shifted(band: Band, constant: float, middle: float) -> Band:
     tx = band.tx_ns + min(rx, 0.0)
     slope = band.rx_ns_per_byte + min(tx, 0.0) / middle
     return replace(band, rx_ns=max(rx, 0.0), tx_ns=max(tx, 0.0), rx_ns_per_byte=max(slope, 0.0))
+
+
+def ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | None = None) -> list[float]:
+    """SST's one-way time (s) of messages of each size between two ranks on one router: half a round trip.
+
+    One run for all eager sizes and one for all others, since their parameters differ; of three round trips the last
+    counts.
+    """
+    out: dict[int, float] = {}
+    for late in (False, True):
+        if alike := [n for n in sizes if firefly.band(n).rendezvous == late]:
+            out |= _ping_pong(firefly, alike, folder, how)
+    return [out[n] for n in sizes]
+
+
+def _ping_pong(firefly: Firefly, sizes: Sequence[int], folder: Path, how: How | None) -> dict[int, float]:
+    alike: dict[str, object] = {"iterations": 3, "pong": 1}
+    motifs = [("pready.PartPingPong", {"bytes": n, **alike, "record": f"ping-{n}.csv"}) for n in sizes]
+    made = config.Simulation("ping-pong", firefly, topology("single", 2), 2, motifs, largest=max(sizes), receives=1)
+    path = folder / "ping-pong.py"
+    config.write(made, path)
+    run_sst(path, how)
+    out = {}
+    for n in sizes:
+        record = results.read_records(folder / f"ping-{n}.csv", 2, 3)
+        sender = (record.rank == 0) & (record.iteration == 2)
+        begun = record.start[sender & (record.phase == 0)][0]
+        out[n] = float(record.completion[sender & (record.phase == 1)][0] - begun) / 2
+    return out
+
+
+def calibrate(machine: Machine, path: str = "inter", cache: str = "hot", how: How | None = None) -> Fit:
+    """Fit Firefly's parameters to the Machine by SST's own ping-pong."""
+    with tempfile.TemporaryDirectory(prefix="pready-sst-") as folder:
+        return fit(
+            machine,
+            lambda firefly, sizes: ping_pong(firefly, sizes, Path(folder), how),
+            "intra" if path == "intra" else "inter",
+            cache,
+        )

@@ -44,6 +44,8 @@ class Simulation:
     """Seed of a random allocation and of the background's partners."""
     background: int = 0
     """Bytes of a message of a job on the other hosts; 0: there is none."""
+    pause_ns: float = 0.0
+    """Between two of them."""
     statistics: str = ""
     """CSV file for the counts of NICs and routers; none if empty."""
 
@@ -187,7 +189,7 @@ def text(simulation: Simulation, name: str = "FILE") -> str:
         host_link, meaning = 2 * host_link - hop, "at the NIC's end; at the router's merlin takes LINK_LATENCY: WIRE"
     nodes = simulation.ranks // simulation.ranks_per_node
     allocation: list[object] = [simulation.allocation, simulation.seed][: 1 + (simulation.allocation == "random")]
-    traffic = {"bytes": simulation.background, "seed": simulation.seed}
+    traffic = {"bytes": simulation.background, "pause_ns": round(simulation.pause_ns), "seed": simulation.seed}
     messages = simulation.receives * simulation.ranks_per_node
     return _TEMPLATE.format(
         title=simulation.title.replace("\\", "/").replace('"""', "'''"),

@@ -13,8 +13,9 @@ from scipy.stats import t as student
 from pready.model.common.arrays import Array
 from pready.model.result.prediction import Prediction
 from pready.model.result.verdict import MIN_GAIN
+from pready.sst.job import Setup
 from pready.sst.results import Times
-from pready.sst.simulate import Setup, kept_or_not, prediction, simulated
+from pready.sst.simulate import kept_or_not, prediction, simulated
 
 
 @dataclass(frozen=True)

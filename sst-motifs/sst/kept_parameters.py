@@ -14,10 +14,9 @@ from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.toml.reading import LARGEST_TOML, decoded, read_bytes
 from pready.sst import library
-from pready.sst.calibrate import Fit
+from pready.sst.calibrate import Fit, calibrate
 from pready.sst.firefly import Firefly
 from pready.sst.run import How
-from pready.sst.simulate import calibrate
 
 CODE = ("calibrate.py", "config.py", "firefly.py")
 """Files beside this one that a fit depends on, besides SST and the element library."""

@@ -1,4 +1,4 @@
-"""The motifs' parameters, read from the header that C++ compiles: one source for every default."""
+"""The motifs' parameters, read from the tables that C++ compiles and SST documents."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pready.model.common.errors import PreadyError, shown
 SOURCES = Path(__file__).parent / "motifs"
 """The element library's C++ sources; they travel with the package, so that it can build them."""
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "PartPingPong": ("COMMON", "PINGPONG"),
-    "PartExchange": ("COMMON", "EXCHANGE"),
-    "Traffic": ("TRAFFIC",),
+FILES: dict[str, tuple[str, ...]] = {
+    "PartPingPong": ("motif.hpp", "ping_pong.cpp"),
+    "PartExchange": ("motif.hpp", "exchange.cpp"),
+    "Traffic": ("traffic.cpp",),
 }
+"""Files with the tables of each motif's arguments."""
 
-_GROUP = re.compile(r"^#define PREADY_(\w+)\(X\)")
-_LINE = re.compile(r'^\s*X\((\w+), (?:Text|Count|Time), ([^,]*), "([^"]*)"\)')
+_ROW = re.compile(r'^\s*(?:SST_ELI_DOCUMENT_PARAMS\()?\{"arg\.(\w+)", "([^"]*)", "([^"]*)"\}', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,11 @@ class Parameter:
 
 
 @cache
-def groups() -> dict[str, tuple[Parameter, ...]]:
-    """The groups of parameters.hpp."""
-    found: dict[str, list[Parameter]] = {}
-    group = ""
-    for line in (SOURCES / "parameters.hpp").read_text(encoding="utf-8").splitlines():
-        if head := _GROUP.match(line):
-            group = head[1]
-        elif item := _LINE.match(line):
-            name, default, meaning = item.groups()
-            found.setdefault(group, []).append(Parameter(name, default.strip(), meaning))
-    return {name: tuple(items) for name, items in found.items()}
-
-
 def parameters(motif: str) -> dict[str, Parameter]:
-    """A motif's parameters by name."""
-    return {p.name: p for group in GROUPS[motif] for p in groups()[group]}
+    """A motif's parameters by name, from the tables that SST documents."""
+    texts = [(SOURCES / name).read_text(encoding="utf-8") for name in FILES[motif]]
+    rows = [row for text in texts for row in _ROW.findall(text)]
+    return {name: Parameter(name, default, meaning) for name, meaning, default in rows}
 
 
 def arguments(motif: str, values: Mapping[str, object]) -> dict[str, object]:

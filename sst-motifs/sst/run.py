@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -35,8 +37,8 @@ class How:
     threads: int = 1
     """Threads of each process (``sst -n``)."""
     launcher: str = "mpirun"
-    on_wait: Callable[[float], None] | None = None
-    """Called now and then with the seconds that a run has taken."""
+    on_wait: Callable[[float, str], None] | None = None
+    """Called now and then with the seconds that a run has taken and, as soon as rank 0 says so, how far it is."""
 
     def command(self, sst: str, config: Path, libraries: Path) -> list[str]:
         """The command line.
@@ -76,6 +78,15 @@ def stopped_in_order() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+_ITERATION = re.compile(r"^pready: (iteration \d+ of \d+)$", re.MULTILINE)
+
+
+def so_far(output: str) -> str:
+    """The last iteration that rank 0 of the motifs said it has done; empty before."""
+    said = _ITERATION.findall(output)
+    return said[-1] if said else ""
+
+
 @contextmanager
 def _started(command: Sequence[str], folder: Path, log: IO[str]) -> Iterator[subprocess.Popen[str]]:
     """A run that ends, on the way out, with all its processes: mpirun passes SIGTERM on."""
@@ -108,6 +119,8 @@ def run(config: Path, how: How | None = None) -> Run:
     installation = library.find()
     command = how.command(installation.sst, config, library.build())
     log = config.with_suffix(".log")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # which SST inherits
     started = time.monotonic()
     with (
         stopped_in_order(),
@@ -117,7 +130,7 @@ def run(config: Path, how: How | None = None) -> Run:
         while process.poll() is None:
             elapsed = time.monotonic() - started
             if how.on_wait is not None:
-                how.on_wait(elapsed)
+                how.on_wait(elapsed, so_far(log.read_text(encoding="utf-8", errors="replace")))
             time.sleep(0.02 if elapsed < 2 else 0.2)
     wall_s = time.monotonic() - started
     output = log.read_text(encoding="utf-8", errors="replace")

@@ -15,12 +15,13 @@ ALLOCATIONS = ("linear", "random")
 NETWORK = {
     "sst.allocation": "linear or random, of the seed: which host runs which ranks",
     "sst.background": "bytes of a message of another job, on as many hosts again (pready.Traffic)",
+    "sst.load": "how much of its hosts' links that job uses while nothing is in its way, as 30 %; without, all it can",
     "sst.packet": "bytes of a packet: larger ones are faster and coarser; without, at most 2.5 % of the latency",
 }
 
 
 def set_by_name(given: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Several ``FIELD=VALUE``: those of other files, and the rest as options of `pready.sst.simulate.setup`.
+    """Several ``FIELD=VALUE``: those of other files, and the rest as options of `pready.sst.job.setup`.
 
     Raises
     ------
@@ -39,6 +40,8 @@ def set_by_name(given: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
             options["allocation"] = value
         elif name == "sst.background":
             options["background"] = size(value, f"--set {name}")
+        elif name == "sst.load":
+            options["load"] = parse(value, Unit.SHARE, f"--set {name}")
         elif name == "sst.packet":
             options["packet"] = size(value, f"--set {name}", LEAST_PACKET)
         else:

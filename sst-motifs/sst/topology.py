@@ -1,9 +1,10 @@
 """Networks by name, size and routing, as merlin topologies: ``NAME[:SIZE][:ROUTING]``.
 
 ``single`` one router, no contention but for the ports; ``torus`` a 3-D torus, one host per router, or of a shape
-(``torus:4x4x4``); ``fattree`` two levels, tapered by a factor (``fattree:2`` halves the links up) and, if said, with so
-many hosts on an edge switch (``fattree:2:16``); ``dragonfly`` balanced groups (hosts, routers and global links
-1 : 2 : 1); ``hyperx`` as many hosts on a router as routers in a row, or of a shape (``hyperx:8x8``).
+(``torus:4x4x4``); ``mesh`` the same without the cables that close its rings; ``fattree`` two levels, tapered by a
+factor (``fattree:2`` halves the links up) and, if said, with so many hosts on an edge switch (``fattree:2:16``);
+``dragonfly`` balanced groups (hosts, routers and global links 1 : 2 : 1); ``hyperx`` as many hosts on a router as
+routers in a row, or of a shape (``hyperx:8x8``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pready.model.common.errors import PreadyError, shown
 
@@ -111,12 +113,12 @@ def _cables(extents: list[int]) -> dict[str, object]:
     return {"shape": "x".join(map(str, extents)), "width": "x".join("1" for _ in extents)}
 
 
-def _torus(size: str, ranks: int) -> Topology:
-    extents = _extents("torus", size) if size else list(near_cube(ranks))
+def _torus(size: str, ranks: int, name: str = "torus", merlin: str = "topoTorus") -> Topology:
+    extents = _extents(name, size) if size else list(near_cube(ranks))
     hosts = math.prod(extents)
     if hosts < ranks:
-        raise PreadyError(f"topology: a torus of {size} has {hosts} hosts", valid=f"at least {ranks}")
-    return Topology("torus", "topoTorus", {**_cables(extents), "local_ports": 1}, hosts)
+        raise PreadyError(f"topology: a {name} of {size} has {hosts} hosts", valid=f"at least {ranks}")
+    return Topology(name, merlin, {**_cables(extents), "local_ports": 1}, hosts)
 
 
 def _hyperx(size: str, ranks: int) -> Topology:
@@ -162,6 +164,7 @@ def _dragonfly(_: str, ranks: int) -> Topology:
 KINDS: Mapping[str, Kind] = {
     "single": Kind(_single),
     "torus": Kind(_torus, "[:XxYxZ]"),
+    "mesh": Kind(partial(_torus, name="mesh", merlin="topoMesh"), "[:XxYxZ]"),
     "fattree": Kind(
         _fattree, "[:TAPER[:HOSTS]]", {"deterministic": "deterministic", "adaptive": "adaptive"}, "routing_alg"
     ),

@@ -11,10 +11,9 @@ from real_mpi import compiled_once, kept
 from pready.calibrate.measure.compile import version_of
 from pready.model.machine.machine import load
 from pready.sst import library
-from pready.sst.calibrate import Fit
+from pready.sst.calibrate import Fit, calibrate
 from pready.sst.firefly import Firefly
 from pready.sst.parameters import SOURCES
-from pready.sst.simulate import calibrate
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 

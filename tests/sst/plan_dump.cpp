@@ -24,24 +24,28 @@ int main(int argc, char** argv)
             const std::size_t equals = word.find('=');
             given[word.substr(0, equals)] = word.substr(equals + 1);
         }
-        const Settings s = Settings::read([&](const std::string& name, const std::string& fallback) {
+        const Settings s = Settings::read([&](const std::string& name) {
             const auto found = given.find(name);
-            return found == given.end() ? fallback : found->second;
+            return found == given.end() ? std::nullopt : std::optional(found->second);
         });
+        if (pattern == "settings") {  // every parameter as it was read
+            Settings(s).visit([](const char* name, const auto& value) { std::cout << name << '=' << value << '\n'; });
+            return 0;
+        }
         if (pattern == "record") {  // the CSV's lines, through the writer that the motifs use
             Record r;
             r.start = 1000;
             r.completion = 5000;
             r.end = 6000;
             r.arrivals = {4000, 5000};
-            append_record(record_path(s.record, 0), line(0, 0, 0, r));
-            append_record(record_path(s.record, 1), line(1, 0, 0, r));
-            append_record(record_path(s.record, 0), line(0, 1, 0, r));
+            append_record(s.record, 1, 2, line(1, 0, 0, r));
+            append_record(s.record, 0, 2, line(0, 0, 0, r));
+            append_record(s.record, 0, 2, line(0, 1, 0, r));
             return 0;
         }
         if (pattern == "work") {  // a row of `arrivals`: message arrival times; receiving threads are free from compute_ns on
             Work work(s.consumers, s.compute_ns);
-            for (const double at : Arrivals(s.arrivals, 1, s.user_partitions())(0, 0)) work.take(at, s.received_in(s.transport), s.consume_ns);
+            for (const double at : Arrivals(s.arrivals, 0, 1, s.user_partitions())(0)) work.take(at, s.received_in(s.transport), s.consume_ns);
             std::printf("last %.17g\n", work.last());
             return 0;
         }
@@ -50,8 +54,8 @@ int main(int argc, char** argv)
             for (std::size_t p = 0; p < phases.size(); ++p) {
                 std::vector<double> ready = built_in(s);
                 if (!s.arrivals.empty())
-                    ready = Arrivals(s.arrivals, static_cast<std::uint64_t>(ranks), s.user_partitions())(
-                        static_cast<std::uint64_t>(rank), iteration * phases[p].draws + phases[p].draw);
+                    ready = Arrivals(s.arrivals, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks),
+                        s.user_partitions())(iteration * phases[p].draws + phases[p].draw);
                 const Plan made = plan(s, phases[p], ready, iteration);
                 std::printf("phase %d %zu %d %d %.17g %.17g %.17g\n", rank, p, phases[p].computes, phases[p].receives_first,
                     made.ready, made.join, made.meet);

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
+from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import config
 from pready.sst.firefly import initial
-from pready.sst.simulate import setup, simulation
+from pready.sst.job import setup, simulation
 
 
 class Recorder:
@@ -58,7 +59,8 @@ def executed(monkeypatch: pytest.MonkeyPatch, source: str) -> dict[str, list[Any
         },
         "sst.merlin.interface": {n: recorder(n) for n in ("LinkControl", "ReorderLinkControl")},
         "sst.merlin.topology": {
-            n: recorder(n) for n in ("topoSingle", "topoTorus", "topoFatTree", "topoDragonFly", "topoHyperX")
+            n: recorder(n)
+            for n in ("topoSingle", "topoTorus", "topoMesh", "topoFatTree", "topoDragonFly", "topoHyperX")
         },
     }
     monkeypatch.setitem(sys.modules, "sst", sst)
@@ -74,7 +76,7 @@ def workload(**fields: Any) -> Workload:
     return Workload.model_validate({"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", **fields})
 
 
-@pytest.mark.parametrize("network", ["single", "torus", "fattree:2", "dragonfly:ugal", "hyperx"])
+@pytest.mark.parametrize("network", ["single", "torus", "mesh", "fattree:2", "dragonfly:ugal", "hyperx"])
 def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPatch, network: str) -> None:
     made_ = setup(load("meluxina"), workload(), network, (4, 2, 1))
     source = config.text(simulation(made_, Approach(MANY, 4), "a.npy", "r.csv", "counts.csv", "e.edges"), "f.py")
@@ -132,11 +134,21 @@ def test_a_background_job_has_the_other_hosts_and_hosts_may_be_random(monkeypatc
     assert s.topology.hosts >= 8
     # An interface says which job it belongs to.
     assert other.set["network_interface"] is not job.set["network_interface"]
-    assert [c[1] for c in other.calls] == ["Init", "pready.Traffic bytes=65536 seed=7"]
+    assert [c[1] for c in other.calls] == ["Init", "pready.Traffic bytes=65536 pause_ns=0 seed=7"]
     assert [c[1:] for c in made["System"][0].calls if c[0] == "allocateNodes"] == [
         (job, "random", 7),
         (other, "random", 7),
     ]
+
+
+def test_another_job_has_a_load() -> None:
+    options: dict[str, Any] = {"background": 2**20, "load": 0.3}
+    s = setup(load("meluxina"), workload(), "dragonfly", (4, 2, 1), **options)
+    # 1 MiB at 25 GB/s takes its link 41.9 us, and 4.27 us longer in all: a message each 139.8 us is 30 %.
+    assert s.pause == pytest.approx(2**20 / 25e9 / 0.3 - (4.27e-6 + 2**20 / 25e9), rel=1e-3)
+    assert simulation(s, Approach(SINGLE), "a.npy", "r.csv").pause_ns == pytest.approx(1e9 * s.pause)
+    with pytest.raises(PreadyError, match=r"sst\.load = 95 % by messages of 1048576 B; valid: above 0, at most 90.8 %"):
+        _ = setup(load("meluxina"), workload(), "dragonfly", (4, 2, 1), **options | {"load": 0.95}).pause
 
 
 def test_an_odd_title_ends_no_docstring_and_without_counts_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""One header, two languages: the parameters that Python reads are those that C++ compiles."""
+"""One table, two languages: the parameters that Python reads are those that C++ compiles and SST documents."""
 
 from pathlib import Path
 
@@ -6,32 +6,28 @@ import pytest
 from given import Dump
 
 from pready.model.common.errors import PreadyError
-from pready.sst.parameters import GROUPS, SOURCES, arguments, groups, parameters
+from pready.sst.parameters import FILES, SOURCES, arguments, parameters
 
 
-def test_every_line_of_the_header_is_read() -> None:
-    text = (SOURCES / "parameters.hpp").read_text().partition("#define PREADY_STATISTICS")[0]
-    lines = [x for x in text.splitlines() if x.lstrip().startswith("X(")]
-    assert len(lines) == sum(map(len, groups().values())) > 25
+def test_every_motif_has_a_table_and_every_row_of_one_is_read() -> None:
+    sources = {path.name: path.read_text() for path in SOURCES.glob("*.?pp")}
+    for motif, files in FILES.items():
+        assert f'"pready", "{motif}Motif"' in sources[files[-1]]
+        assert len(parameters(motif)) == sum(sources[name].count('{"arg.') for name in files) >= 3
+    assert {name for name, text in sources.items() if '{"arg.' in text} == {f for some in FILES.values() for f in some}
 
 
-def test_every_group_belongs_to_a_motif_and_every_motif_has_a_file() -> None:
-    assert {g for gs in GROUPS.values() for g in gs} == set(groups())
-    sources = {path: path.read_text() for path in SOURCES.glob("*.cpp")}
-    for motif, used in GROUPS.items():
-        (of_motif,) = (text for text in sources.values() if f'"pready", "{motif}Motif"' in text)
-        assert of_motif.count("SST_ELI_REGISTER_SUBCOMPONENT(") == 1
-        # What SST documents, and what a motif takes.
-        for use in ("ELI", "NAME"):
-            assert {g for g in groups() if f"PREADY_{g}(PREADY_{use})" in of_motif} == set(used)
-
-
-@pytest.mark.thorough
-def test_every_default_is_valid_in_cpp(dump: Dump) -> None:
-    words = {f"{p.name}={p.default}" for motif in GROUPS if motif != "Traffic" for p in parameters(motif).values()}
-    done = dump("pingpong", 8, 0, *sorted(words))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == dump("pingpong", 8, 0).stdout
+def test_a_default_that_is_documented_is_the_one_that_cpp_has(dump: Dump) -> None:
+    documented = parameters("PartPingPong") | parameters("PartExchange")
+    done = dump("settings", 2, 0)
+    assert dict(line.split("=") for line in done.stdout.splitlines()) == {n: p.default for n, p in documented.items()}
+    # Each is read under its name: another value shows.
+    for name, p in documented.items():
+        flag = name in ("pong", "receives_first", "messages")
+        other = {"approach": "many", "receiver": "computing"}.get(name, "1" if flag else "2")
+        given = dump("settings", 2, 0, f"{name}={other}", *(["threads=2"] if name in ("transport", "shares") else []))
+        if name != "shares":
+            assert f"{name}={other}" in given.stdout.splitlines(), (p, given.stderr)
 
 
 def test_arguments_at_their_defaults_are_left_out_and_times_are_clean() -> None:

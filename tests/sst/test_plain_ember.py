@@ -21,9 +21,10 @@ from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.firefly import HOP_NS, Firefly
+from pready.sst.job import Setup, setup, write_config
 from pready.sst.results import read_records
 from pready.sst.run import run
-from pready.sst.simulate import Setup, setup, simulate_approach, write_config
+from pready.sst.simulate import simulate_approach
 
 pytestmark = [pytest.mark.needs("sst"), pytest.mark.usefixtures("sst")]
 

@@ -23,8 +23,7 @@ from pready.model.engine.pattern import pattern as ranks_of
 from pready.model.machine.machine import load
 from pready.model.workload.edges import HALOS, Name
 from pready.model.workload.workload import Workload
-from pready.sst.of_workload import largest_message, of_workload
-from pready.sst.simulate import setup, write_config
+from pready.sst.job import largest_message, of_workload, setup, write_config
 from pready.sst.topology import near_cube
 
 

@@ -17,10 +17,11 @@ from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import HEADER_BYTES, Firefly
+from pready.sst.job import setup
 from pready.sst.parameters import GROUPS, parameters
 from pready.sst.results import times
 from pready.sst.run import How
-from pready.sst.simulate import Outcome, setup, simulate_approach
+from pready.sst.simulate import Outcome, simulate_approach
 from pready.sst.simulate import simulate as simulate_with_sst
 
 pytestmark = [pytest.mark.needs("sst"), pytest.mark.usefixtures("sst")]

@@ -29,19 +29,10 @@ from pready.model.workload.workload import Workload
 from pready.sst import kept_parameters, library
 from pready.sst.calibrate import Fit
 from pready.sst.firefly import initial
+from pready.sst.job import Setup, candidates, motif_values, ready_times, setup, simulation
 from pready.sst.results import Times
-from pready.sst.run import How
-from pready.sst.simulate import (
-    Setup,
-    candidates,
-    kept_or_not,
-    motif_values,
-    prediction,
-    ready_times,
-    setup,
-    simulate,
-    simulation,
-)
+from pready.sst.run import How, so_far
+from pready.sst.simulate import kept_or_not, prediction, simulate
 
 # Reads the motif in the configuration, and its arrivals; every rank takes 8 us for the buffer after its last partition,
 # shared among the transport partitions: η is their number.
@@ -312,6 +303,24 @@ def test_sigterm_ends_sst_and_the_same_command_goes_on(
     # Of another seed nothing is there.
     assert command("run", halo, *SHORT, *keep, "--seed", "1") == 0
     assert len((tmp_path / "ran").read_text().splitlines()) == 5
+
+
+@pytest.mark.parametrize("keep", ["file", "/proc/nothing"])
+def test_a_folder_that_cannot_be_made_is_one_line(
+    stand_in: Path, tmp_path: Path, monkeypatch: Patch, capsys: Capsys, keep: str
+) -> None:
+    (tmp_path / "file").touch()
+    halo = str(Path(HALO).absolute())
+    monkeypatch.chdir(tmp_path)
+    assert main(["sst", "run", halo, *SHORT, "--keep", keep]) == Status.WRONG_INPUT
+    (said,) = capsys.readouterr().err.splitlines()  # before SST is built or fitted
+    assert said.startswith(f"pready: error: {keep}: cannot be made: ")
+
+
+def test_a_run_says_how_far_it_is() -> None:
+    said = "pready.PartExchange: 8 ranks\npready: iteration 1 of 11\npready: iteration 2 of 11\npready: itera"
+    assert so_far(said) == "iteration 2 of 11"
+    assert so_far("") == ""
 
 
 @pytest.mark.thorough

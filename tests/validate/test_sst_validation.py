@@ -12,7 +12,7 @@ import pytest
 from machines import ideal
 from rich.console import Console
 
-from pready.model.approach.interfaces import MANY, Approach
+from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.show.tables.validation import agreement_data, agreement_view
@@ -22,13 +22,21 @@ from pready.sst.library import Installation
 from pready.sst.results import Record
 from pready.sst.run import How
 from pready.validate import sst
-from pready.validate.sst import HALO_WAYS, Scene, Simulated, halo, predicted, two_rank_scenes
+from pready.validate.sst import HALO_WAYS, Scene, Times, chance_scenes, exchange, predicted, two_rank_scenes
+
+SMALL_GRID = (2, 2, 2)
+
+
+def halo(kind: str, size: str, spread: float | None, ways: tuple[Approach, ...], *, eager: bool = False) -> list[Scene]:
+    w, name = exchange("halo3d", SMALL_GRID, size, spread), f"halo {size} {kind}"
+    return [Scene(f"64 ranks {kind}", name, w, way, SMALL_GRID, 2, eager) for way in ways]
+
 
 FEW = [
     *two_rank_scenes(load("meluxina"), 0, 4),
-    *(Scene("in step", halo("48 KiB", None), way, (2, 2, 2), 1) for way in HALO_WAYS),
-    *(Scene("halo 192 KiB", halo("192 KiB", 0.04), way, (4, 4, 4), 2) for way in HALO_WAYS[:2]),
-    *(Scene("halo 192 KiB, eager", halo("192 KiB", 0.04), way, (4, 4, 4), 2, True) for way in HALO_WAYS[:2]),
+    *halo("in step", "48 KiB", None, HALO_WAYS),
+    *halo("out of step", "192 KiB", 0.04, HALO_WAYS[:2]),
+    *halo("out of step, eager", "192 KiB", 0.04, HALO_WAYS[:2], eager=True),
 ]
 
 
@@ -41,10 +49,10 @@ class StandIn:
     def __init__(self, longer: float = 0.0) -> None:
         self.longer, self.runs = longer, 0
 
-    def __call__(self, scene: Scene) -> Simulated:
+    def __call__(self, scene: Scene) -> Times:
         self.runs += 1
         said = once(scene, load("meluxina"), 0)
-        return Simulated(said.time * (1 + self.longer), said.iteration + self.longer * said.time)
+        return Times(said.time * (1 + self.longer), said.iteration + self.longer * said.time)
 
 
 @pytest.fixture
@@ -63,10 +71,10 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(Scene, "setup", remembered)
 
-    def run(folder: Path, stand_in: Callable[[Scene], Simulated], told: sst.OnRun | None = None) -> sst.Agreement:
+    def run(folder: Path, stand_in: Callable[[Scene], Times], told: sst.OnRun | None = None) -> sst.Agreement:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
             if how.on_wait is not None:
-                how.on_wait(3.2)
+                how.on_wait(3.2, "")
             return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
 
         monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
@@ -79,84 +87,78 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_path: Path) -> None:
     found = answered(tmp_path, StandIn(0.03))
     assert all(c.ok for c in found.checks), found.checks
-    assert [c.worst for c in found.checks[:4]] == pytest.approx([1 - 1 / 1.03] * 4)
-    assert [(c.name, c.rows, c.limit) for c in found.checks] == [
-        ("two ranks, predict", 7, 0.05),
-        ("two ranks, predict, messages below 16 KiB", 5, 0.1),
-        ("two ranks, engine", 7, 0.05),
-        ("two ranks, engine, messages below 16 KiB", 5, 0.1),
-        ("64 ranks, iteration time", 7, 0.1),
-        ("64 ranks in step, communication", 3, 0.07),
-        ("64 ranks out of step, eager", 2, 0.1),
-        ("64 ranks out of step, without SST's handshakes", 2, 0.1),
-        ("64 ranks, η", 4, 0.25),
-    ]
+    # One message between two ranks is what SST is fitted to: no limit is on it.
+    one = [r for r in found.rows if r.scene.kind == "two ranks" and r.scene.approach.messages == 1]
+    assert len(one) >= 4
+    assert {r.independent for r in one} == {""}
+    limits = {c.name: (c.rows, c.limit) for c in found.checks}
+    assert sum(limits[f"two ranks, several messages{small}"][0] for small in ("", " below 16 KiB")) == 12 - len(one)
+    assert limits["64 ranks in step"] == (3, 0.10)
+    assert limits["64 ranks out of step"] == (2, 0.25)
+    assert limits["64 ranks out of step, eager"] == (2, 0.10)
+    assert limits["64 ranks, iteration time"][0] == 7
+    assert limits["64 ranks, η"] == (4, 0.25)
     assert sst.Limit("just kept", 0.1, 0.1, 1).ok
     assert found.wrong_is_rejected
     assert found.ok
-    assert [c.slack for c in found.checks[:2]] == pytest.approx([1 - (1 - 1 / 1.03) / limit for limit in (0.05, 0.10)])
     assert all(r.off == pytest.approx(-1 + 1 / 1.03) for r in found.rows)
     assert {r.cause for r in found.rows} == {""}
 
 
-def test_known_differences_have_a_cause(answered: Any, tmp_path: Path) -> None:
-    found = answered(tmp_path, StandIn(0.06))
-    assert all(c.ok for c in found.checks if c.name.startswith("64 ranks"))
-    assert {(r.scene.name.partition(" ")[0], r.cause) for r in found.rows if r.cause} == {
-        ("in", sst.IN_STEP),
-        ("halo", sst.OUT_OF_STEP),
-        ("halo", sst.ONE_CPU),
-    }
+@pytest.mark.parametrize(
+    ("longer", "causes"),
+    [
+        (0.06, ["a rank of SST is one CPU", "a rank of SST is one CPU, which", "in SST rendezvous requests wait"]),
+        # A cause is printed only with its sign: nothing known makes SST faster for ranks in step.
+        (-0.06, ["in the engine each port"]),
+    ],
+)
+def test_a_cause_has_a_sign(answered: Any, tmp_path: Path, longer: float, causes: list[str]) -> None:
+    found = sorted({r.cause for r in answered(tmp_path, StandIn(longer)).rows} - {""})
+    assert len(found) == len(causes)
+    assert all(a.startswith(b) for a, b in zip(found, causes, strict=True))
 
 
 def test_larger_ones_fail(answered: Any, tmp_path: Path) -> None:
-    found = answered(tmp_path, StandIn(0.30))
-    off = [c.name.partition(",")[0] for c in found.checks if not c.ok]
-    assert off[4:] == ["64 ranks in step", "64 ranks out of step", "64 ranks out of step"]
-    assert len(off) == 7  # iterations are mostly computation
+    found = answered(tmp_path, StandIn(0.40))
+    # Iterations are mostly computation, and what is longer by the same has the same gain.
+    assert [c.name for c in found.checks if c.ok] == ["64 ranks, iteration time", "64 ranks, η"]
     assert not found.ok
 
 
 def test_a_gain_that_is_off_breaks_a_limit_of_its_own(answered: Any, tmp_path: Path) -> None:
     as_said = StandIn()
 
-    def answer(scene: Scene) -> Simulated:
+    def answer(scene: Scene) -> Times:
         said = as_said(scene)
-        longer = 1.3 if (scene.name, scene.approach) == ("in step", Approach(MANY, 8)) else 1.0
-        return Simulated(said.time * longer, said.iteration)
+        longer = 1.3 if (scene.kind, scene.approach) == ("64 ranks in step", Approach(MANY, 8)) else 1.0
+        return Times(said.time * longer, said.iteration)
 
-    found = answered(tmp_path, answer)
-    (eta,) = (c for c in found.checks if c.name == "64 ranks, η")
+    (eta,) = (c for c in answered(tmp_path, answer).checks if c.name == "64 ranks, η")
     assert (eta.worst, eta.ok) == (pytest.approx(0.3), False)
 
 
-def test_what_handshakes_take_in_sst_is_no_difference(answered: Any, tmp_path: Path) -> None:
-    """Runs with handshakes take 30 % longer: they do in SST, or all of the halo does."""
+def test_what_handshakes_take_in_sst_is_a_second_figure_and_the_limit_is_on_the_first(
+    answered: Any, tmp_path: Path
+) -> None:
+    """Runs with handshakes take 50 % longer; they do so in SST without a difference for other runs."""
     as_said = StandIn()
 
-    def handshakes(scene: Scene, eager: float = 1.0) -> Simulated:
+    def answer(scene: Scene) -> Times:
         said = as_said(scene)
-        longer = (eager if scene.eager else 1.3) if scene.name.startswith("halo") else 1.0
-        return Simulated(said.time * longer, said.iteration)
+        return Times(said.time * (1.5 if scene.kind == "64 ranks out of step" else 1.0), said.iteration)
 
-    found = answered(tmp_path / "one", handshakes)
-    (left,) = (c for c in found.checks if c.name.endswith("SST's handshakes"))
-    assert left.worst == pytest.approx(0)
-    assert max(abs(r.off) for r in found.rows if r.scene.name == "halo 192 KiB") == pytest.approx(1 - 1 / 1.3)
-    found = answered(tmp_path / "some", lambda scene: handshakes(scene, 1.1))
-    (left,) = (c for c in found.checks if c.name == left.name)
-    # of 1.3 times the model's with handshakes, 1.3 - 1 are off, and all but 1.1 times that without them is explained
-    times = {(r.scene.eager, r.scene.approach): r.model.time for r in found.rows if r.scene.name.startswith("halo")}
-    assert left.worst == pytest.approx(max((1.1 * times[True, w] / times[False, w] - 1) / 1.3 for w in HALO_WAYS[:2]))
-    found = answered(tmp_path / "other", lambda scene: handshakes(scene, 1.3))
-    assert not any(c.ok for c in found.checks if c.name.startswith("64 ranks out of step"))
+    found = answered(tmp_path, answer)
+    (apart,) = (c for c in found.checks if c.name == "64 ranks out of step")
+    assert (apart.worst, apart.ok) == (pytest.approx(1 / 3), False)
+    assert apart.note == "without the time that SST's handshakes take, 0.0 %"
 
 
 def failing(stand_in: StandIn, which: tuple[str, Approach]) -> Any:
     """The stand-in, whose run of one scene and approach never ends."""
 
-    def answer(scene: Scene) -> Simulated:
-        if (scene.name, scene.approach) == which:
+    def answer(scene: Scene) -> Times:
+        if (scene.kind, scene.approach) == which:
             raise PreadyError("the simulation ran to the end of time", source="single-1.py (single-1.log)")
         return stand_in(scene)
 
@@ -164,16 +166,19 @@ def failing(stand_in: StandIn, which: tuple[str, Approach]) -> Any:
 
 
 def test_a_run_that_fails_is_told_with_its_reason(answered: Any, tmp_path: Path) -> None:
-    found = answered(tmp_path, failing(StandIn(0.01), ("in step", Approach(MANY, 8))))
+    found = answered(tmp_path, failing(StandIn(0.01), ("64 ranks in step", Approach(MANY, 8))))
     why = "single-1.py (single-1.log): the simulation ran to the end of time"
-    assert found.failed == {"in step, many 8": why}
+    assert found.failed == {"halo 48 KiB in step, many 8": why}
     assert all(c.ok for c in found.checks)
     assert not found.ok
     assert len(found.rows) == len(FEW) - 1
-    console = Console(width=200, record=True, file=io.StringIO())
+    console = Console(width=220, record=True, file=io.StringIO())
     console.print(agreement_view(found, 0))
-    assert "failed in step, many 8: single-1.py (single-1.log): the simulation ran" in console.export_text()
-    assert agreement_data(found)["failed"] == {"in step, many 8": why}
+    said = console.export_text()
+    assert "failed halo 48 KiB in step, many 8: single-1.py (single-1.log): the simulation ran" in said
+    assert "nothing: fitted to it" in said
+    assert "several messages, ports, progress" in said
+    assert agreement_data(found)["failed"] == found.failed
     # The next call tries it again, and only it.
     again = StandIn(0.01)
     assert not answered(tmp_path, again).failed
@@ -208,19 +213,34 @@ def test_a_run_counts_without_its_first_iteration() -> None:
     took = {"completion": start + 1 + np.repeat([9, 2, 4], 2), "end": start + np.repeat([20, 6, 8], 2)}
     record = Record(rank, iteration, start=start, ready=start + 1, arrivals=((),) * 6, **given, **took)
     pair = two_rank_scenes(load("meluxina"), 0, 1)[0].workload
-    assert sst.seconds(pair, record) == Simulated(3, 7)
+    assert sst.seconds(pair, record) == Times(3, 7)
 
 
-def test_halos_out_of_step_run_with_and_without_handshakes() -> None:
-    told = [(s.name, s.approach, s.ranks, s.iterations, s.eager, s.workload) for s in sst.halo_scenes()]
-    assert told == [
-        (f"halo {size} KiB {kind}", way, (4, 4, 4), *how, halo(f"{size} KiB", None if kind == "in step" else 0.04))
-        for size in (48, 192)
-        for kind, how in (("in step", (1, False)), ("out of step", (4, False)), ("out of step, eager", (4, True)))
-        for way in HALO_WAYS
-    ]
-    apart = told[3][-1]
+def test_halos_run_at_each_size_in_step_and_out_of_step_and_large_ones_without_handshakes() -> None:
+    told: dict[tuple[str, str], list[Scene]] = {}
+    for s in sst.halo_scenes():
+        told.setdefault((s.kind, s.name), []).append(s)
+    assert all([s.approach for s in some] == list(HALO_WAYS) for (kind, _), some in told.items() if "ranks" in kind)
+    sizes = ("1 KiB", "4 KiB", "16 KiB", "48 KiB", "192 KiB")
+    for kind, some in (("in step", sizes), ("out of step", sizes), ("out of step, eager", sizes[-2:])):
+        assert [name for of, name in told if of == f"64 ranks {kind}"] == [f"halo {size} {kind}" for size in some]
+    assert [len(told["26 neighbours", f"27 points {size}"]) for size in ("16 KiB", "256 KiB")] == [3, 3]
+    assert [len(told["sweeps", f"sweep {size}"]) for size in ("16 KiB", "256 KiB")] == [3, 3]
+    (apart,) = {s.workload for s in told["64 ranks out of step", "halo 48 KiB out of step"]}
     assert (apart.grid, apart.buffer, apart.arrivals.model) == ((4, 4, 4), 48 * 1024, "normal by thread")
+
+
+def test_workloads_by_chance_are_of_the_seed_and_cover_patterns_protocols_and_sizes() -> None:
+    m = load("meluxina")
+    scenes = chance_scenes(m, 0)
+    assert scenes == chance_scenes(m, 0)
+    assert len(scenes) == 40
+    assert {s.id for s in scenes}.isdisjoint(s.id for s in chance_scenes(m, 1))
+    assert {s.workload.pattern for s in scenes} == {"pt2pt", "halo3d", "halo3d26", "sweep3d"}
+    assert {s.shakes(m) for s in scenes} == {s.in_step for s in scenes} == {True, False}
+    assert all(2 <= np.prod(s.ranks) <= 64 for s in scenes)
+    sizes = [s.workload.buffer for s in scenes]
+    assert min(sizes) < 4096 < 2**19 < max(sizes) <= 2**20
 
 
 def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
@@ -229,29 +249,34 @@ def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
     assert scenes == two_rank_scenes(m, 1)
     assert scenes != two_rank_scenes(m, 2)
     sizes = sorted({s.workload.buffer for s in scenes})
-    assert len(sizes) == 16
+    assert len(sizes) == 8
     assert sizes[0] < 2**12 < sst.SMALL < 2**22 < sizes[-1]
     assert {s.iterations for s in scenes} == {1}
     delays = (dict(s.workload.arrivals)["delay"] for s in scenes[::3])
     late = [d * m.bandwidth / s.workload.buffer for d, s in zip(delays, scenes[::3], strict=True)]
-    assert [delay == 0 for delay in late] == [True, False, False, False] * 4
+    assert [delay == 0 for delay in late] == [True, False, False, False] * 2
     assert 1 < max(late) < 2
-    for at in (1, 2):
-        assert {s.approach.transport_partitions for s in scenes[at::3]} == {1, 2, 4, 8}
 
 
-def test_what_is_predicted_of_two_ranks_is_the_timeline_s_and_of_a_halo_the_engine_s() -> None:
+def test_what_is_predicted_of_two_ranks_is_the_sum_of_its_steps() -> None:
     m = ideal(o_s=1e-6, o_r=2e-6, L=5e-6, G=1e-9)
     pair = two_rank_scenes(m, 0, 1)[0]
     assert predicted(pair, m, 0).time == pytest.approx(8e-6 + pair.workload.buffer * 1e-9)
     both = predicted(FEW[-1], m, 0)
-    assert both.time == both.engine < both.iteration
+    assert both.time < both.iteration
+    sweep = Scene("sweeps", "", exchange("sweep3d", (2, 2), "4 KiB", None), Approach(SINGLE), (2, 2))
+    assert len({*vars(predicted(sweep, m, 0)).values()}) == 1
 
 
 def test_small_messages_are_below_16_kib() -> None:
     unheard: Any = None
     small = [
-        sst.Row(Scene("", halo(f"{8 * size} B", None), Approach(MANY, 8)), Simulated(1, 1), unheard).small
+        sst.Row(
+            Scene("", "", exchange("halo3d", (2, 2, 2), f"{8 * size} B", None), Approach(MANY, 8)),
+            Times(1, 1),
+            unheard,
+            True,
+        ).small
         for size in (16383, 16384)
     ]
     assert small == [True, False]

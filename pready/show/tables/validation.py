@@ -59,12 +59,13 @@ def claims_data(claims: Sequence[ClaimResult]) -> dict[str, Any]:
 def agreement_view(found: Agreement, seed: int) -> RenderableType:
     """A line for each run of SST beside the model, the limits, and whether a wrong machine breaks one."""
     runs = Readable(heading=f"against SST on one router, {found.machine} ({found.version})")
-    for column in ("run", "SST", "predicted", "off", "because"):
-        value = column not in ("run", "because")
+    for column in ("run", "SST", "predicted", "off", "independent", "because"):
+        value = column not in ("run", "independent", "because")
         runs.add_column(column, justify="right" if value else "left", no_wrap=value, overflow="fold")
     for row in found.rows:
         times = format_time(row.sst.time), format_time(row.model.time)
-        runs.add_row(row.scene.id, *times, f"{100 * row.off:+.1f} %", row.cause)
+        independent = row.independent or "nothing: fitted to it"
+        runs.add_row(row.scene.id, *times, f"{100 * row.off:+.1f} %", independent, row.cause)
     limits = Readable(heading="limits")
     for column in ("", "worst of", "off", "limit", "slack", "runs", "because"):
         value = column in ("off", "limit", "slack", "runs")
@@ -91,7 +92,8 @@ def agreement_data(found: Agreement) -> dict[str, Any]:
     """For JSON: the runs of SST with its times and the model's in seconds, and the limits."""
 
     def row(of: Row) -> dict[str, Any]:
-        return {"run": of.scene.id, "sst": asdict(of.sst), "model": asdict(of.model), "off": of.off, "cause": of.cause}
+        times = {"sst": asdict(of.sst), "model": asdict(of.model)}
+        return {"run": of.scene.id, **times, "off": of.off, "independent": of.independent, "cause": of.cause}
 
     def check(of: Limit) -> dict[str, Any]:
         return asdict(of) | {"worst": _finite(of.worst), "ok": of.ok}

@@ -74,11 +74,13 @@ class Busy:
         if long and self._progress.disable:
             click.echo(said, err=True)
 
-    def wait(self, seconds: float) -> None:
-        """Say that the same has taken so long, by a line now and then where there is no terminal."""
+    def wait(self, seconds: float, so_far: str = "") -> None:
+        """Say that the same has taken so long and how far it is, by a line now and then where there is no terminal."""
+        said = f"{self._said}, {so_far}" if so_far else self._said
+        self._progress.update(self._task, description=said)
         if self._progress.disable and monotonic() - self._last > LINE_EVERY_S:
             self._last = monotonic()
-            click.echo(f"{self._said}: {seconds:.0f} s", err=True)
+            click.echo(f"{said}: {seconds:.0f} s", err=True)
 
     def __enter__(self) -> Busy:
         self._progress.start()

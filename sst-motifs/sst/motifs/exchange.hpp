@@ -1,3 +1,9 @@
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
 // Who exchanges with whom, from a text file of edges. Plain C++, no SST.
 //
 // A line for each: phase, sender, receiver, bytes, tag. Phases count from 0; tags differ between two ranks in a phase. A

@@ -1,32 +1,61 @@
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
 #include "motif.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <exception>
 
 using SST::Ember::EmberMessagePassingGenerator;
 
 namespace pready {
 
-void check_arguments(const SST::Params& params, const std::string& motif, const Names& names)
+namespace {
+
+const std::string PREFIX = "arg.";
+constexpr std::uint32_t MATCHING = 0x8000000;  // tags of MPI_Psend_init's messages; those from 0x10000000 on are Firefly's
+constexpr Count SHOWN = 100;                   // iterations that are said, at most
+
+}  // namespace
+
+std::optional<std::string> argument(const SST::Params& params, const std::string& name)
 {
+    if (!params.contains(PREFIX + name)) return std::nullopt;
+    return params.find<std::string>(PREFIX + name);
+}
+
+void check_arguments(
+    const SST::Params& params, const std::string& motif, const std::vector<SST::ElementInfoParam>& table)
+{
+    std::vector<std::string> names;
+    for (const auto& row : table)
+        if (const std::string name = row.name; name.rfind(PREFIX, 0) == 0) names.push_back(name.substr(PREFIX.size()));
     for (const std::string& key : params.getKeys()) {
-        if (key.rfind("arg.", 0) != 0 || std::find(names.begin(), names.end(), key.substr(4)) != names.end()) continue;
+        if (key.rfind(PREFIX, 0) != 0) continue;
+        const std::string name = key.substr(PREFIX.size());
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         std::string valid;
-        for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
-        throw std::invalid_argument(motif + " has no argument " + key.substr(4) + "; valid: " + valid);
+        for (const std::string& one : names) valid += (valid.empty() ? "" : ", ") + one;
+        throw std::invalid_argument(motif + " has no argument " + name + "; valid: " + valid);
     }
 }
 
-Motif::Motif(
-    SST::ComponentId_t id, SST::Params& params, const std::string& name, const Names& arguments, Pattern pattern)
-    : EmberMessagePassingGenerator(id, params, name), name_(name), pattern_(pattern)
+Motif::Motif(SST::ComponentId_t id, SST::Params& params, const std::string& name,
+    const std::vector<SST::ElementInfoParam>& table, Pattern pattern)
+    : EmberMessagePassingGenerator(id, params, name),
+      name_(name),
+      pattern_(pattern),
+      // A converter is made once; whether it is a pointer depends on SST's version.
+      clock_([this, ps = getTimeConverter("1ps")] { return getCurrentSimTime(ps); })
 {
     checked([&] {
-        check_arguments(params, name, arguments);
-        settings_ = Settings::read([&](const std::string& key, const std::string& fallback) {
-            return params.find<std::string>("arg." + key, fallback);
-        });
+        check_arguments(params, name, table);
+        settings_ = Settings::read([&](const std::string& key) { return argument(params, key); });
     });
     statistics_ = Statistics::of(params);
 }
@@ -49,14 +78,46 @@ void Motif::place()
     }
     checked([&] {
         if (!settings_.arrivals.empty())
-            arrivals_ = std::make_unique<Arrivals>(
-                settings_.arrivals, static_cast<std::uint64_t>(size()), settings_.user_partitions());
+            arrivals_ = std::make_unique<Arrivals>(settings_.arrivals, static_cast<std::uint64_t>(rank()),
+                static_cast<std::uint64_t>(size()), settings_.user_partitions());
         phases_ = pattern_(settings_, rank(), size());
     });
     if (rank() == 0)
         output("pready.%s: %d ranks, %s, %llu threads x %llu partitions, %llu iterations\n",
             name_.c_str(), size(), settings_.approach.c_str(), static_cast<unsigned long long>(settings_.threads),
             static_cast<unsigned long long>(settings_.partitions), static_cast<unsigned long long>(settings_.iterations));
+}
+
+// What MPI_Psend_init and MPI_Precv_init do before the first iteration, so that requests are matched once: each sender says
+// which partitions come under which tags, and its receiver answers.
+void Motif::match(Events& events)
+{
+    std::vector<Message> incoming, outgoing;
+    const auto add = [](std::vector<Message>& list, const Peer& peer, std::uint32_t answer) {
+        list.push_back({peer.rank, MATCHING + 2 * peer.direction + answer, 64});
+    };
+    for (const Phase& phase : phases_) {
+        for (const Peer& peer : phase.from) add(incoming, peer, 0), add(outgoing, peer, 1);
+        for (const Peer& peer : phase.to) add(incoming, peer, 1), add(outgoing, peer, 0);
+    }
+    receives_.assign(incoming.size(), nullptr);
+    sends_.assign(outgoing.size(), nullptr);
+    for (std::size_t i = 0; i < incoming.size(); ++i) post(events, incoming[i], receives_[i]);
+    for (std::size_t i = 0; i < outgoing.size(); ++i) send(events, outgoing[i], sends_[i]);
+    if (!incoming.empty()) enQ_waitall(events, static_cast<int>(receives_.size()), receives_.data());
+    if (!outgoing.empty()) enQ_waitall(events, static_cast<int>(sends_.size()), sends_.data());
+}
+
+void Motif::post(Events& events, const Message& m, SST::Hermes::MP::MessageRequest& request)
+{
+    enQ_irecv(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
+        SST::Hermes::MP::GroupWorld, &request);
+}
+
+void Motif::send(Events& events, const Message& m, SST::Hermes::MP::MessageRequest& request)
+{
+    enQ_isend(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
+        SST::Hermes::MP::GroupWorld, &request);
 }
 
 // Errors of the plain headers end the simulation with one line.
@@ -81,6 +142,10 @@ bool Motif::generate(Events& events)
         case State::first:
             place();
             if (phases_.empty()) return true;  // nobody to talk to
+            if (settings_.partitioned()) match(events);
+            state_ = State::match;
+            break;
+        case State::match:
             prepare(events);
             state_ = State::start;
             break;
@@ -117,15 +182,11 @@ bool Motif::generate(Events& events)
             record();
             if (++phase_ == phases_.size()) {
                 phase_ = 0;
-                statistics_->add(now() - begun_, early_, all_, waited_);
-                early_ = all_ = 0;
-                waited_ = 0;
-                if (++iteration_ == settings_.iterations) {
-                    const unsigned process = getRank().rank;
-                    if (!settings_.record.empty())
-                        checked([&] { append_record(record_path(settings_.record, process), lines_); });
-                    return true;
-                }
+                statistics_->add(now() - begun_, sums_);
+                sums_ = {};
+                ++iteration_;
+                ended();
+                if (iteration_ == settings_.iterations) return true;
             }
             prepare(events);
             state_ = State::start;
@@ -141,11 +202,11 @@ void Motif::prepare(Events& events)
     checked([&] {
         const Phase& phase = phases_[phase_];
         const Count draw = iteration_ * phase.draws + phase.draw;
-        const auto who = static_cast<std::uint64_t>(rank());
-        plan_ = plan(settings_, phase, arrivals_ ? (*arrivals_)(who, draw) : built_in(settings_), iteration_);
+        plan_ = plan(settings_, phase, arrivals_ ? (*arrivals_)(draw) : built_in(settings_), iteration_);
     });
     step_ = 0;
     receives_done_ = waiting_ = issuing_ = false;
+    testing_ = settings_.partitioned();
     work_ = Work(settings_.consumers, phases_[phase_].computes ? plan_.join : 0);
     left_.clear();
     record_ = Record{};
@@ -155,11 +216,7 @@ void Motif::prepare(Events& events)
     for (const Step& step : plan_.steps) sends += step.sends.size();
     sends_.reserve(sends);  // requests are written where they lie
     receives_.assign(plan_.receives.size(), nullptr);
-    for (std::size_t i = 0; i < receives_.size(); ++i) {
-        const Message& m = plan_.receives[i];
-        enQ_irecv(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
-            SST::Hermes::MP::GroupWorld, &receives_[i]);
-    }
+    for (std::size_t i = 0; i < receives_.size(); ++i) post(events, plan_.receives[i], receives_[i]);
 }
 
 // Computes until the next transport partition is ready and sends it; true when the threads have met.
@@ -180,8 +237,7 @@ bool Motif::compute(Events& events)
             // between two sends, receives that complete keep the neighbours' requests waiting.
             enQ_makeProgress(events);
             sends_.push_back(nullptr);
-            enQ_isend(events, static_cast<SST::Hermes::MP::Addr>(nullptr), m.bytes, SST::Hermes::MP::CHAR, m.rank, m.tag,
-                SST::Hermes::MP::GroupWorld, &sends_.back());
+            send(events, m, sends_.back());
             sent_.push_back(now());
             ++record_.messages;
             record_.bytes += m.bytes;
@@ -197,22 +253,30 @@ bool Motif::compute(Events& events)
     return true;
 }
 
-// True when the time `at` (ns) has come; otherwise computes towards it, entering MPI now and then if progress is modelled.
+// True when the time `at` (ns) has come; otherwise computes towards it, entering MPI now and then if progress is modelled,
+// or if a thread waits for its own messages there.
 bool Motif::computed_until(Events& events, double at)
 {
     const double left = at - static_cast<double>(now() - origin_) * 1e-3;
     if (left < 0.5) return true;
-    const bool pause = settings_.progress_ns > 0 && left > settings_.progress_ns;
-    enQ_compute(events, static_cast<std::uint64_t>(std::max(1LL, std::llround(pause ? settings_.progress_ns : left))));
+    const bool inside = settings_.progress_ns <= 0 && step_ > 0 && settings_.approach == "many";
+    const double each = inside ? settings_.waiting_ns : settings_.progress_ns;
+    const bool pause = each > 0 && left > each;
+    enQ_compute(events, static_cast<std::uint64_t>(std::max(1LL, std::llround(pause ? each : left))));
     if (pause) enQ_makeProgress(events);
     return false;
 }
 
-// True when every receive is complete; otherwise waits for the next one.
+// True when every receive is complete; otherwise waits for the next one. Where partitions are told of one by one, the rank
+// asks first which are there (MPI_Parrived).
 bool Motif::received(Events& events)
 {
-    if (waiting_) {
+    if (waiting_ && testing_ && !flag_) {
+        waiting_ = testing_ = false;
+    } else if (waiting_) {
         waiting_ = false;
+        if (testing_) sums_.told += plan_.of_message;
+        if (settings_.partitioned()) sums_.received += plan_.of_message;
         const double each = plan_.receives[static_cast<std::size_t>(arrived_)].work;
         if (plan_.tells)
             work_.take(static_cast<double>(now() - origin_) * 1e-3 + settings_.tested_ns, plan_.received_in, each);
@@ -226,7 +290,10 @@ bool Motif::received(Events& events)
     }
     if (receives_.empty()) return true;
     waiting_ = true;
-    enQ_waitany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_);
+    if (testing_)
+        enQ_testany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_, &flag_);
+    else
+        enQ_waitany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_);
     return false;
 }
 
@@ -247,10 +314,23 @@ void Motif::record()
     record_.end = now();
     // Ranks that do not compute wait from the start.
     const std::int64_t join = record_.join < 0 ? record_.start : record_.join;
-    early_ += static_cast<std::uint64_t>(std::count_if(sent_.begin(), sent_.end(), [&](auto at) { return at < join; }));
-    all_ += sent_.size();
-    waited_ += std::max<std::int64_t>(0, record_.end - join);
+    sums_.early += static_cast<std::uint64_t>(std::count_if(sent_.begin(), sent_.end(), [&](auto at) { return at < join; }));
+    sums_.sent += sent_.size();
+    sums_.waited += std::max<std::int64_t>(0, record_.end - join);
     lines_ += line(rank(), iteration_, phase_, record_);
+}
+
+// After an iteration: rank 0 says how far it is, and after the last all write what they recorded.
+void Motif::ended()
+{
+    const Count each = (settings_.iterations + SHOWN - 1) / SHOWN;
+    if (rank() == 0 && iteration_ % each == 0) {
+        output("pready: iteration %llu of %llu\n", static_cast<unsigned long long>(iteration_),
+            static_cast<unsigned long long>(settings_.iterations));
+        std::fflush(stdout);  // who runs SST reads it meanwhile
+    }
+    if (iteration_ == settings_.iterations && !settings_.record.empty())
+        checked([&] { append_record(settings_.record, getRank().rank, getNumRanks().rank, lines_); });
 }
 
 }  // namespace pready

@@ -1,3 +1,9 @@
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
 // Ping-pong: ranks 2k and 2k + 1 are pairs. Plain C++, no SST.
 
 #pragma once

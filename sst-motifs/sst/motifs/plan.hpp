@@ -1,3 +1,9 @@
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
 // What a rank does in one phase of an iteration: receives it posts, until when it computes, what it sends to whom.
 //
 // Plain C++: no SST, no simulated time but the ready times that are handed in. The rules are those of the
@@ -60,7 +66,8 @@ struct Plan {
     double ready = 0;         // ns: the last user partition
     double join = 0;          // ns: the threads have met
     double meet = 0;          // ns from the last message to the threads' having met again
-    Count received_in = 0;    // partitions of a message at its receiver, if threads work on them
+    Count of_message = 0;     // partitions of a message at its receiver
+    Count received_in = 0;    // of them, those that threads work on
     bool tells = false;       // each as it comes, or after the end
 };
 
@@ -127,8 +134,9 @@ inline Plan plan(const Settings& s, const Phase& phase, const std::vector<double
         return all;
     };
     out.receives = list(phase.from, 0, messages);
+    out.of_message = phase.whole ? 1 : s.received_in(messages);
     if (s.consumers && !phase.whole) {
-        out.received_in = s.received_in(messages);
+        out.received_in = out.of_message;
         out.tells = !s.bulk();
         for (Message& m : out.receives)
             m.work = s.consume_ns + s.consume_ns_per_byte * m.bytes / static_cast<double>(out.received_in);

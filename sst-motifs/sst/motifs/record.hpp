@@ -1,11 +1,18 @@
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
 // The CSV of times: one line per rank, iteration and phase, all in picoseconds of simulated time. Plain C++, no SST.
 //
 // Ranks collect their lines and add them when they are done, so that a file is opened once per rank and not once per
-// line. Ranks of one process may live in several threads; every process writes a file of its own.
+// line, and is closed again. Ranks of one process may live in several threads; every process writes a file of its own.
 
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <mutex>
 #include <set>
@@ -48,16 +55,21 @@ inline std::string record_path(const std::string& path, unsigned process)
     return process == 0 ? path : path + '.' + std::to_string(process);
 }
 
-inline void append_record(const std::string& path, const std::string& lines)
+// Adds a rank's lines to the file of its process, of so many. The first rank of process 0 removes the files of an older
+// run that had more processes.
+inline void append_record(const std::string& path, unsigned process, unsigned processes, const std::string& lines)
 {
     static std::mutex mutex;
     static std::set<std::string> begun;
     const std::lock_guard<std::mutex> lock(mutex);
-    const bool first = begun.insert(path).second;
-    std::ofstream file(path, first ? std::ios::trunc : std::ios::app);
+    const std::string own = record_path(path, process);
+    const bool first = begun.insert(own).second;
+    if (first && process == 0)
+        for (unsigned older = processes; std::remove(record_path(path, older).c_str()) == 0; ++older) {}
+    std::ofstream file(own, first ? std::ios::trunc : std::ios::app);
     if (first) file << RECORD_HEADER;
     file << lines << std::flush;
-    if (!file) throw std::runtime_error(path + ": cannot be written");
+    if (!file) throw std::runtime_error(own + ": cannot be written");
 }
 
 }  // namespace pready

@@ -1,4 +1,11 @@
-// The parameters of a motif as a structure, read strictly: a value that is not what it should be is an error.
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
+// The parameters of a motif as a structure, read strictly: a value that is not what it should be is an error. What each
+// means is in the tables of the motifs (motif.hpp, exchange.cpp, ping_pong.cpp), with the defaults that stand here.
 
 #pragma once
 
@@ -6,11 +13,10 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "parameters.hpp"
 
 namespace pready {
 
@@ -18,8 +24,8 @@ using Text = std::string;
 using Count = std::uint64_t;
 using Time = double;  // nanoseconds
 
-// Looks a parameter up: its text, or the default given.
-using Lookup = std::function<std::string(const std::string& name, const std::string& fallback)>;
+// Looks a parameter up: its text, if it is given.
+using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
 // Text with %20 for a blank and %3D for "=", at which Ember splits its lines.
 inline void parse(const std::string& name, const std::string& text, Text& value)
@@ -63,21 +69,59 @@ inline void parse(const std::string& name, const std::string& text, Time& value)
 }
 
 struct Settings {
-#define PREADY_FIELD(name, type, fallback, meaning) type name{};
-    PREADY_COMMON(PREADY_FIELD)
-    PREADY_PINGPONG(PREADY_FIELD)
-    PREADY_EXCHANGE(PREADY_FIELD)
-#undef PREADY_FIELD
+    Text approach = "single";
+    Count threads = 1, partitions = 1, transport = 1, iterations = 10;
+    Text shares, arrivals, record;
+    Time compute_ns = 0, laggard_ns = 0, barrier_ns = 0, contention_ns = 0, progress_ns = 0, waiting_ns = 0;
+    Count consumers = 0, receive_partitions = 0;
+    Time consume_ns = 0, consume_ns_per_byte = 0, tested_ns = 0;
+    Count messages = 0;
+    // Of a ping-pong.
+    Count bytes = 1048576;
+    Text receiver = "waiting";
+    Count pong = 0;
+    // Of an exchange along edges.
+    Text edges;
+    Count phases = 0, receives_first = 0;
 
-    // Reads every group; a motif has only the parameters of its own groups set, the rest stay at their defaults.
+    // Calls `each` with the name and the place of every parameter. A motif is given those of its own table only.
+    template <class Each>
+    void visit(Each each)
+    {
+        each("approach", approach);
+        each("threads", threads);
+        each("partitions", partitions);
+        each("transport", transport);
+        each("shares", shares);
+        each("iterations", iterations);
+        each("compute_ns", compute_ns);
+        each("laggard_ns", laggard_ns);
+        each("arrivals", arrivals);
+        each("barrier_ns", barrier_ns);
+        each("contention_ns", contention_ns);
+        each("progress_ns", progress_ns);
+        each("waiting_ns", waiting_ns);
+        each("consumers", consumers);
+        each("receive_partitions", receive_partitions);
+        each("consume_ns", consume_ns);
+        each("consume_ns_per_byte", consume_ns_per_byte);
+        each("tested_ns", tested_ns);
+        each("record", record);
+        each("messages", messages);
+        each("bytes", bytes);
+        each("receiver", receiver);
+        each("pong", pong);
+        each("edges", edges);
+        each("phases", phases);
+        each("receives_first", receives_first);
+    }
+
     static Settings read(const Lookup& lookup)
     {
         Settings s;
-#define PREADY_READ(name, type, fallback, meaning) parse(#name, lookup(#name, #fallback), s.name);
-        PREADY_COMMON(PREADY_READ)
-        PREADY_PINGPONG(PREADY_READ)
-        PREADY_EXCHANGE(PREADY_READ)
-#undef PREADY_READ
+        s.visit([&](const char* name, auto& value) {
+            if (const auto text = lookup(name)) parse(name, *text, value);
+        });
         s.weights = listed(s.shares);
         s.check();
         return s;
@@ -88,6 +132,7 @@ struct Settings {
 
     Count user_partitions() const { return threads * partitions; }
     bool bulk() const { return approach == "single"; }
+    bool partitioned() const { return approach == "part"; }
 
     // Partitions at its receiver of each of so many messages of a buffer.
     Count received_in(Count sent) const { return (receive_partitions ? receive_partitions : user_partitions()) / sent; }

@@ -1,3 +1,9 @@
+// Copyright (c) 2026, the pready developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// This file is part of pready's element library for SST. For license information, see the LICENSE file in the top level
+// directory of the distribution.
+
 // Background traffic: every rank sends messages to one rank after the other, without end.
 
 #include <cstdint>
@@ -11,15 +17,18 @@ class Traffic : public SST::Ember::EmberMessagePassingGenerator {
    public:
     SST_ELI_REGISTER_SUBCOMPONENT(Traffic, "pready", "TrafficMotif", SST_ELI_ELEMENT_VERSION(1, 0, 0),
         "Messages to a random rank after the other until the other jobs end", SST::Ember::EmberGenerator)
-    SST_ELI_DOCUMENT_PARAMS(PREADY_TRAFFIC(PREADY_ELI))
+    SST_ELI_DOCUMENT_PARAMS(
+        {"arg.bytes", "bytes of each message", "1048576"},
+        {"arg.pause_ns", "computing between two messages", "0"},
+        {"arg.seed", "of the partners", "0"})
 
     Traffic(SST::ComponentId_t id, SST::Params& params) : EmberMessagePassingGenerator(id, params, "Traffic")
     {
         try {
-            check_arguments(params, "Traffic", {PREADY_TRAFFIC(PREADY_NAME)});
-#define PREADY_READ(name, type, fallback, meaning) parse(#name, params.find<std::string>("arg." #name, #fallback), name##_);
-            PREADY_TRAFFIC(PREADY_READ)
-#undef PREADY_READ
+            check_arguments(params, "Traffic", ELI_getParams());
+            if (const auto text = argument(params, "bytes")) parse("bytes", *text, bytes_);
+            if (const auto text = argument(params, "pause_ns")) parse("pause_ns", *text, pause_ns_);
+            if (const auto text = argument(params, "seed")) parse("seed", *text, seed_);
             if (bytes_ < 1 || bytes_ >> 31)
                 throw std::invalid_argument("bytes = " + std::to_string(bytes_) + "; valid: 1 to 2147483647");
         } catch (const std::exception& error) {
@@ -57,9 +66,8 @@ class Traffic : public SST::Ember::EmberMessagePassingGenerator {
         return x ^ x >> 31U;
     }
 
-#define PREADY_FIELD(name, type, fallback, meaning) type name##_{};
-    PREADY_TRAFFIC(PREADY_FIELD)
-#undef PREADY_FIELD
+    Count bytes_ = 1048576, seed_ = 0;
+    Time pause_ns_ = 0;
     std::uint64_t round_ = 0;
     SST::Hermes::MP::MessageRequest requests_[2] = {};
 };
