@@ -15,7 +15,7 @@ from pready.model.advice.advise import advise, with_inputs
 from pready.model.advice.best_way import drawn_rows
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import asked_for, levers, measure_next
-from pready.model.advice.savings import Savings
+from pready.model.advice.savings import Savings, drawn_row
 from pready.model.approach.interfaces import BULK, INTERFACES, PART_AM, SEVERAL, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
@@ -38,6 +38,7 @@ from pready.model.result.verdict import (
     MIN_GAIN,
     certainty_of,
     enough,
+    never,
     verdict_on,
 )
 from pready.model.version import VERSION
@@ -246,6 +247,11 @@ def predict(
     """
     machine, profile = with_library(machine, library)
     workload = as_sent_by(workload, profile)
+    if workload.on_gpu and whole is None:
+        runs, notes = runs_of(machine, workload.in_waves(), seed, engine, draws, cores)
+        by = {"compute": workload.compute.model_dump(mode="json")}
+        found = _of_gpu(runs, profile, min_gain, notes)
+        return replace(found, workload=found.workload | by)
     runs, notes = runs_of(machine, workload, seed, engine, draws, cores)
     if workload.exchanges is not None:
         found = _step(runs, profile, library, min_gain, notes, whole=whole)
@@ -254,6 +260,26 @@ def predict(
         sizes = wanted if sizes is None else sizes
         found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
     return held_against(found, workload.captured)
+
+
+def _of_gpu(runs: Runs, profile: LibraryProfile, min_gain: float, notes: list[str]) -> Prediction:
+    """The bound alone of a GPU's waves: no time of a device is known."""
+    today = runs.predicted([runs.step.today], 0)
+    bound = bound_row(runs, min_gain)
+    advice = advise(runs, profile, today, today[0], min_gain, where=False, reason=False)
+    told = replace(advice, partitioned=None, bound=bound, never=never(bound), warnings=notes)
+    could = verdict_on(bound, min_gain)
+    verdict: Verdict = "do not port" if could == "do not port" else "undecided"
+    sure = certainty_of(bound.probability or 0.0) if verdict == "do not port" else ""
+    return _prediction(runs, 0, profile, today, replace(told, verdict=verdict, certainty=sure, probability=None))
+
+
+def bound_row(runs: Runs, min_gain: float, number: int = 0) -> ApproachPrediction:
+    """What no library exceeds in one exchange of a step."""
+    approach = runs.bound(number)
+    if runs.draws == 0:
+        return runs.predicted([runs.step.way(approach, number)], number)[0]
+    return drawn_row(runs, approach, min_gain=min_gain, number=number)
 
 
 def _answered(
@@ -281,12 +307,27 @@ def _answered(
         notes.insert(0, f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}")
     if workload.weights is not None:
         notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
-    delay = runs.delay(number)
+    advice = advise(runs, profile, rows, best, min_gain, where=sizes, reason=whole, number=number)
+    advice = replace(advice, warnings=[*advice.warnings, *notes])
+    if whole:
+        bound = bound_row(runs, min_gain, number)
+        advice = replace(advice, bound=bound, never=never(bound))
+    prediction = _prediction(runs, number, profile, rows, advice)
+    if savings is None or not whole or len(runs.parts) > 1:
+        return prediction
+    at = savings.ways.index((best.approach,))
+    return _with_inputs(prediction, runs, savings.percent[at])
+
+
+def _prediction(
+    runs: Runs, number: int, profile: LibraryProfile, rows: list[ApproachPrediction], advice: Advice
+) -> Prediction:
+    """What is said of one exchange."""
+    machine, workload = runs.machine, runs.parts[number]
+    delay, many = runs.delay(number), None if runs.step.rest else runs
     rate, bandwidth = delay / workload.partition_size, runs.bandwidth(number)
     form = closed_form(workload.threads, workload.partitions_per_thread, rate, bandwidth)
-    advice = advise(runs, profile, rows, best, min_gain, where=sizes, reason=whole, number=number)
-    many = None if runs.step.rest else runs
-    prediction = Prediction(
+    return Prediction(
         version=VERSION,
         seed=runs.rows.seed,
         machine=machine.name,
@@ -294,15 +335,11 @@ def _answered(
         workload=workload.model_dump(mode="json"),
         closed_form={"eta": form.eta, "gamma_s_per_byte": form.gamma, "delay_s": delay},
         approaches=rows,
-        advice=replace(advice, warnings=[*advice.warnings, *notes]),
+        advice=advice,
         engine="engine" if many else "timeline",
         ranks=many.grid if many else (),
         iterations=many.iterations if many else 1,
     )
-    if savings is None or not whole or len(runs.parts) > 1:
-        return prediction
-    at = savings.ways.index((best.approach,))
-    return _with_inputs(prediction, runs, savings.percent[at])
 
 
 def _step(
@@ -328,7 +365,8 @@ def _step(
     exchanges, most = tuple(found), found[first]
     base, ways = [*runs.step.today], chosen_ways(workload, exchanges)
     asked = [_partitioned_ways(workload, exchanges, early=early) for early in (False, True)]
-    distinct = [*dict.fromkeys(map(tuple, (base, ways, *asked)))]
+    most_ways = [] if whole == () else [[runs.bound(n) for n in numbers]]
+    distinct = [*dict.fromkeys(map(tuple, (base, ways, *asked, *most_ways)))]
     rows, savings = runs.predicted(distinct), None
     if len(rows) > 1 and runs.draws:
         savings = Savings(runs, tuple(distinct))
@@ -363,6 +401,9 @@ def _step(
         partitioned=partitioned,
         merged=_merged(runs, min_gain) if runs.draws else None,
     )
+    if most_ways:
+        bound = by_way[tuple(most_ways[0])]
+        advice = replace(advice, bound=bound, never=never(bound))
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     made = Prediction(
         version=VERSION,

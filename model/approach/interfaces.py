@@ -62,6 +62,9 @@ class Interface:
     """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
+    least: bool = False
+    """No way to send, but what none exceeds: a message goes when it is ready, and costs its bytes on the cable and a
+    latency."""
     says: str = ""
     """In words, what is sent how."""
     effort: str = ""
@@ -224,6 +227,8 @@ INTERFACES: tuple[Interface, ...] = (
     PERSISTENT_MATCHED,
 )
 """Interfaces to port to, simplest to program first."""
+BOUND = Interface(key="bound", name="any library, at most", call="MPI_Send", splits=True, least=True)
+"""The yardstick of all ways; nobody can name or program it."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""
 BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}

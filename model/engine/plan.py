@@ -149,7 +149,8 @@ class Compiler:
         PreadyError
             What these ranks cannot send.
         """
-        interface, pattern, setting = approach.interface, sent.pattern, self.setting
+        interface, pattern = approach.interface, sent.pattern
+        setting = rules.setting_for(interface, self.setting)
         if pattern.node is not None and interface.one_by_one:
             raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
         if pattern.root:
@@ -159,6 +160,8 @@ class Compiler:
         through = (setting.sources * sent.sent.messages if sent.mapping is None else len(sent.needs)) / len(sent.vcis)
         for k, c in enumerate(by_class):
             of_message = rules.of_message(c, sent.sent, setting, received, threads, through)
+            if interface.least and not pattern.alone:  # a library may serve any neighbour first
+                of_message["busy"] = of_message["busy"] / pattern.directions
             for field, name in enumerate(_kernel.KIND_FIELDS):
                 kinds[:, k, field] = of_message[name]
         team = np.empty((rows, len(_kernel.TEAM_FIELDS)))
@@ -175,16 +178,18 @@ class Compiler:
             costs=tuple(by_class),
             steps=pattern.exchanges(blocks),
             setting=setting,
-            kernel=self._kernel(sent, by_class, received, blocks),
+            kernel=self._kernel(sent, setting, by_class, received, blocks),
             kinds=kinds,
             team=team,
             contention=np.ascontiguousarray(np.broadcast_to(curve, (rows, len(sent.issuers)))),
             arrivals=self.arrivals,
         )
 
-    def _kernel(self, of: Messages, by_class: Sequence[Costs], received: int, blocks: int) -> _kernel.Plan:
+    def _kernel(
+        self, of: Messages, setting: Setting, by_class: Sequence[Costs], received: int, blocks: int
+    ) -> _kernel.Plan:
         """The rules that hold, whatever things cost."""
-        interface, setting, sweeps = of.sent.interface, self.setting, of.pattern.exchanges(1) > 1
+        interface, sweeps = of.sent.interface, of.pattern.exchanges(1) > 1
         computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool]]()
         for c, kind in zip(by_class, of.pattern.kinds, strict=True):
             answers = rules.asks(c, interface, setting), rules.answers_inside(c, interface, setting)

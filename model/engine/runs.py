@@ -20,7 +20,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.parallel import all_cores
 from pready.model.engine import _kernel
 from pready.model.engine.layout import Step, check_memory_of
-from pready.model.engine.messages import Messages
+from pready.model.engine.messages import Messages, partitions_per_direction
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Compiler, Plan, costs_of
 from pready.model.machine.machine import Machine
@@ -30,6 +30,7 @@ from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.row import Averages, Terms, row
 from pready.model.timeline import rules
 from pready.model.timeline.alternatives import alternatives, with_order
+from pready.model.timeline.bound import bound_of, least_costs, tried
 from pready.model.timeline.costs import Costs
 from pready.model.timeline.sampling import DRAWS, LEVELS, Sampler
 from pready.model.timeline.setup_cost import begin
@@ -377,7 +378,21 @@ class Runs:
 
     def _by_class(self, number: int, sent: Messages, *, drawn: bool) -> list[Costs]:
         kinds = zip(sent.sizes, sent.pattern.kinds, strict=True)
-        return [self._cost(number, size, inside=kind.inside, drawn=drawn) for size, kind in kinds]
+        cost = self._least if sent.sent.interface.least else self._cost
+        return [cost(number, size, inside=kind.inside, drawn=drawn) for size, kind in kinds]
+
+    def _least(self, number: int, size: float, *, inside: bool, drawn: bool) -> Costs:
+        """What messages of a class cost at least, whatever their size and the library."""
+        of, w, adapter = self.compiler(number), self.parts[number], self.machine.adapter
+        most, path = max(of.buffers(of.pattern())), self.machine.path("intra" if inside else w.path)
+        sizes = tried(path, size / w.partitions_per_thread, max(size, most))
+        gap = np.zeros(()) if adapter is None else (self.sampler if drawn else self.values)("adapter.gap", adapter.gap)
+        return least_costs([self._cost(number, s, inside=inside, drawn=drawn) for s in sizes], size, gap)
+
+    def bound(self, number: int = 0) -> Approach:
+        """What no way to send an exchange exceeds."""
+        w, in_turn = self.parts[number], "arrivals.partitions" in self.sampler.alternatives
+        return bound_of(w, partitions_per_direction(w), in_turn=in_turn)
 
     @cached_property
     def as_said(self) -> Rule:
@@ -431,7 +446,8 @@ class Runs:
         sent = self.compiler(number).messages(approach, self.length_of_draw.exchanges)
         classes = self._by_class(number, sent, drawn=True)
         for rule, rows in self._rules:
-            setting, interface = self.compiler(number, rule).setting, _told(approach, rule).interface
+            interface = _told(approach, rule).interface
+            setting = rules.setting_for(interface, self.compiler(number, rule).setting)
             each = []
             for c in classes:
                 asks, leaves = rules.asks(c, interface, setting), rules.leaves(c, interface)
@@ -678,7 +694,7 @@ def _means(rows: Sequence[Sums]) -> Means:
 
 def _told(approach: Approach, rule: Rule) -> Approach:
     """The approach where nothing comes while all threads of a receiver work."""
-    if not rule.meanwhile or not approach.interface.tells:
+    if not rule.meanwhile or not approach.interface.tells or approach.interface.least:
         return approach
     return replace(approach, interface=replace(approach.interface, told_whole=True))
 

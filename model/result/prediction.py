@@ -224,6 +224,15 @@ class Advice:
     """A field to state, and what each of its values means; empty: none decides."""
     merged: Merged | None = None
     """Exchanges of the step sent as one; None where none can be."""
+    bound: ApproachPrediction | None = None
+    """What no library exceeds (`pready.model.timeline.bound`); None: not asked for."""
+    never: bool = False
+    """Is it certain that no library saves enough, whatever is not known of its costs?"""
+
+    def of_bound(self, row: ApproachPrediction) -> float | None:
+        """Share of what any library could save that a way saves; None where that is nothing."""
+        most = 0.0 if self.bound is None else self.bound.speedup_percent
+        return row.speedup_percent / most if most > 0 else None
 
     @property
     def break_even_bytes(self) -> float | None:
@@ -261,6 +270,8 @@ class Advice:
             "measure_next": self.measure_next,
             "ask": self.ask,
             "merged": None if self.merged is None else vars(self.merged),
+            "bound": None if self.bound is None else {n: getattr(self.bound, n) for n in ("time_s", *SAVED)},
+            "never": self.never,
             "doubt": self.doubt,
         }
 
@@ -331,7 +342,7 @@ class Prediction:
         """Plain data, ready for JSON; the keys are part of the public interface."""
         own = {f.name: getattr(self, f.name) for f in fields(self)}
         return own | {
-            "approaches": [a.to_dict() for a in self.approaches],
+            "approaches": [a.to_dict() | {"of_bound": self.advice.of_bound(a)} for a in self.approaches],
             "advice": self.advice.to_dict(),
             "sensitivity": [lever.to_dict() for lever in self.sensitivity],
             "exchanges": [e.to_dict() for e in self.exchanges],

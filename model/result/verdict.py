@@ -110,6 +110,11 @@ def verdict_on(best: ApproachPrediction, min_gain: float) -> Verdict:
     return verdict_of(float(enough(best.speedup_percent, min_gain)) if best.probability is None else best.probability)
 
 
+def never(bound: ApproachPrediction) -> bool:
+    """Is it certain that what no library exceeds is not enough?"""
+    return bound.probability is not None and bound.probability <= 1 - CERTAIN
+
+
 def certainty_of(probability: float) -> Certainty:
     """How sure it is; empty: undecided."""
     surest = max(probability, 1 - probability)

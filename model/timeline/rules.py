@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -73,6 +73,11 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
     )
 
 
+def setting_for(interface: Interface, setting: Setting) -> Setting:
+    """What an exchange by an interface depends on: nothing waits for a processor where the cable alone counts."""
+    return replace(setting, progress="thread", puts="adapter") if interface.least else setting
+
+
 def holding(costs: Costs, approach: Approach) -> Array:
     """h: what a message holds its VCI's lock for, shape (rows,) or ()."""
     interface = approach.interface
@@ -140,7 +145,8 @@ def late_puts(interface: Interface, setting: Setting) -> bool:
 
 def receivers(interface: Interface, setting: Setting) -> Literal["master", "threads", "none"]:
     """Who receives messages: the adapter, unless they are matched or puts that are active messages."""
-    by_adapter = interface.two_sided_rendezvous or (interface.one_sided and setting.puts != "processor")
+    by_adapter = interface.two_sided_rendezvous or interface.least
+    by_adapter = by_adapter or (interface.one_sided and setting.puts != "processor")
     return "none" if by_adapter else interface.completes
 
 
@@ -221,6 +227,7 @@ def of_message(
         "half": costs.half_shake(approach.interface),
         "gap": costs.gap,
         "busy": costs.gap + costs.link,
+        "port": costs.gap + costs.link,
         "alone": costs.gap + costs.stream,
         "shared": costs.shared,
         "stream": costs.stream,

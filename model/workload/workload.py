@@ -37,9 +37,9 @@ from pready.model.common import units
 from pready.model.common.errors import PreadyError, printable, shown
 from pready.model.toml import dotted
 from pready.model.toml.reading import field_names, one_line, parsed_toml, read_toml, validated
-from pready.model.workload.arrivals import WIDTHS, Drawn, Laggard, NoArrivals
+from pready.model.workload.arrivals import WIDTHS, Drawn, Laggard, NoArrivals, Uniform
 from pready.model.workload.edges import PATTERNS, WITH_ENDS
-from pready.model.workload.exchange import EACH_ITS_OWN, SizedNeighbour
+from pready.model.workload.exchange import EACH_ITS_OWN, ComputeTime, SizedNeighbour
 from pready.model.workload.fields import Fields
 from pready.model.workload.thread_shares import weights
 
@@ -299,6 +299,17 @@ class Workload(Fields):
                 for name in WIDTHS - names:
                     table.pop(name, None)
         return validated(Workload, {**other, "folder": self.folder}, "workload")
+
+    def in_waves(self) -> Workload:
+        """A GPU's kernel as one thread: each of its waves has an equal part of every buffer ready."""
+        assert isinstance(self.compute, ComputeTime)
+        update = {
+            "threads": 1,
+            "partitions_per_thread": self.compute.waves,
+            "compute": ComputeTime.model_construct(time=self.compute.time),
+            "arrivals": Uniform.model_construct(model="uniform", up_to=0.0, partitions="in turn"),
+        }
+        return self.model_copy(update=update)
 
     def at_buffer(self, size: float) -> Workload:
         """A copy with another buffer, which need not be whole; faces and listed sizes grow in proportion.

@@ -9,12 +9,10 @@ from pathlib import Path
 import click
 
 from pready.commands import options
-from pready.model.advice.gpu import bound
 from pready.model.advice.predict import predict as predicted
 from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.result.prediction import Prediction
 from pready.show.figures import files as picture_files
-from pready.show.tables.answer import gpu_line
 from pready.show.tables.prediction import prediction_view
 from pready.show.terminal.terminal import console, print_json, status
 
@@ -60,12 +58,6 @@ def predict(
         if refused := [option for option, value in given.items() if value]:
             valid = "--machine, --set, --min-gain and --json"
             raise PreadyError(f"{refused[0]} with compute.device = 'gpu'", valid=valid)
-        found = bound(on, what, min_gain)
-        if as_json:
-            print_json(found.to_dict())
-        else:
-            console().print(gpu_line(found))
-        return
     if what.exchanges is not None and picture is not None:
         raise PreadyError("--plot of several exchanges per step", valid="a file with one of them")
     names = [] if what.exchanges is None else [part.name for part in what.parts]

@@ -15,13 +15,12 @@ from tables import table_of
 
 import pready
 from pready.cli import main
-from pready.model.advice.gpu import GpuBound
-from pready.model.approach.interfaces import BY_KEY, EACH, Approach, baseline
+from pready.model.approach.interfaces import BOUND, BY_KEY, EACH, Approach, baseline
 from pready.model.result.break_even import Range
-from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction, Verdict
+from pready.model.result.prediction import ApproachPrediction, Lever, Merged, Partitioned, Prediction
 from pready.show.tables import answer as words
 from pready.show.tables import capture
-from pready.show.tables.answer import bare, chance, decision, from_to, gpu_line, partitioned, saved
+from pready.show.tables.answer import bare, chance, decision, from_to, partitioned, saved
 from pready.show.tables.prediction import prediction_text, prediction_view
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
@@ -61,6 +60,8 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
         Lever(name, kind, "assumed", steps, 5.0, saved, saved, share, turns=share > 0.5, wrong=0.0, measure="")
         for name, kind, steps, saved, share in given.get("sensitivity", ())
     ]
+    if (most := given.setdefault("bound", None)) is not None:
+        given["bound"] = replace(row(made, most), approach=BOUND.into(4))
     own, advised, what = (dict[str, Any](), dict[str, Any](best=best, settings=[], verdict="port"), dict(made.workload))
     for name, value in given.items():
         (own if hasattr(made, name) else advised if hasattr(made.advice, name) else what)[name] = value
@@ -75,8 +76,8 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
 def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str) -> None:
     what, _, explained = name.partition(", ")
     of = known(made, **given)
-    if what == "merging":
-        assert decision(of)[-2].plain == said
+    if what in ("merging", "decided"):
+        assert decision(of)[-2 if what == "merging" else 0].plain == said
         return
     if what == "screen":
         stream, every = io.StringIO(), bool(explained)
@@ -86,20 +87,6 @@ def test_sentences(made: Prediction, name: str, given: dict[str, Any], said: str
         return
     found = getattr(words, what)(of, **({"explained": True} if explained == "explained" else {}))
     assert getattr(found, "plain", found) == said
-
-
-@pytest.mark.parametrize(
-    ("verdict", "said"), [("do not port", "less than 1 %"), ("undecided", "and a port has to save 1 %")]
-)
-def test_the_bound_of_a_gpu(verdict: Verdict, said: str) -> None:
-    bound = GpuBound(
-        "M", "w", verdict, 0.01, 8, 2.5e-4, 8e6, bulk_s=3e-4, by_wave_s=5e-5, iteration_s=2e-3, saving=0.125
-    )
-    assert gpu_line(bound).plain == (
-        f"{verdict.capitalize()}: sent after each of 8 waves of 250 us, an iteration of w on M saves at most 12.5 % "
-        f"(2.00 -> 1.75 ms), {said}. A bound without any time of a device: Eq. 3 of gillis2023, "
-        "max(M/β - D, M/(nβ)) with D = (n - 1) waves."
-    )
 
 
 def test_what_is_advised_as_one_message_does_not_stay_as_it_is(made: Prediction) -> None:

@@ -20,6 +20,7 @@ struct Kind {
     double half;     // 3. protocol: half a handshake
     double gap;      // 4. NIC: g
     double busy;     // 4. the port, until the next message may follow
+    double port;     // 6. the same of the receiver's port
     double alone;    // 4. the same of one message alone, which streams at its own pace
     double shared;   // 4. the same of an adapter that ranks of a node share
     double stream;   // 5. wire: G m
@@ -30,7 +31,7 @@ struct Kind {
 
     double travel() const { return stream + wire; }
 };
-constexpr std::array kKindFields{"hold", "half", "gap", "busy", "alone", "shared", "stream", "wire", "receive", "ack", "work"};
+constexpr std::array kKindFields{"hold", "half", "gap", "busy", "port", "alone", "shared", "stream", "wire", "receive", "ack", "work"};
 static_assert(sizeof(Kind) == kKindFields.size() * sizeof(double));
 
 // What a rank pays whatever its messages.

@@ -384,7 +384,7 @@ class Steps {
         received_.resize(most);
         if (!sent.traces.empty()) noted_.resize(most);
         most_.resize(directions_);
-        if (c.kinds[0].busy > 0) behind_ = std::ceil(c.kinds[0].alone / c.kinds[0].busy);
+        if (c.kinds[0].port > 0) behind_ = std::ceil(c.kinds[0].alone / c.kinds[0].port);
         for (std::size_t n = 0; n < most; ++n) places_.push_back({static_cast<std::uint32_t>(n / transports_), static_cast<std::uint32_t>(n % transports_)});
         for (const std::vector<Index>& jobs : plan.messages.vcis) {
             for (std::size_t d = 0; d < directions_; ++d) {
@@ -659,7 +659,7 @@ class Steps {
         const auto at = [&](std::size_t nth) { return begun[place(items_[nth].number)]; };
         const auto coming = [&](std::size_t nth) -> Coming {
             const Source& s = sources_[places_[items_[nth].number].source];
-            return {s.kind->gap, s.kind->busy, s.kind, s.flow, place(items_[nth].number)};
+            return {s.kind->gap, s.kind->port, s.kind, s.flow, place(items_[nth].number)};
         };
         const auto through = [&](std::size_t n, const Kind& kind, double, double end) {
             const double alone = end - kind.alone;
@@ -1021,7 +1021,7 @@ class Steps {
         for (Source& s : sources_) {
             s.since = 0;
             s.shares = passes && !s.inside;
-            s.port = s.shares ? s.kind->busy : 0.0;
+            s.port = s.shares ? s.kind->port : 0.0;
             slowest = later(slowest, s.kind->travel());
             if (alike && s.port > 0) twice += sooner(s.port, s.service) * behind_;
         }
@@ -1090,7 +1090,7 @@ class Steps {
         const auto coming = [=](std::size_t nth) -> Coming {
             const Index n = items[nth].number;
             const Source& s = sources[places[n].source];
-            return {s.kind->gap, s.kind->busy, s.kind, s.flow, static_cast<std::size_t>(n)};
+            return {s.kind->gap, s.kind->port, s.kind, s.flow, static_cast<std::size_t>(n)};
         };
         const auto comes = [=, &arrived](std::size_t n, const Kind& kind, double, double end) {
             received[n] = later(left[sources[places[n].source].first + places[n].message], end - kind.alone) + kind.travel();

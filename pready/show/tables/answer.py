@@ -8,7 +8,6 @@ from itertools import groupby
 
 from rich.text import Text
 
-from pready.model.advice.gpu import GpuBound
 from pready.model.approach.interfaces import EACH
 from pready.model.common.units import Unit, format_quantity, format_size, format_time, unit_of_times
 from pready.model.result.break_even import Range
@@ -35,7 +34,9 @@ def answer(prediction: Prediction, *, explained: bool = False) -> list[Text]:
         out = [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", f"{advice.doubt}.")]
         if not explained:
             return out
-    out += [partitioned(prediction), *_without_partitions(prediction)]
+    out += decided(prediction)
+    if advice.never and not explained:
+        return out
     sure, where = rests_on(prediction, explained=explained), where_it_pays(prediction, explained=explained)
     return [*out, *(Text(said) for said in (sure, where) if said)]
 
@@ -45,7 +46,26 @@ def decision(prediction: Prediction) -> list[Text]:
     if prediction.advice.doubt:
         return answer(prediction)
     where = where_it_pays(prediction)
-    return [partitioned(prediction), *_without_partitions(prediction), *([Text(where)] if where else [])]
+    return [*decided(prediction), *([Text(where)] if where else [])]
+
+
+def decided(prediction: Prediction) -> list[Text]:
+    """What MPI_Psend saves, and what any library could; then the best way today, if another."""
+    advice = prediction.advice
+    most = advice.bound
+    if most is None:
+        return [partitioned(prediction), *_without_partitions(prediction)]
+    step = "a step" if prediction.exchanges else "an iteration"
+    if advice.never:
+        could = f"none could save more than {bare(max(most.speedup_high_percent, 0.0))} % of {step} (95 %)"
+        said = f"{could}, less than {100 * advice.min_gain:g} %; certain, whatever messages cost."
+        return [_headed("do not port", "Do not port, by any library: ", said)]
+    could = f"o library could save more than {bare(most.speedup_high_percent)} % of {step} (95 %)"
+    if waves := prediction.workload["compute"].get("waves"):  # of a GPU
+        said = f"n{could}, sending as each of {waves} waves ends: a bound without any time of a device."
+        return [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", said)]
+    first = partitioned(prediction)
+    return [first.append(f" N{could}.", style="default not bold"), *_without_partitions(prediction)]
 
 
 def _without_partitions(prediction: Prediction) -> list[Text]:
@@ -407,16 +427,3 @@ def _work(workload: dict[str, object]) -> list[str]:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n > 1)}"
-
-
-def gpu_line(b: GpuBound) -> Text:
-    """The bound for a GPU, with its formula and source."""
-    head = Text(b.verdict.capitalize(), style=VERDICT_STYLE[b.verdict])
-    times, least = from_to(b.iteration_s, b.iteration_s - (b.bulk_s - b.by_wave_s)), f"{100 * b.min_gain:g} %"
-    compared = f"less than {least}" if b.verdict == "do not port" else f"and a port has to save {least}"
-    return head.append(
-        f": sent after each of {b.waves} waves of {format_time(b.wave_time_s)}, an iteration of {b.workload} on "
-        f"{b.machine} saves at most {bare(100 * b.saving)} % ({times}), {compared}. A bound without any time of "
-        "a device: Eq. 3 of gillis2023, max(M/β - D, M/(nβ)) with D = (n - 1) waves.",
-        style="default not bold",
-    )

@@ -20,8 +20,8 @@ from pready.show.terminal.table import Readable
 
 TEXT_WIDTH = 80
 """Columns of a prediction as text."""
-MOST_ROWS = 4
-"""Most approaches in a table, unless all are asked for."""
+MOST_ROWS = 3
+"""Most approaches in a table, unless all are asked for: today's, partitioned, and the best."""
 
 
 def best_per_interface(prediction: Prediction) -> list[ApproachPrediction]:
@@ -82,6 +82,9 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
         ("η", "right"),
         ("saves (95 %)", "left"),
     ]
+    most = prediction.advice.bound
+    shares = most is not None and (every_row or not consuming)
+    columns += [("of most", "right")] * shares
     if consuming or every_row:
         columns.append(("work left" if consuming else "before\njoin", "right"))
     for name, justify in columns:
@@ -97,10 +100,20 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
             format_time(r.time_s),
             f"{r.eta:.2f}×",
             "now" if r is prediction.bulk else saved(r),
+            *([_of_most(prediction, r)] * shares),
             *([format_time(r.work_left_s)] if consuming else [f"{r.arrived_early_percent:.0f} %"] * every_row),
             style=style,
         )
+    if most is not None:
+        by = [format_time(most.time_s), f"{most.eta:.2f}×", saved(most)]
+        table.add_row(f"  {most.name}", "", *by, *[""] * (len(columns) - 5))
     return table
+
+
+def _of_most(prediction: Prediction, row: ApproachPrediction) -> str:
+    """The share of what any library could save that a way saves."""
+    share = None if row is prediction.bulk else prediction.advice.of_bound(row)
+    return "" if share is None or share <= 0 else f"{100 * share:.0f} %"
 
 
 def _first(prediction: Prediction, rows: Sequence[ApproachPrediction]) -> list[ApproachPrediction]:
