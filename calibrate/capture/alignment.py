@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from statistics import fmean
@@ -156,6 +156,14 @@ def _one_after_the_other(parts: list[list[tuple[int, int]]]) -> Iterator[list[tu
         yield nodes
 
 
+def _needs(
+    groups: Sequence[Sequence[Group]], nodes: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
+) -> bool:
+    """Do some ranks' exchanges need messages of others, so that they come after these?"""
+    sent = {(r, q, k) for r, i in others for q, k in groups[r][i].orders}
+    return any((q, r, k) in sent for r, i in nodes for q, k in groups[r][i].needs)
+
+
 def _levels(
     ranks: Sequence[Process], lead: int, canonical: Sequence[list[list[Group]]], first_of_step: int
 ) -> list[Instances]:
@@ -181,7 +189,8 @@ def _levels(
         theirs = receives.get(pair, [])
         if len(mine) == len(theirs):
             for a, b in zip(mine, theirs, strict=True):
-                parent[root(a)] = root(b)
+                if not _needs(first, [a], [b]):
+                    parent[root(a)] = root(b)
     members: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for node in parent:
         members[root(node)].append(node)
@@ -198,7 +207,8 @@ def _levels(
         after = max((n for r, i in nodes for n, of in enumerate(levels) if of.get(r) in range(i)), default=-1)
         at = {way for r, i in nodes if (way := first[r][i].way)}
         for level in range(after + 1, len(levels)):
-            if not levels[level].keys() & {r for r, _ in nodes} and (at & known[level] or not at):
+            free = not levels[level].keys() & {r for r, _ in nodes}
+            if free and (at & known[level] or not at) and not _needs(first, nodes, levels[level].items()):
                 break
         else:
             level = len(levels)
@@ -206,6 +216,11 @@ def _levels(
             known.append(set())
         levels[level].update(nodes)
         known[level] |= at
-    # In the lead's order; others after what their ranks did before.
-    levels.sort(key=lambda of: (of.get(lead, min(of.values()) + 0.5) - first_of_step) % len(first[lead]))
+    # In the lead's order; others after what came before them, or first.
+    n, before, at_ = len(first[lead]), -1, list[float]()
+    for of in levels:
+        before = of.get(lead, before)
+        turned = (before - first_of_step) % n
+        at_.append(turned if lead in of else turned + 0.5 if before >= 0 or first_of_step % n else -0.5)
+    levels = [levels[i] for i in sorted(range(len(levels)), key=lambda i: at_[i])]
     return [[[window[of[r]] for window in canonical[r]] if r in of else [] for r in range(len(ranks))] for of in levels]

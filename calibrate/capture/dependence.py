@@ -88,6 +88,11 @@ class Dependence:
         ordered = sorted(self.receives, key=lambda c: c.done)
         return ordered, [c.done for c in ordered]
 
+    @cached_property
+    def order(self) -> dict[int, int]:
+        """By `id` of a message or receive: the how many-eth of its pair of ranks, and way, it is."""
+        return {id(c): k for of in (self.to, self.by) for calls in of.values() for k, c in enumerate(calls)}
+
     def needs(self, message: Call, since: float) -> list[Call]:
         """Receives complete after `since` that a message depends on."""
         ordered, done = self._by_done
@@ -96,10 +101,13 @@ class Dependence:
         return [*computed, *(c for c in same if since < c.done <= message.begin)]
 
     def computes(self, thread: int, begin: float, end: float) -> bool:
-        """Does a region begin in this time, or a thread compute by itself?"""
+        """Does a thread compute by itself, or a team, whose region begins in this time or takes all of it?"""
+        if self.timeline.outside(thread, begin, end) > COMPUTES_S:
+            return True
         at = bisect_right(self._regions, begin)
-        regions = self._regions[at : at + 1]
-        return bool(regions and regions[0] <= end) or self.timeline.outside(thread, begin, end) > COMPUTES_S
+        if at < len(self._regions) and self._regions[at] <= end:
+            return True
+        return at > 0 and self.timeline.computing[at - 1][1] >= end > begin + COMPUTES_S
 
     @cached_property
     def steps(self) -> list[tuple[float, float]]:
@@ -198,10 +206,10 @@ def _computes_first(of: Dependence, received: Sequence[Call]) -> bool:
     between = after = 0.0
     for one, then in pairwise(received):
         at = bisect_left(begins, one.done)
-        if at < len(begins) and begins[at] <= then.done:
+        if at < len(begins):
             thread = of.sends[at].thread
             between += of.timeline.outside(thread, one.done, begins[at])
-            after += of.timeline.outside(thread, begins[at], then.done)
+            after += max(0.0, of.timeline.outside(thread, begins[at], then.done))
     return between > after
 
 

@@ -48,8 +48,9 @@ class Group:
         Several threads of a team send, or mark their partitions.
     overlapped
         Threads compute between its messages and their completion.
-    depends
-        A message needs what the exchange before brought.
+    orders, needs
+        Messages, by receiver, and receives that some of them need and that the exchange before brought, by sender: the
+        how many-eth they are of their pair of ranks.
     collectives, collective_s, other_s
         Collectives since the exchange before, their time, and that of other calls outside of exchanges.
     sites
@@ -73,7 +74,8 @@ class Group:
     team: bool = False
     overlapped: bool = False
     one_by_one: bool = False
-    depends: bool = False
+    orders: frozenset[tuple[int, int]] = frozenset()
+    needs: frozenset[tuple[int, int]] = frozenset()
     collectives: int = 0
     collective_s: float = 0.0
     other_s: float = 0.0
@@ -288,7 +290,9 @@ def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _T
                 group.times = (alone + stretch.computing[i]).clip(0.0)
                 group.ready = end
             group.took = timeline.in_mpi(thread, effective, group.end)
-        group.depends = any(dependence.needs(c, previous) for c in calls)
+        order = dependence.order
+        group.orders = frozenset((c.who, order[id(c)]) for c in calls)
+        group.needs = frozenset((r.who, order[id(r)]) for c in calls for r in dependence.needs(c, previous))
         previous = group.begin
         group.overlapped = not group.team and each[_ALL].computed
         while counted < len(collectives) and collectives[counted].begin < group.begin:

@@ -147,9 +147,9 @@ class Messages:
 def messages_of(run: Run) -> Messages | None:
     """None: it sends nothing to other ranks."""
     rows = [p.records[p.sent & (p.records["who"] != p.rank)] for p in run.ranks]
-    every = np.concatenate(rows) if rows else np.empty(0)
-    if not len(every):
+    if not any(map(len, rows)):
         return None
+    every = np.concatenate(rows)
     peers = [len(np.unique(of["who"])) for of in rows]
     took = sum(time_in_mpi(p, *COLLECTIVES, "other") for p in run.ranks)
     return Messages(

@@ -252,8 +252,7 @@ def _step(
         held_against=True,
     )
     made, differ = _adds_up(made, str(run.folder))
-    mine = _notes(made, step)
-    said = [*mine[:1], *notes(run), *differ, *mine[1:]] if step.shares else [*notes(run), *differ, *mine]
+    said = [*_changes(step), *notes(run), *differ, *_notes(made, step)]
     if pipeline is not None and not made.sweeps:
         said.insert(0, f"this is {pipeline.said}: not predicted")
     return replace(made, notes=tuple(said))
@@ -334,7 +333,8 @@ def _exchanges(
     routines = names_of([_calls(timelines, instances) for instances in used])
     names = _told_apart(routines, patterns)
     each = zip(used, _computing(timelines, used), patterns, names, routines, strict=True)
-    return tuple(_exchange(timelines, *of, together) for of in each)
+    first, *rest = (_exchange(timelines, *of, together) for of in each)
+    return (replace(first, depends=False), *rest)  # what the step before brought is there
 
 
 def _computing(timelines: Sequence[Timeline], used: Sequence[Instances]) -> list[Instances]:
@@ -424,7 +424,7 @@ def _exchange(
         early=sum(g.team for g in every) > len(every) / 2,
         shares=shares,
         unlike_shares=unlike_shares,
-        depends=any(sum(g.depends for g in of) > len(of) / 2 for of in used),
+        depends=any(sum(bool(g.needs) for g in of) > len(of) / 2 for of in used),
         routine=routine,
     )
 
@@ -435,13 +435,18 @@ def _partitions(of: Group) -> int:
     return max((round(size / part) for size, part in counts), default=0)
 
 
+def _changes(found: Aligned) -> list[str]:
+    """A note where no step stands for half of the run."""
+    if not found.shares:
+        return []
+    own, *rest = (f"{100 * share:.0f} %" for share in found.shares)
+    more = f"; other steps take {', '.join(rest[:3])}" if rest else ""
+    return [f"the steps change: no step stands for half of the run, this one for {own}{more}"]
+
+
 def _notes(step: Step, found: Aligned) -> list[str]:
     said = []
     kept = step.exchanges
-    if found.shares:
-        each = [f"{100 * share:.0f} %" for share in found.shares]
-        others = f"; other steps take {', '.join(each[1:4])}" if each[1:] else ""
-        said.insert(0, f"the steps change: no step stands for half of the run, this one for {each[0]}{others}")
     if found.usual < 1 - SAID / 2:
         said.append(f"in {100 * (1 - found.usual):.0f} % of the steps some ranks send to others, too: left out")
     if not found.exact:

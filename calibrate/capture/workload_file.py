@@ -132,7 +132,7 @@ class Writer:
 
     def _pattern(self, into: Any, pattern: Recognised, step: Step, number: int) -> None:
         size, partitions = pattern.faces[0], step.threads * _parts(step)
-        if pattern.grid is None and pattern.name != "neighbours" and size % partitions == 0:
+        if pattern.grid is None and pattern.name not in ("neighbours", "bcast") and size % partitions == 0:
             into.add("pattern", pattern.name)
             if "both_ways" in PATTERNS[pattern.name].fields:
                 into.add("both_ways", True)

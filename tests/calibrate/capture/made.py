@@ -79,6 +79,8 @@ def plain(value: Any) -> Any:
         return np.round(1e6 * np.asarray(value), 3).tolist()
     if isinstance(value, dict):
         return [[*(key if isinstance(key, tuple) else (key,)), count] for key, count in sorted(value.items())]
+    if isinstance(value, frozenset):
+        return plain(sorted(value))
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     return list(value.key) if isinstance(value, Stretch) else "none" if value is None else value

@@ -1,0 +1,217 @@
+// Steps whose messages depend on each other in known ways: what a capture of each must say is known.
+//
+//   shapes WAY STEPS
+//
+// Threads of a team of two compute by sleeping, the second one for a fifth longer: exact on busy cores.
+#include <mpi.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 64, ROOM = 1 << 17 };
+static char out[ROOM], in[MOST][ROOM], *const words = (char *)in;
+static int rank, ranks;
+
+static void pause_us(double us)
+{
+    const struct timespec t = {0, (long)(us * 1e3)};
+    nanosleep(&t, NULL);
+}
+
+static void compute(double us)
+{
+#pragma omp parallel num_threads(2)
+    pause_us(us * (1 + 0.2 * omp_get_thread_num()));
+}
+
+// ---- a sweep on 2 x 2 ranks: four octants are open at once, and each rank begins with the one of its corner --------
+
+enum { BLOCKS = 4, BLOCK = 2304 };
+
+__attribute__((noinline)) static void sweep(int each)
+{
+    MPI_Request received[MOST], sent[MOST];
+    int of[MOST], got[4] = {0}, next[4] = {0}, need[4] = {0}, posted = 0, begun = 0, left = 4 * BLOCKS / each;
+    for (int octant = 0; octant < 4; octant++)
+        for (int axis = 1; axis <= 2; axis++)
+            if ((rank ^ octant) & axis) { // the neighbour along the axis is upwind
+                need[octant]++;
+                for (int k = 0; k < BLOCKS / each; k++, posted++) {
+                    of[posted] = octant;
+                    MPI_Irecv(in[posted], each * BLOCK, MPI_BYTE, rank ^ axis, 10 * octant + axis, MPI_COMM_WORLD,
+                              received + posted);
+                }
+            }
+    while (left > 0) {
+        int which, done = 1;
+        while (MPI_Testany(posted, received, &which, &done, MPI_STATUS_IGNORE), done && which != MPI_UNDEFINED)
+            got[of[which]]++;
+        int ready = -1;
+        for (int j = 3; j >= 0; j--) {
+            const int octant = rank ^ j;
+            if (next[octant] < BLOCKS / each && got[octant] >= need[octant] * (next[octant] + 1))
+                ready = octant;
+        }
+        if (ready < 0) {
+            pause_us(50);
+            continue;
+        }
+        for (int k = 0; k < each; k++)
+            compute(500);
+        for (int axis = 1; axis <= 2; axis++)
+            if (!((rank ^ ready) & axis))
+                MPI_Isend(out, each * BLOCK, MPI_BYTE, rank ^ axis, 10 * ready + axis, MPI_COMM_WORLD, sent + begun++);
+        next[ready]++;
+        left--;
+    }
+    MPI_Waitall(begun, sent, MPI_STATUSES_IGNORE);
+}
+
+// ---- a pipeline of blocks from rank to rank ------------------------------------------------------------------------
+
+__attribute__((noinline)) static void blocks(int threads)
+{
+    if (threads == 1) {
+        for (int k = 0; k < 6; k++) {
+            if (rank > 0)
+                MPI_Recv(in[0], BLOCK, MPI_BYTE, rank - 1, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            compute(500);
+            if (rank < ranks - 1)
+                MPI_Send(out, BLOCK, MPI_BYTE, rank + 1, k, MPI_COMM_WORLD);
+        }
+        return;
+    }
+    // One thread receives, the other computes and sends: blocks are handed on.
+    int ready = 0;
+#pragma omp parallel num_threads(2)
+    for (int k = 0; k < 6; k++) {
+        if (omp_get_thread_num() == 0) {
+            if (rank > 0)
+                MPI_Recv(in[0], BLOCK, MPI_BYTE, rank - 1, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+#pragma omp atomic write
+            ready = k + 1;
+        } else {
+            for (int there = 0; there <= k;) {
+                pause_us(20);
+#pragma omp atomic read
+                there = ready;
+            }
+            pause_us(500);
+            if (rank < ranks - 1)
+                MPI_Send(out, BLOCK, MPI_BYTE, rank + 1, k, MPI_COMM_WORLD);
+        }
+    }
+}
+
+// ---- exchanges of a step -------------------------------------------------------------------------------------------
+
+__attribute__((noinline)) static void halo(int bytes, double interior_us)
+{
+    MPI_Request r[4];
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    MPI_Irecv(in[0], bytes, MPI_BYTE, left, 1, MPI_COMM_WORLD, r);
+    MPI_Irecv(in[1], bytes, MPI_BYTE, right, 2, MPI_COMM_WORLD, r + 1);
+    MPI_Isend(out, bytes, MPI_BYTE, right, 1, MPI_COMM_WORLD, r + 2);
+    MPI_Isend(out, bytes, MPI_BYTE, left, 2, MPI_COMM_WORLD, r + 3);
+    if (interior_us > 0)
+        compute(interior_us);
+    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+}
+
+__attribute__((noinline)) static void first_coarse(void)
+{
+    halo(400, 0);
+    compute(20);
+}
+
+__attribute__((noinline)) static void second_coarse(void)
+{
+    halo(400, 0);
+    compute(20);
+}
+
+__attribute__((noinline)) static void gather(void)
+{
+    MPI_Request r;
+    if (rank < ranks - 1)
+        MPI_Irecv(words, 4000, MPI_BYTE, rank + 1, 1, MPI_COMM_WORLD, &r);
+    if (rank > 0)
+        MPI_Send(out, 4000, MPI_BYTE, rank - 1, 1, MPI_COMM_WORLD);
+    if (rank < ranks - 1)
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+__attribute__((noinline)) static void scatter(void)
+{
+    MPI_Request r;
+    if (rank > 0)
+        MPI_Irecv(out, 4000, MPI_BYTE, rank - 1, 2, MPI_COMM_WORLD, &r);
+    if (rank < ranks - 1)
+        MPI_Send(words, 4000, MPI_BYTE, rank + 1, 2, MPI_COMM_WORLD);
+    if (rank > 0)
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+__attribute__((noinline)) static void swap(int to, int from)
+{
+    MPI_Request r;
+    MPI_Irecv(in[0], ROOM, MPI_BYTE, from, 0, MPI_COMM_WORLD, &r);
+    MPI_Send(out, 11000, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+// A mesh that changes: pairs by the axis of a mask; exchanges of a step are 2, 3, and with twice the bytes 2 and 3.
+__attribute__((noinline)) static void level(int epoch)
+{
+    const int bytes = 20480 * (1 + epoch / 2), axes = 2 + epoch % 2;
+    for (int i = 0; i < axes; i++) {
+        MPI_Request r[2];
+        const int to = rank ^ (1 + i % 3);
+        MPI_Irecv(in[0], bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, r);
+        MPI_Isend(out, bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, r + 1);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+}
+
+int main(int count, char **given)
+{
+    int level_;
+    MPI_Init_thread(&count, &given, MPI_THREAD_MULTIPLE, &level_);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *const way = given[1];
+    const int steps = atoi(given[2]), left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    for (int i = 0; i < steps; i++) {
+        if (strcmp(way, "octants") == 0 || strcmp(way, "bulk") == 0) {
+            sweep(strcmp(way, "bulk") == 0 ? BLOCKS : 1);
+            MPI_Barrier(MPI_COMM_WORLD);
+        } else if (strcmp(way, "blocks") == 0 || strcmp(way, "handed") == 0) {
+            blocks(strcmp(way, "handed") == 0 ? 2 : 1);
+            MPI_Barrier(MPI_COMM_WORLD);
+        } else if (strcmp(way, "cycle") == 0) {
+            compute(4000);
+            halo(40000, 0);
+            first_coarse();
+            second_coarse();
+        } else if (strcmp(way, "sums") == 0) {
+            compute(3000);
+            gather();
+            for (int n = 0; n < 4000; n++)
+                words[n]++;
+            scatter();
+        } else if (strcmp(way, "swaps") == 0) {
+            compute(2000);
+            swap(left, right);
+            swap(right, left);
+        } else if (strcmp(way, "epochs") == 0) {
+            compute(1000);
+            level(4 * i / steps);
+        } else if (strcmp(way, "interior") == 0) {
+            compute(1000);
+            halo(40000, 2000);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}

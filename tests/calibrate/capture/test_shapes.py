@@ -1,0 +1,38 @@
+"""Programs whose messages depend on each other in known ways, over both libraries: what is said of each is its truth."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from programs import Mpi, each_library
+from tables import table_of
+
+from pready.calibrate.capture.step import find
+from pready.cli import main
+
+pytestmark = pytest.mark.thorough
+mpi = each_library
+
+
+@pytest.mark.parametrize(
+    "case", table_of("calibrate/captured_programs")["shapes"], ids=lambda c: f"{c['way']}-{c['ranks']}"
+)
+def test_what_depends_on_what(
+    mpi: Mpi, tmp_path: Path, case: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [mpi.compiled("shapes.c", "-fopenmp"), case["way"], str(case["steps"])]
+    done, run = mpi.captured(case["ranks"], words, tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run is not None
+    step = find(run)
+    assert (step.steps, step.threads) == (case.get("of", case["steps"]), 2)
+    found = [[e.routine.split()[0], e.depends, *e.pattern.to_a_rank] for e in step.exchanges]
+    assert found in (case["exchanges"], *case.get("or", ()))
+    assert step.notes[0].partition(":")[0] == case.get("note", step.notes[0].partition(":")[0])
+    assert case.get("share", [0, 1])[0] <= step.share <= case.get("share", [0, 1])[1]
+    assert main(["workload", str(tmp_path / "run"), "-o", str(tmp_path / "w.toml")]) == 0
+    code = main(["predict", str(tmp_path / "w.toml"), "--machine", "niagara"])
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert code == (2 if step.chain else 0)
+    if step.chain:
+        assert "this is a pipeline" in said
