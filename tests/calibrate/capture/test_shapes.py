@@ -1,4 +1,4 @@
-"""Programs whose messages depend on each other in known ways, over both libraries: what is said of each is its truth."""
+"""Programs whose messages depend on each other in known ways, over both libraries: each is said as it is."""
 
 from pathlib import Path
 from typing import Any
