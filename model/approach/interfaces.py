@@ -62,6 +62,8 @@ class Interface:
     """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
+    boundary_first: bool = False
+    """Threads compute what is sent first, and the interior once it has gone."""
     least: bool = False
     """No way to send, but what none exceeds: a message goes when it is ready, and costs its bytes on the cable and a
     latency."""
@@ -163,6 +165,15 @@ PERSISTENT = replace(
     says="persistent requests",
     effort="a few lines",
 )
+# What is sent is computed first, and the interior after MPI_Isend.
+BOUNDARY = replace(
+    SINGLE,
+    key="boundary",
+    name="Boundary first",
+    boundary_first=True,
+    says="the boundary first, then one message per neighbour",
+    effort="an interior apart",
+)
 # Receives are posted before; MPI_Send to one peer after the other.
 BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, says="blocking sends")
 MANY = Interface(
@@ -231,7 +242,7 @@ BOUND = Interface(key="bound", name="any library, at most", call="MPI_Send", spl
 """The yardstick of all ways; nobody can name or program it."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""
-BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
+BY_KEY = {i.key: i for i in (*INTERFACES, BOUNDARY, BLOCKING, PER_THREAD)}
 """Interfaces by the key that users, files and benchmarks name."""
 
 
@@ -272,6 +283,7 @@ def whole(approaches: Sequence[Approach]) -> Approach:
 
 Today = Literal[
     "nonblocking",
+    "overlapped",
     "blocking",
     "persistent",
     "several messages",
@@ -283,6 +295,7 @@ Today = Literal[
 ]
 TODAY: Mapping[Today, Interface] = {
     "nonblocking": SINGLE,
+    "overlapped": BOUNDARY,
     "blocking": BLOCKING,
     "persistent": PERSISTENT,
     "several messages": SEVERAL,

@@ -18,6 +18,8 @@ from pready.model.workload.edges import Name as PatternName
 from pready.model.workload.thread_shares import ThreadShares
 
 Receiver = Literal["waiting", "computing", "consuming"]
+PackedBy = Literal["one", "threads"]
+Interior = Annotated[units.Share, Field(gt=0, le=1)]
 Name = Annotated[str, Field(max_length=255)]
 """As a table and a picture can show it."""
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -151,6 +153,9 @@ class Exchange(Strict):
     neighbours: Count | None = None
     neighbour_list: NeighbourList | None = None
     blocks: Count = 1
+    pack: units.Bandwidth | None = None
+    packed_by: PackedBy | None = None
+    interior: Interior | None = None
     compute: Compute = ComputeTime(time="0 s")  # type: ignore[arg-type]
     """Before this exchange; absent: none, its partitions are ready when the exchange before has ended."""
     arrivals: Arrivals = NoArrivals()
@@ -160,7 +165,7 @@ class Exchange(Strict):
 
 AS_AT_THE_TOP = (
     "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "thread_shares",
-    "receive_partitions", "receiver", "consume",
+    "receive_partitions", "receiver", "consume", "pack", "packed_by",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""
 EACH_ITS_OWN = tuple(name for name in Exchange.model_fields if name not in ("name", "depends", *AS_AT_THE_TOP))

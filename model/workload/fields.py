@@ -25,8 +25,10 @@ from pready.model.workload.exchange import (
     Count,
     Exchange,
     Extent,
+    Interior,
     Name,
     NeighbourList,
+    PackedBy,
     Receiver,
     Three,
 )
@@ -108,6 +110,15 @@ class Fields(Strict):
     """A thread's work for each user partition that it receives; makes the receiver a consuming one."""
     transport_partitions: tuple[Count, ...] | None = None
     """Counts to try; absent: every divisor of the user partitions."""
+    pack: units.Bandwidth | None = None
+    """Rate at which one thread copies what is sent into a buffer, such as faces that are strided in memory; absent: what
+    is sent lies in memory as it goes."""
+    packed_by: PackedBy = "one"
+    """Who packs today: one thread after the others, each message before it goes, or every thread its own part. A thread
+    that sends its own part packs it by any way."""
+    interior: Interior | None = None
+    """Share of the computing that neither makes what is sent nor needs what comes, which threads could do last, each
+    its own: a code that is `today` "overlapped" sends before it. Absent: none is known."""
     compute: Compute = ComputeTime.model_validate({"time": "0 s"})
     arrivals: Arrivals = NoArrivals()
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=MOST_EXCHANGES)] | None = None

@@ -99,6 +99,7 @@ class Workload(Fields):
                 f"{max(s for s in self.sends if s % self.receive_partitions):g} B for a neighbour",
                 valid="a divisor of the bytes that each neighbour gets",
             )
+        self._computing_consistent()
         for t in self.transport_partitions or ():
             check_transport_partitions(t, n)
         arrivals = self.arrivals
@@ -118,6 +119,26 @@ class Workload(Fields):
                 valid=f"less than {100 * math.sqrt(self.threads - 1):.4g} %; or late_by or delay",
             )
         return self
+
+    def _computing_consistent(self) -> None:
+        """What is computed while messages are on their way, and packing."""
+        if self.today == "overlapped" and self.interior is None:
+            raise PreadyError(
+                "today = 'overlapped' without interior",
+                valid='interior, the share of the computing between the sends and the wait, such as "80 %"',
+            )
+        if self.packed_by != "one" and self.pack is None:
+            raise PreadyError(f"packed_by = {shown(self.packed_by)} without pack", valid='pack, such as "1.5 GB/s"')
+        refused = f"pattern = {shown(self.pattern)}" if self.pattern in ("sweep3d", "bcast") else ""
+        refused = "compute.device = 'gpu'" if self.on_gpu else "consume" if self.consume is not None else refused
+        given = {"interior": self.interior, "pack": None if refused == "consume" else self.pack}
+        for name, value in given.items():
+            if value is not None and refused:
+                raise PreadyError(f"{name} with {refused}", valid=f"no {name}")
+        if self.interior is not None and self.thread_time == 0:
+            raise PreadyError(
+                f"interior = {100 * self.interior:g} % of a compute time of 0", valid="a [compute] table with a time"
+            )
 
     def _ranks_consistent(self) -> None:
         pattern = f"with pattern = {shown(self.pattern)}"
@@ -228,6 +249,10 @@ class Workload(Fields):
             default = self._largest if name == "buffer" else type(self).model_fields[name].default
             if getattr(self, name) != default:
                 raise PreadyError(f"{name} beside exchanges", valid=f"{name} in each of [[exchanges]]")
+        if self.today == "overlapped" and all(e.interior is None for e in self.exchanges or ()):
+            raise PreadyError(
+                "today = 'overlapped' without interior", valid='interior = "80 %" in one of [[exchanges]]'
+            )
         names = [e.name for e in self.exchanges or () if e.name]
         for name in names:
             if names.count(name) > 1:
@@ -263,6 +288,8 @@ class Workload(Fields):
         if exchange.receiver not in (None, "consuming"):
             fields.pop("consume", None)
         fields |= {n: _in_si(v) for n, v in exchange if v is not None and n != "depends"}
+        if exchange.interior is None and self.today == "overlapped":
+            fields["today"] = "nonblocking"
         fields |= {"exchanges": None, "share": None, "name": exchange.name or f"exchange {number + 1}"}
         try:
             return type(self).model_validate(fields)
