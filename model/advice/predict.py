@@ -15,6 +15,7 @@ from pready.model.advice.advise import advise, with_inputs
 from pready.model.advice.best_way import drawn_rows
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import asked_for, levers, measure_next
+from pready.model.advice.proven import Proven, chosen, with_proofs
 from pready.model.advice.savings import Savings, drawn_row
 from pready.model.approach.interfaces import BULK, INTERFACES, PART_AM, SEVERAL, Approach, Interface
 from pready.model.approach.libraries import LibraryProfile, early, version_in
@@ -151,6 +152,7 @@ def runs_of(
     engine: Engine | None = None,
     draws: int | None = None,
     cores: int | None = None,
+    picks: tuple[int, ...] = (),
 ) -> tuple[Runs, list[str]]:
     """The runs that predict a workload, and notes where they are not all of its ranks; arguments as `predict`'s.
 
@@ -169,13 +171,13 @@ def runs_of(
             raise PreadyError(f"several exchanges per step: {why}", valid="a file for each exchange")
         raise PreadyError(f"engine = 'engine': {why}", valid="'timeline'")
     if not rest:
-        runs = Runs(machine, Step.of_a_part(workload), Rows(draws, seed), cores)
+        runs = Runs(machine, Step.of_a_part(workload), Rows(draws, seed, picks=picks), cores)
         return runs, stands_for(workload, runs)
     if several and all(w.neighbours is None for w in workload.parts):
         for layout, part in zip(of_a_step(workload), workload.parts, strict=True):
             layout.pattern(part)  # refuses exchanges of different numbers of ranks
     notes = [] if several else from_rest(workload, why)
-    return Runs(machine, Step.from_rest(workload), Rows(draws, seed), cores), notes
+    return Runs(machine, Step.from_rest(workload), Rows(draws, seed, picks=picks), cores), notes
 
 
 def from_rest(workload: Workload, because: str | None = None) -> list[str]:
@@ -215,6 +217,7 @@ def predict(
     whole: Collection[str] | None = None,
     sizes: bool | None = None,
     cores: int | None = None,
+    proofs: Sequence[Proven] = (),
 ) -> Prediction:
     """What every approach costs on a machine, and the advice.
 
@@ -239,6 +242,8 @@ def predict(
         Also the buffers and messages for which a port pays, if there is one exchange; absent, with what `whole` names.
     cores
         For the engine; absent, all.
+    proofs
+        Exchanges that were measured with real MPI on this machine.
 
     Raises
     ------
@@ -252,14 +257,16 @@ def predict(
         by = {"compute": workload.compute.model_dump(mode="json")}
         found = _of_gpu(runs, profile, min_gain, notes)
         return replace(found, workload=found.workload | by)
-    runs, notes = runs_of(machine, workload, seed, engine, draws, cores)
+    known = chosen(machine, proofs, seed, cores) if proofs else None
+    runs, notes = runs_of(machine, workload, seed, engine, draws, cores, known.picks if known else ())
     if workload.exchanges is not None:
         found = _step(runs, profile, library, min_gain, notes, whole=whole)
     else:
         wanted = whole is None or workload.name in whole
         sizes = wanted if sizes is None else sizes
         found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
-    return held_against(found, workload.captured)
+    found = held_against(found, workload.captured)
+    return found if known is None else with_proofs(found, workload, proofs, known)
 
 
 def _of_gpu(runs: Runs, profile: LibraryProfile, min_gain: float, notes: list[str]) -> Prediction:

@@ -78,6 +78,8 @@ class Rows:
     """Iterations that go before; None: `warm_up`."""
     only_values: bool = False
     """Do rows differ in the machine's values alone, and have the arrivals of row 0?"""
+    picks: tuple[int, ...] = ()
+    """Which draws, as of `Sampler`; absent, the first."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= LARGEST_SEED:
@@ -364,7 +366,7 @@ class Runs:
     def sampler(self) -> Sampler:
         """The sampler of the machines in rows."""
         known = None if self.rows.only_values else alternatives(self.machine, self.parts)
-        return Sampler(self.machine, self.draws, self.rows.seed, lead=1, alternatives=known)
+        return Sampler(self.machine, self.draws, self.rows.seed, lead=1, alternatives=known, picks=self.rows.picks)
 
     # Costs and rules of rows.
 

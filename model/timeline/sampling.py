@@ -80,6 +80,8 @@ class Sampler:
     alternatives
         Inputs that are drawn besides, and with them the border of the rendezvous; absent, messages of one size follow
         one protocol on all machines.
+    picks
+        Which draws, of this seed's `DRAWS` and then of those of the seeds that follow; absent, the first.
     """
 
     def __init__(
@@ -89,10 +91,12 @@ class Sampler:
         seed: int = 0,
         lead: int = 0,
         alternatives: Sequence[Alternative] | None = None,
+        picks: Sequence[int] = (),
     ) -> None:
         if not 0 <= draws <= DRAWS:
             raise PreadyError(f"draws = {draws}", valid=f"0 to {DRAWS}")
         self.machine, self.draws, self.seed, self.lead = machine, draws, seed, lead
+        self._picks = np.asarray(picks, np.int64)
         self.alternatives: Mapping[str, Alternative] = {a.name: a for a in alternatives or ()}
         self._borders = alternatives is not None
         self._normals: dict[str, Array] = {}
@@ -111,7 +115,11 @@ class Sampler:
 
     def uniforms(self, name: str) -> Array:
         """Uniform draws of one input, shape (draws,)."""
-        return _uniforms(self.seed, name)[: self.draws]
+        if not len(self._picks):
+            return _uniforms(self.seed, name)[: self.draws]
+        batches = range(int(self._picks.max()) // DRAWS + 1)
+        each = np.concatenate([_uniforms((self.seed + n) % 2**64, name) for n in batches])
+        return np.asarray(each[self._picks[: self.draws]])
 
     def normals(self, name: str) -> Array:
         """Standard normal draws of one input, shape (lead + draws,)."""

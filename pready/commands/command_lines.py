@@ -61,6 +61,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready predict examples/stencil-unequal.toml --exchange pressure",
         "pready predict examples/halo3d.toml --plot gain.svg",
         "pready predict examples/halo3d.toml -o report/ --overwrite",
+        "pready predict app.toml --machine m.toml --set grid=8x8x8 --proof proof/",
         "pready predict - < examples/halo3d.toml",
     ),
     "prove": (

@@ -10,6 +10,7 @@ import click
 
 from pready.commands import options
 from pready.model.advice.predict import predict as predicted
+from pready.model.advice.proven import load
 from pready.model.common.errors import PreadyError, did_you_mean
 from pready.model.result.prediction import Prediction
 from pready.show.figures import files as picture_files
@@ -26,6 +27,14 @@ from pready.show.terminal.terminal import console, print_json, status
 @options.min_gain()
 @click.option("--all", "every", is_flag=True, help="Every row and note, the closed form and the sensitivity.")
 @click.option("--exchange", metavar="NAME", help="One exchange of a step, in full.")
+@click.option(
+    "--proof",
+    "proofs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="What 'pready prove' measured on this machine; repeatable.",
+)
 @options.as_json()
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="Write an HTML page and its data."
@@ -42,6 +51,7 @@ def predict(
     min_gain: float,
     every: bool,
     exchange: str | None,
+    proofs: Sequence[Path],
     as_json: bool,
     output: Path | None,
     picture: Path | None,
@@ -68,9 +78,10 @@ def predict(
         from pready.show.pages import prediction_page as page
 
         page.check(output, on, workload)
+    measured = [load(folder) for folder in proofs]
     with status("predicting") as said:
         whole = None if not names or as_json or every or output else [name for name in names if name == exchange]
-        prediction = predicted(on, what, library=library, seed=seed, min_gain=min_gain, whole=whole)
+        prediction = predicted(on, what, library=library, seed=seed, min_gain=min_gain, whole=whole, proofs=measured)
         prediction = replace(prediction, example="--machine" not in options.given(context))
         if picture is not None:
             said.update("drawing")

@@ -83,6 +83,7 @@ class Case:
             "approach": self.way.interface.key,
             "transport_partitions": self.way.most,
             "vcis": self.way.vcis,
+            "ways": [f"{a.interface.key}:{a.transport_partitions}:{a.vcis}" for a in self.way.approaches],
             "predicted": asdict(self.expected),
             "measured": asdict(self.measured),
             "exchanges": [asdict(e) for e in self.exchanges],

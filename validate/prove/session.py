@@ -13,6 +13,7 @@ from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import as_sent_by, predict, with_library
+from pready.model.advice.proven import to_dict
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import of_a_step
@@ -98,6 +99,7 @@ class Proof:
             "decision": self.decision,
             "judged": asdict(self.judged),
             "title": self.title,
+            **to_dict(self.workload),
             "cases": [c.to_dict() for c in self.cases],
             "notes": self.notes,
             "failures": dict(self.failures),
