@@ -64,7 +64,7 @@ def predict(
         picture_files.check(picture)
     on, what = options.read(workload, machine, fields)
     if what.on_gpu:
-        given = {"--library": library, "-o": output, "--plot": picture, "--exchange": exchange}
+        given = {"--library": library, "-o": output, "--plot": picture, "--exchange": exchange, "--proof": proofs}
         if refused := [option for option, value in given.items() if value]:
             valid = "--machine, --set, --min-gain and --json"
             raise PreadyError(f"{refused[0]} with compute.device = 'gpu'", valid=valid)
