@@ -4,7 +4,8 @@
 
 `run/` is a folder that `pready capture` wrote. Times, peers, bytes, kinds, threads and clocks of some records are
 changed; what is read is then held against itself: no time is negative, an exchange is not longer than its step, its
-parts are not longer than the whole, shares end at 100 %. A contradiction ends the run with status 1.
+parts are not longer than the whole, shares end at 100 %, no message of an exchange needs another one of it. A
+contradiction ends the run with status 1.
 """
 
 from __future__ import annotations
@@ -23,11 +24,15 @@ import numpy as np
 from rich.console import Console, RenderableType
 
 from pready.calibrate.capture import files
+from pready.calibrate.capture.alignment import aligned
+from pready.calibrate.capture.exchanges import groups
 from pready.calibrate.capture.files import RECORD, SUFFIX, Run, numbers, parse_process
 from pready.calibrate.capture.run_summary import summarise
 from pready.calibrate.capture.step import Step, find
+from pready.calibrate.capture.timeline import Timeline
 from pready.calibrate.capture.workload_file import Writer
 from pready.model.common.errors import PreadyError
+from pready.model.workload.merging import merged
 from pready.model.workload.workload import load
 from pready.show.tables.capture import summary_view
 from pready.show.tables.workload import step_view
@@ -119,6 +124,24 @@ def shown(run: Run) -> list[str]:
     return found + wrong(summary_view(s))
 
 
+def entangled(run: Run) -> list[str]:
+    """Exchanges of which a message needs another one of the same exchange, in most steps: sent as one message to each
+    neighbour they would send data before these exist, or wait for each other for ever."""
+    timelines = [Timeline(p) for p in run.ranks]
+    made = aligned(run.ranks, [groups(timeline) for timeline in timelines])
+    found = []
+    for number, exchange in enumerate([] if made is None else made.exchanges, 1):
+        steps = max(map(len, exchange))
+        bad = 0
+        for step in range(steps):
+            of = {r: groups_[step] for r, groups_ in enumerate(exchange) if step < len(groups_)}
+            sent = {(r, to, k) for r, g in of.items() for to, k in g.orders}
+            bad += any((by, r, k) in sent for r, g in of.items() for by, k in g.needs)
+        if bad > steps / 2:
+            found.append(f"exchange {number} needs its own messages")
+    return found
+
+
 def check(contents: Sequence[bytes], folder: Path) -> tuple[list[str], bool]:
     """Contradictions, and whether the run was refused."""
     try:
@@ -127,7 +150,7 @@ def check(contents: Sequence[bytes], folder: Path) -> tuple[list[str], bool]:
         step = find(run)
     except PreadyError:
         return [], True
-    found += contradictions(step) + wrong(step_view(step))
+    found += contradictions(step) + wrong(step_view(step)) + ([] if step.chain else entangled(run))
     file = folder / "w.toml"
 
     def write(name: str, data: bytes) -> None:
@@ -136,6 +159,10 @@ def check(contents: Sequence[bytes], folder: Path) -> tuple[list[str], bool]:
     writer = Writer("w", write, "trace", 0)
     file.write_text(writer.text(step, "w", ""))
     w = load(file)
+    needs = {e.name for e in step.exchanges if e.depends}
+    together = one[1] if (one := merged(w)) else []
+    if len(together) == 2 and together[1] in needs:
+        found.append(f"{together[1]} is advised in one message with what it needs")
     if w.captured is not None and w.captured.exchanges > step.step_s * 1.001:
         found.append(f"the file says {w.captured.exchanges} s of exchanges in a step of {step.step_s}")
     return found, False

@@ -194,7 +194,7 @@ def _levels(
     members: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for node in parent:
         members[root(node)].append(node)
-    whole = [of if len({r for r, _ in of}) == len(of) else [] for of in members.values()]
+    whole = [of if len({r for r, _ in of}) == len(of) and not _needs(first, of, of) else [] for of in members.values()]
     apart = [[node] for of, one in zip(members.values(), whole, strict=True) if not one for node in of]
     parts = [of for of in whole if of] + apart
 
@@ -208,7 +208,9 @@ def _levels(
         at = {way for r, i in nodes if (way := first[r][i].way)}
         for level in range(after + 1, len(levels)):
             free = not levels[level].keys() & {r for r, _ in nodes}
-            if free and (at & known[level] or not at) and not _needs(first, nodes, levels[level].items()):
+            there = [*levels[level].items()]
+            needed = _needs(first, nodes, there) or _needs(first, there, nodes)
+            if free and (at & known[level] or not at) and not needed:
                 break
         else:
             level = len(levels)
@@ -216,11 +218,15 @@ def _levels(
             known.append(set())
         levels[level].update(nodes)
         known[level] |= at
-    # In the lead's order; others after what came before them, or first.
-    n, before, at_ = len(first[lead]), -1, list[float]()
-    for of in levels:
-        before = of.get(lead, before)
+    # In the lead's order; others behind that of the lead's which began before them, or first.
+    n, places = len(first[lead]), list[float]()
+    begins = [group.begin + ranks[lead].wall_s for group in first[lead]]
+    for each in levels:
+        before = each.get(lead, bisect_right(begins, order([*each.items()])) - 1)
         turned = (before - first_of_step) % n
-        at_.append(turned if lead in of else turned + 0.5 if before >= 0 or first_of_step % n else -0.5)
-    levels = [levels[i] for i in sorted(range(len(levels)), key=lambda i: at_[i])]
-    return [[[window[of[r]] for window in canonical[r]] if r in of else [] for r in range(len(ranks))] for of in levels]
+        places.append(turned if lead in each else turned + 0.5 if before >= 0 or first_of_step % n else -0.5)
+    levels = [levels[i] for i in sorted(range(len(levels)), key=lambda i: places[i])]
+    return [
+        [[window[each[r]] for window in canonical[r]] if r in each else [] for r in range(len(ranks))]
+        for each in levels
+    ]

@@ -56,7 +56,7 @@ class Writer:
         document.add("threads", step.threads)
         document.add("iterations", step.steps)
         self._today(document, step)
-        if step.ranks > 1 and not step.sweeps:
+        if step.ranks > 1 and (step.ranks_per_node == 1 or not step.sweeps):
             document.add("ranks_per_node", step.ranks_per_node)
         elif step.ranks_per_node >= step.ranks > 1:
             document.add("path", "intra")

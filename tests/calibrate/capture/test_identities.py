@@ -5,10 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from capture_identities import changed, check, contradictions
+from capture_identities import changed, check, contradictions, entangled
+from made import written
 from ring_of_runs import files
 from test_capture_steps import found
 
+from pready.calibrate.capture import alignment
+from pready.calibrate.capture.files import Run
+from pready.calibrate.capture.step import find
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.predict import predict
 from pready.model.machine import machine as machines
@@ -41,6 +45,16 @@ def test_contradictions_are_seen() -> None:
         replace(step, step_s=step.step_s / 2),
     ):
         assert contradictions(wrong)
+
+
+def test_an_exchange_that_needs_itself_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rank 0 sends, rank 1 answers after 150 us of computing: two exchanges. As one, each would wait for the other."""
+    asks = "0 200 210 send 1 1 64\n0 210 400 recv 1 1 64"
+    answers = "0 200 215 recv 1 0 64\n0 365 380 send 1 0 64"
+    run = Run(Path("made"), tuple(written([calls] * 10, r, 2, 500) for r, calls in enumerate((asks, answers))))
+    assert (len(find(run).exchanges), entangled(run)) == (2, [])
+    monkeypatch.setattr(alignment, "_needs", lambda *_: False)
+    assert entangled(run) == ["exchange 1 needs its own messages"]
 
 
 def captured(step: str, exchanges: str, **fields: object) -> Captured:
