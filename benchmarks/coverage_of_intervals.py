@@ -5,7 +5,9 @@ that is said not to be known, by another seed than the predictor's, and simulate
 It prints how often the 95 % interval holds what is saved (93 to 97 %), and how often answers by their probability are
 right (from 99 %: at least 98 %; 80 to 99 %: between 80 and 99 %). Beside it stands how often an interval of half the
 width would have held the truth: were that enough, the check would check nothing. ``--picture FILE`` draws what was said
-beside what was.
+beside what was. ``--proof`` also gives the predictor the times of both ways on the true machine: the share of truths
+inside those intervals (93 to 97 %), their width over that before (at most a third, in the median), and as a negative
+control the share inside where the proof is of a machine whose threads' messages take half as long again.
 """
 
 from __future__ import annotations
@@ -13,17 +15,20 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import statistics
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from pready.model.advice.predict import predict, with_library
+from pready.model.advice.predict import predict, runs_of, with_library
+from pready.model.advice.proven import Proven, Timed, chosen
 from pready.model.advice.savings import Savings
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Rows, Runs
 from pready.model.machine.machine import Machine, load, profiles
+from pready.model.result.interval import interval
 from pready.model.result.prediction import Prediction
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -67,10 +72,25 @@ def what_if_fields(rng: random.Random) -> tuple[str, dict[str, Any]]:
     return rng.choice(sorted(profiles())), fields
 
 
-def true_saving(made: Prediction, machine: Machine, workload: Workload, seed: int) -> float:
-    """What the advised approach saves on a machine drawn from all that is not known, in percent of an iteration."""
+def true(made: Prediction, machine: Machine, workload: Workload, seed: int) -> tuple[float, list[float]]:
+    """What the advised approach saves on a machine drawn from all that is not known, in percent of an iteration, and
+    seconds of today's exchange and of its."""
     runs = Runs(machine, Step.of(workload), Rows(1, seed, LONG))  # one drawn machine over many iterations
-    return float(Savings(runs, ((workload.baseline,), (made.advised.approach,))).percent[1, 0])
+    found = Savings(runs, ((workload.baseline,), (made.advised.approach,)))
+    return float(found.percent[1, 0]), [float(found.times(way)[0][0]) / runs.steps for way in found.ways]
+
+
+def proof(workload: Workload, made: Prediction, seconds: list[float], saving: float, half: float = 0.0) -> Proven:
+    """What `pready prove` would record: seconds of today's exchange and of the advised way's, and what it saves."""
+    ways = (workload.baseline,), (made.advised.approach,)
+    ends = saving / 100, (saving - half) / 100, (saving + half) / 100
+    return Proven(workload, tuple(Timed(way, s, 0.01, ends) for way, s in zip(ways, seconds, strict=True)))
+
+
+def interval_with(proven: Proven, machine: Machine, seed: int) -> tuple[float, float]:
+    """The interval of what its second way saves, in percent of an iteration, with what the proof says of machines."""
+    runs, _ = runs_of(machine, proven.workload, seed, picks=chosen(machine, [proven], seed).picks)
+    return interval(Savings(runs, tuple(timed.way for timed in proven.ways)).percent[1])
 
 
 Said = list[tuple[float, bool]]
@@ -103,24 +123,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--proof", action="store_true", help="also with the times of both ways on the true machine")
     parser.add_argument("--picture", type=Path, help="an SVG of what was said beside what was")
     arguments = parser.parse_args()
-    held, half_held, saved = 0, 0, Said()
+    held, half_held, saved, proven, wrong, ratios = 0, 0, Said(), list[bool](), list[bool](), list[float]()
     for number in range(arguments.count):
         profile, workload = what_if(random.Random(f"{arguments.seed}-{number}"))
         machine = load(profile)
         made = predict(machine, workload, seed=number, whole=())
-        true = with_library(machine)[0]
-        value = true_saving(made, true, workload, 10**6 + number)
+        used = with_library(machine)[0]
+        value, seconds = true(made, used, workload, 10**6 + number)
         best, chance = made.advised, made.advice.probability
         assert chance is not None
         low, high = best.speedup_low_percent, best.speedup_high_percent
         held += low <= value <= high
         half_held += (3 * low + high) / 4 <= value <= (low + 3 * high) / 4
         saved.append((chance, value >= 100 * made.advice.min_gain))
+        if arguments.proof and high > low:
+            after = interval_with(proof(workload, made, seconds, value), used, number)
+            other = interval_with(proof(workload, made, [seconds[0], 1.5 * seconds[1]], value), used, number)
+            proven.append(after[0] <= value <= after[1])
+            wrong.append(other[0] <= value <= other[1])
+            ratios.append((after[1] - after[0]) / (high - low))
     print(f"seed {arguments.seed}, {arguments.count} what-ifs")
     print(f"truth inside the 95 % interval: {100 * held / arguments.count:.1f} %")
     print(f"inside one of half the width: {100 * half_held / arguments.count:.1f} %")
+    if proven:
+        inside, control = (100 * sum(x) / len(x) for x in (proven, wrong))
+        wide = statistics.median(ratios)
+        print(f"with a proof: inside {inside:.1f} %, {wide:.2f} times as wide; a wrong one: {control:.1f} %")
     for said, was, n in reliability(saved):
         print(f"probability said {said:.3f}, was {was:.3f} ({n})")
     if arguments.picture:

@@ -1,8 +1,10 @@
 """How many answers are undecided, and how wide are they? Random workloads on every shipped machine.
 
-``python benchmarks/sharpness.py --count 40`` prints, for machines as shipped, with `ranks_per_node` stated, and with
-every value of the machine measured as well, the share of undecided answers and the median width of their intervals, in
-points of an iteration, of all and of halos of 512 KiB and more. ``--machines 4`` looks at the first four machines only.
+``python benchmarks/sharpness.py --count 40`` prints, for machines as shipped, with `ranks_per_node` stated, with every
+value of the machine measured as well, with a whole exchange of two ranks timed on it, and with a proof of the workload
+itself, the share of undecided answers and the median width of their intervals, in points of an iteration, and that of
+halos of 512 KiB and more. What is measured is measured on a machine drawn from all that is not known. ``--machines 4``
+looks at the first four machines only.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import random
 import statistics
 from typing import Any, TypeVar
 
-from coverage_of_intervals import what_if
+from coverage_of_intervals import proof, true, what_if
 
 from pready.model.advice.predict import predict, with_library
 from pready.model.machine.contention_by_library import contention, waiting
@@ -21,7 +23,12 @@ from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import TeamTimes
 from pready.model.result.prediction import Prediction
 from pready.model.toml.provenance import Strict, Value
+from pready.model.toml.reading import validated
+from pready.model.workload.workload import Workload
 
+PAIR = validated(Workload, {"threads": 1, "buffer": "1 MiB", "ranks_per_node": 1, "receiver": "waiting"}, "pair")
+REPEATS = 0.1
+"""Half-width of a proof's interval, in points of an iteration."""
 LARGE = 512 * 1024
 """Bytes per peer from which a halo is large."""
 T = TypeVar("T", bound=Strict)
@@ -52,18 +59,27 @@ def machine_measured(machine: Machine) -> Machine:
 
 def answers(count: int, machines: list[str], sample: str) -> dict[str, list[Prediction]]:
     """The predictions of each state of knowledge."""
-    found: dict[str, list[Prediction]] = {"as shipped": [], "ranks_per_node stated": [], "machine measured": []}
+    found = dict[str, list[Prediction]]()
     for number in range(count):
         _, workload = what_if(random.Random(f"{sample}-{number}"))
         stated = workload.changed(ranks_per_node=1)
         for name in machines:
-            machine = load(name)
-            for state, m, w in (
-                ("as shipped", machine, workload),
-                ("ranks_per_node stated", machine, stated),
-                ("machine measured", machine_measured(machine), stated),
+            machine, exact = load(name), machine_measured(load(name))
+            pair = PAIR.changed(threads=stated.threads, buffer=f"{stated.threads * 32} KiB")
+            for state, m, w, timed in (
+                ("as shipped", machine, workload, None),
+                ("ranks_per_node stated", machine, stated, None),
+                ("machine measured", exact, stated, None),
+                ("and an exchange timed", exact, stated, pair),
+                ("and this one proven", exact, stated, stated),
             ):
-                found[state].append(predict(m, w, seed=number, whole=()))
+                made = predict(m, w, seed=number, whole=())
+                if timed is not None:
+                    of = made if timed is w else predict(m, timed, seed=number, whole=())
+                    saving, seconds = true(of, m, timed, 10**6 + number)
+                    proven = proof(timed, of, seconds, saving, REPEATS)
+                    made = predict(m, w, seed=number, whole=(), proofs=[proven])
+                found.setdefault(state, []).append(made)
     return found
 
 

@@ -19,6 +19,8 @@ NOTABLE = 0.1
 """Percent of an iteration by which RMA has to save more than what is advised to be mentioned."""
 LONG_SET_UP = 0.1
 """Share of the iterations in which a set-up is paid back from which on it is mentioned."""
+AT_AN_END = 0.1
+"""Share of an interval's width from an end within which a saving lies at it."""
 YOURS = "yours: pready machines, pready calibrate, --machine"
 """The commands that lead to a machine of one's own."""
 
@@ -277,7 +279,7 @@ def rests_on(prediction: Prediction, *, explained: bool = False) -> str:
     """What the saving rests on, what would turn it, what nobody measured, and what to measure next."""
     most, advice = None if explained else 1, prediction.advice
     said = [f"{name} ({100 * share:.0f} %)" for name, share in advice.rests_on.items()][:most]
-    out = [f"Rests on {', '.join(said)}."] if said else []
+    out = [f"Rests on {', '.join(said)}{_at_an_end(prediction)}."] if said else []
     if explained and advice.turns_if:
         out.append(f"Would turn if {', or '.join(f'{clause} ({chance(p)})' for clause, p in advice.turns_if)}.")
     rma = unmeasured(prediction)
@@ -287,6 +289,17 @@ def rests_on(prediction: Prediction, *, explained: bool = False) -> str:
     if wanted := dict.fromkeys(filter(None, measure)):
         out.append(f"Measure next: {' or '.join(wanted)}.")
     return " ".join(out)
+
+
+def _at_an_end(prediction: Prediction) -> str:
+    """Why the saving lies at an end of its interval: what it is where what it rests on is another."""
+    best, first = prediction.advised, next(iter(prediction.sensitivity), None)
+    low, high = best.speedup_low_percent, best.speedup_high_percent
+    if first is None or AT_AN_END < (best.speedup_percent - low) / max(high - low, 1e-9) < 1 - AT_AN_END:
+        return ""
+    n = max(range(len(first.steps)), key=lambda n: abs(first.speedup_percent[n] - best.speedup_percent))
+    when = first.steps[n] if first.kind == "unknown" else f"it came out at the {first.steps[n]}"
+    return f": {bare(first.speedup_percent[n])} % if {when}"
 
 
 def unmeasured(prediction: Prediction) -> ApproachPrediction | None:

@@ -89,11 +89,12 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
         columns.append(("work left" if consuming else "before\njoin", "right"))
     for name, justify in columns:
         table.add_column(name, justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
+    best = prediction.advised if prediction.advised.speedup_percent >= 0 else prediction.bulk
     for r in (*shown, *((r for r in rows if not r.available) if every_row else ())):
         if not r.available and table.row_count == len(shown):
             table.add_row("  not in this library", style="dim")
-        style = "bold" if r is prediction.advised else ("dim" if not r.available else "")
-        mark = "→ " if r is prediction.advised else "  "
+        style = "bold" if r is best else ("dim" if not r.available else "")
+        mark = "→ " if r is best else "  "
         table.add_row(
             mark + r.name + ("~" if r.unmeasured else "") + ("" if r.available else " *"),
             f"{r.approach.messages} × {r.vcis}",

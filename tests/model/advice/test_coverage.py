@@ -19,7 +19,7 @@ def test_intervals_hold_the_truth_and_certain_verdicts_are_right() -> None:
         machine = load(profile)
         made = predict(machine, workload, seed=number, whole=())
         best, least = made.advised, 100 * made.advice.min_gain
-        true = what_ifs.true_saving(made, with_library(machine)[0], workload, 10**6 + number)
+        true, _ = what_ifs.true(made, with_library(machine)[0], workload, 10**6 + number)
         low, high = best.speedup_low_percent, best.speedup_high_percent
         held += low <= true <= high
         half += abs(true - (low + high) / 2) <= (high - low) / 4
