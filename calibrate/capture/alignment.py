@@ -218,11 +218,13 @@ def _levels(
             known.append(set())
         levels[level].update(nodes)
         known[level] |= at
-    # In the lead's order; others behind that of the lead's which began before them, or first.
-    n, places = len(first[lead]), list[float]()
+    # In the lead's order; others behind that of the lead's which began before them, and what their ranks did before.
+    n, places, at_least = len(first[lead]), list[float](), defaultdict[int, int](lambda: -1)
     begins = [group.begin + ranks[lead].wall_s for group in first[lead]]
     for each in levels:
-        before = each.get(lead, bisect_right(begins, order([*each.items()])) - 1)
+        by_time = bisect_right(begins, order([*each.items()])) - 1
+        before = each.get(lead, max(by_time, *(at_least[r] for r in each)))
+        at_least.update(dict.fromkeys(each, before))
         turned = (before - first_of_step) % n
         places.append(turned if lead in each else turned + 0.5 if before >= 0 or first_of_step % n else -0.5)
     levels = [levels[i] for i in sorted(range(len(levels)), key=lambda i: places[i])]
