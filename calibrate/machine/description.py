@@ -85,7 +85,7 @@ def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) 
         begin=_begin(probes),
         intra=unmeasured().intra,
     )
-    machine = refined(machine, probes.exchanges)
+    machine = refined(machine, probes.exchanges, notes)
     return Described(machine, tuple(dict.fromkeys(notes)))
 
 

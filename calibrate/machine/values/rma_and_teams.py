@@ -21,6 +21,7 @@ from pready.calibrate.measure.catalogue import interface_of
 from pready.calibrate.measure.schedule import MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT
 from pready.model.common.arrays import Array
 from pready.model.common.normal import student95
+from pready.model.common.units import format_time
 from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
@@ -39,6 +40,8 @@ MOVED = 0.85
 """Share of the puts before a pause from which all of them count as moved in it."""
 STUCK = 0.1
 """Share up to which none are."""
+SLICE_S = 0.75e-3
+"""Linux's shortest time slice (sched_min_granularity_ns, sched_base_slice_ns): who waits so long waits for a core."""
 UNDISTURBED = 5.0
 """Standard deviations, by the median absolute one, beyond which a neighbour's time slice was measured instead."""
 
@@ -81,10 +84,10 @@ def _median(of: Sequence[Estimate]) -> Estimate:
     return Estimate(value, low, high)
 
 
-def refined(machine: Machine, exchanges: Sequence[TimedExchange]) -> Machine:
-    """The machine, as known without them, with the costs that exchanges show."""
+def refined(machine: Machine, exchanges: Sequence[TimedExchange], notes: list[str] | None = None) -> Machine:
+    """The machine, as known without them, with the costs that exchanges show; `notes` receives what they do not."""
     found = Found(exchanges)
-    if (barrier := _barrier(machine, found)) is not None:
+    if (barrier := _barrier(machine, found, [] if notes is None else notes)) is not None:
         machine = with_fields(machine, threads=with_fields(machine.threads, barrier=barrier))
     machine = _with_rma(machine, {**_put(found), **_puts(found)})
     machine = _with_rma(machine, _epochs(machine, found))
@@ -107,8 +110,9 @@ def _rest(machine: Machine, e: TimedExchange) -> float:
     return e.after.value - modelled(machine, e)
 
 
-def _barrier(machine: Machine, found: Found) -> Barrier | None:
-    """The threads' barrier before a bulk send, in place: sleeping threads meet otherwise than busy ones."""
+def _barrier(machine: Machine, found: Found, notes: list[str]) -> Barrier | None:
+    """The threads' barrier before a bulk send, in place: sleeping threads meet otherwise than busy ones. None: not
+    measured, or threads waited for cores, not for each other."""
     known = machine.threads.barrier
     free = with_fields(machine.threads, barrier=barrier_curve({known.threads[-1]: 0.0}, "left out to measure it"))
     without, rests = with_fields(machine, threads=free), dict[int, list[float]]()
@@ -118,7 +122,12 @@ def _barrier(machine: Machine, found: Found) -> Barrier | None:
         return None
     times = {team: max(float(np.median(rests[team])), 0.0) for team in sorted(rests)}
     off = np.concatenate([np.array(rests[team]) - time for team, time in times.items()])
-    half = next_within(off) / max(float(np.mean(list(times.values()))), SHORTEST_S)
+    within, longest = next_within(off), max(times.values())
+    if max(within, longest) >= SLICE_S:
+        said = f"a team meets after {format_time(longest)}, give or take {format_time(within)}"
+        notes.insert(0, f"cores were held by others: {said}; the barrier is assumed, not measured")
+        return None
+    half = within / max(float(np.mean(list(times.values()))), SHORTEST_S)
     if max(times) < known.threads[-1]:  # larger teams, which the budget did not reach: its time never falls
         times[known.threads[-1]] = 0.0
     why = "a team's bulk send, ready together, one by one or the last late, less one thread's; larger teams as these"
