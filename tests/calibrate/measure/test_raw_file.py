@@ -4,6 +4,7 @@ import errno
 import hashlib
 import itertools
 import os
+import stat
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -140,6 +141,23 @@ def test_a_damaged_last_line_is_dropped_and_measured_again(tmp_path: Path, tail:
     assert len(read(path).points) == 3
 
 
+def test_what_a_power_failure_would_take_is_synced_at_once(tmp_path: Path, monkeypatch: Patch) -> None:
+    """A new file's name in its folder, each line, and the end of a file whose damaged tail was cut off."""
+    path, synced, sync = tmp_path / "raw.jsonl", list[tuple[bool, int]](), os.fsync
+
+    def noted(file: int) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(file).st_mode), path.stat().st_size))
+        sync(file)
+
+    monkeypatch.setattr("os.fsync", noted)
+    filled(path, 1)
+    first, good = (sum(map(len, path.read_bytes().splitlines(keepends=True)[:n])) for n in (1, 2))
+    assert synced == [(True, 0), (False, first), (False, good)]
+    path.write_bytes(path.read_bytes() + b"{")
+    Records(path).__exit__(None, None, None)
+    assert synced[3:] == [(False, good), (True, good)]
+
+
 def test_damage_elsewhere_and_a_point_twice_are_refused_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "raw.jsonl"
     filled(path, 3)
@@ -243,7 +261,8 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
 )
 def test_a_point_that_fails_does_not_end_the_run(tmp_path: Path, launcher: Launcher, size: int, said: str) -> None:
     out = tmp_path / "raw.jsonl"
-    outcome = measure(pingpongs(1, size, 2), launcher, out, 60.0, built=BUILT, point_budget_s=0.01, patience_s=1.0)
+    patient = {"point_budget_s": 0.04, "patience_s": 1.09}  # ten budgets and the patience are 1.49 s
+    outcome = measure(pingpongs(1, size, 2), launcher, out, 60.0, built=BUILT, **patient)
     (key,) = read(out).environments
     assert outcome == Outcome(key, 2, 1, 0, {f"pingpong bytes={size}": said})
     assert list(values(read(out))) == ["pingpong bytes=1", "pingpong bytes=2"]
