@@ -9,6 +9,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from given import Patch
@@ -261,7 +262,7 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
 )
 def test_a_point_that_fails_does_not_end_the_run(tmp_path: Path, launcher: Launcher, size: int, said: str) -> None:
     out = tmp_path / "raw.jsonl"
-    patient = {"point_budget_s": 0.04, "patience_s": 1.09}  # ten budgets and the patience are 1.49 s
+    patient: Any = {"point_budget_s": 0.04, "patience_s": 1.09}  # ten budgets and the patience are 1.49 s
     outcome = measure(pingpongs(1, size, 2), launcher, out, 60.0, built=BUILT, **patient)
     (key,) = read(out).environments
     assert outcome == Outcome(key, 2, 1, 0, {f"pingpong bytes={size}": said})
