@@ -279,11 +279,13 @@ def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> No
     which, place = np.arange(160) % 2, np.arange(160) // 2 / 80
     puts = Alternative("puts", ("adapter", "deferred"), (0.5, 0.5), "assumed", ("they fly", "they wait"), "approach")
     drawn = {"inter.segments[0].L": place - 0.5, "one_sided.puts": which}
+    machine = load("meluxina")
     of: Any = Of(
-        machine=load("meluxina"), drawn=["inter.segments[0].L"], normals=drawn.get, alternatives={"puts": puts},
+        machine=machine, drawn=["inter.segments[0].L"], normals=drawn.get, alternatives={"puts": puts},
         chosen=lambda _: which, lead=0,
     )  # fmt: skip
-    first, second = levers(of, 2.7 - 2.0 * which - 1.6 * (place * 8 // 1) / 7, 0.01)
+    saved = 2.7 - 2.0 * which - 1.6 * (place * 8 // 1) / 7
+    first, second = levers(of, saved, 0.01)
     assert (first.name, first.kind, first.steps, first.measure) == ("puts", "unknown", puts.said, "approach")
     assert first.speedup_percent == pytest.approx((1.9, -0.1))
     assert (first.probability, first.turns, first.wrong) == ((1, 0), True, 0)
@@ -293,6 +295,11 @@ def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> No
     assert second.speedup_percent == pytest.approx((1.7, 0.1))
     variance = np.array([2.0**2 / 4, (1.6 / 7) ** 2 * (8**2 - 1) / 12])  # of two values, and of eight in a row
     assert [first.share, second.share] == pytest.approx(variance / variance.sum(), rel=0.02)
+    known = machine.inter.segments[0].L.model_copy(update={"source": "measured"})
+    segments = (machine.inter.segments[0].model_copy(update={"L": known}), *machine.inter.segments[1:])
+    of.machine = machine.model_copy(update={"inter": machine.inter.model_copy(update={"segments": segments})})
+    assert [(x.source, x.measure) for x in levers(of, saved, 0.01)] == [("assumed", "approach"), ("measured", "")]
+    assert measure_next(of, 2.0 * (place < 0.5), 0.01) == "pready prove"
 
 
 def rma_measured(machine: Machine) -> Machine:

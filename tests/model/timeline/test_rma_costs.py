@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from machines import ideal
 
 from pready.calibrate.machine.values.estimates import TIME, exact, size_curve, with_fields
 from pready.model.approach.interfaces import BY_KEY, MANY
@@ -42,3 +43,19 @@ def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:
     assert c[4096] == pytest.approx(US)
     assert c[8192] == pytest.approx(US + 4096 / 20e9)
     assert c[65536] == pytest.approx(US + (1.79 - 0.7) * US - 4096 / 20e9)
+    # Where sends of the next protocol take less, no larger put does.
+    *copied, asks = m.inter.segments
+    faster = asks.o_s.model_copy(update={"value": 0.1 * US, "source": "measured"})
+    segments = (*copied, asks.model_copy(update={"o_s": faster}))
+    m = m.model_copy(update={"inter": m.inter.model_copy(update={"segments": segments})})
+    assert float(costs(Sampler(m), workload(), 65536).put) == pytest.approx(US)
+
+
+def test_no_message_arrives_before_it_has_left() -> None:
+    """L of a fitted line may be negative: of -5 us, no more than the 4.1 us that 4 KiB take at 1 ns/B."""
+    m = ideal(o_s=2 * US, G=1e-9)
+    (first,) = m.inter.segments
+    line = first.model_copy(update={"from_": 4096.0, "L": first.L.model_copy(update={"value": -5 * US})})
+    m = m.model_copy(update={"inter": m.inter.model_copy(update={"segments": (first, line)})})
+    wire = [float(costs(Sampler(m), workload(), size).wire) for size in (4096, 10_000)]
+    assert wire == pytest.approx([-4.096 * US, -5 * US])
