@@ -29,12 +29,12 @@ from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
 from pready.model.engine import simulate
 from pready.model.engine.layout import Layout
+from pready.model.engine.plan import drawn_times
 from pready.model.engine.simulate import Simulation
 from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
-from pready.model.workload import draws
 from pready.model.workload.arrivals import Laggard, Normal
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
@@ -223,7 +223,7 @@ def in_numpy(on: Machine, what: Workload, grid: tuple[int, int, int], ready: Arr
 def against_numpy(on: Machine) -> None:
     grid, iterations = (16, 16, 16), 20
     w = workload("halo3d")
-    ready = np.stack([draws.draw(w, iterations, 0, rank=r) for r in range(16**3)], axis=1)
+    ready = np.stack([drawn_times(w, iterations, 0, rank=r) for r in range(16**3)], axis=1)
     slow = float("inf")
     for _ in range(3):
         began = time.process_time()

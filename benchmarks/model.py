@@ -16,11 +16,12 @@ import numpy as np
 
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.layout import Step
+from pready.model.engine.plan import drawn_times
 from pready.model.engine.runs import Runs
 from pready.model.engine.simulate import run_step
 from pready.model.equations import gain_numpy
 from pready.model.machine import machine
-from pready.model.workload import draws, workload
+from pready.model.workload import workload
 
 sys.path.insert(0, "tests/support")
 from oracle import Ranks, State, exchange
@@ -72,7 +73,7 @@ def from_rest(key: str, transports: int, vcis: int, rows: int = 512) -> tuple[st
     approach = Approach(BY_KEY[key], transports, vcis)
     runs = Runs(machine.load("meluxina"), Step.from_rest(what))
     (many,), (few,) = (runs.plans((approach,), exchanges=n) for n in (rows, 8))
-    times = [draws.draw(what, 8, few.seed, rank=rank).tolist() for rank in (0, 1)]
+    times = [drawn_times(what, 8, few.seed, rank=rank).tolist() for rank in (0, 1)]
     each = transports * what.peers
     fast = rows * each / best(lambda: run_step([many], 1))
     slow = 8 * each / best(lambda: exchange(Ranks(few), [*times[0], *times[1]], State.at_rest(16)), 3)

@@ -37,7 +37,7 @@ _HOME = {
     "compare": "api",
     "contention": "model.machine.contention_by_library",
     "costs_that_matter": "model.advice.advise",
-    "draw_arrivals": "model.workload.draws:draw",
+    "draw_arrivals": "model.engine.plan:drawn_times",
     "equations": "model.equations.gain:",
     "exchanges_from_rest": "model.engine.simulate",
     "explain": "api",

@@ -9,6 +9,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_bandwidth, format_size, format_time
 from pready.model.engine import simulate as simulate_ranks
 from pready.model.engine.layout import Layout, Step
+from pready.model.engine.plan import drawn_times as draw_arrivals
 from pready.model.engine.runs import Rows, Runs
 from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.equations import gain as equations
@@ -17,7 +18,6 @@ from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
 from pready.model.result.prediction import Prediction
-from pready.model.workload.draws import draw as draw_arrivals
 from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
 from pready.whatif.table import Table

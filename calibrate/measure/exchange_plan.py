@@ -1,7 +1,7 @@
 """A workload's exchanges as `pready-bench exchange` performs them: edges, and when partitions are ready.
 
 Edges and their order are the pattern's (`pready.model.workload.edges`), the ready times the engine's draws
-(`pready.model.workload.draws`): the same seed gives both the same iterations. The benchmark's side is
+(`pready.model.engine.plan`): the same seed gives both the same iterations. The benchmark's side is
 `bench/exchange/plan.c`.
 """
 
@@ -20,7 +20,9 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Layout, of_a_step
 from pready.model.engine.messages import owners
 from pready.model.engine.pattern import Pattern
-from pready.model.workload import draws, supported_by
+from pready.model.engine.plan import drawn_times
+from pready.model.workload import supported_by
+from pready.model.workload.draws import exchange_seed
 from pready.model.workload.edges import Edge, edges
 from pready.model.workload.workload import Workload
 
@@ -151,7 +153,7 @@ def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
     plans = []
     for number, (part, of) in enumerate(each):
         try:
-            plans.append(_of_exchange(part, of, iterations, draws.exchange_seed(seed, number)))
+            plans.append(_of_exchange(part, of, iterations, exchange_seed(seed, number)))
         except PreadyError as error:
             where = "" if workload.exchanges is None else f"exchanges[{number}]: "
             raise PreadyError(f"{where}{error.problem}", valid=error.valid, source=error.source) from None
@@ -177,7 +179,7 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
         arenas["receives", edge.receiver] += _aligned(edge.bytes)
     if (most := max(arenas.values(), default=0)) > LARGEST_ARENA:
         raise PreadyError(f"{most} B that one rank sends or receives", valid=f"at most {LARGEST_ARENA} B, to measure")
-    drawn = [draws.draw(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
+    drawn = [drawn_times(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
     shares = _shares(pattern, of.thread_grid)
     does, threads = workload.consume, workload.threads

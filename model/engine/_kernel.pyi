@@ -63,7 +63,8 @@ class Arrivals:
         noise: float, sd: float, cut: float, width: float, share: Floats, table: Floats, centre: Floats,
         centre_cut: Floats
     ) -> None: ...
-    def at(self, rank: int, iteration: int) -> Floats: ...
+    def draw(self, rank: int, first: int, samples: int) -> Floats:
+        """Shape (samples, threads × theta)."""
 
 Exchange = tuple[Plan, Floats, Floats, Floats, Arrivals]
 """With kinds, team and contention, a row for each machine."""

@@ -246,40 +246,58 @@ def _check_relays(approach: Approach) -> None:
 
 
 def arrivals(workload: Workload, seed: int) -> _kernel.Arrivals:
-    """When partitions are ready: a table of rows where there are few, else a distribution."""
-    model, base, theta = workload.arrivals, workload.thread_time, workload.partitions_per_thread
-    in_turn = getattr(model, "partitions", "together") == "in turn"
+    """When partitions are ready: a table of rows where there are few, else a distribution.
+
+    Partition j belongs to thread j // θ; times count from the start of the iteration. Sources: temucin2022 3.3
+    (https://doi.org/10.1145/3545008.3545088), marts2024 III.D, gillis2023 4.3 and Appendix A
+    (https://doi.org/10.1145/3605573.3605599).
+    """
+    model, base, theta, n = workload.arrivals, workload.thread_time, workload.partitions_per_thread, workload.threads
     numbers: dict[str, object] = {"times": TABLE, "base": base}
-    numbers["share"] = np.arange(1, theta + 1) / theta if in_turn else np.ones(theta)
+    numbers["share"] = draws.shares(theta, getattr(model, "partitions", "together"))
     match model:
         case NoArrivals():
-            numbers["table"] = draws.draw(workload, 1, seed)
-        case Laggard() if model.late == "partition":
-            numbers["table"] = draws.draw(workload, 1, seed)
+            numbers["table"] = np.full(n * theta, base)
         case Laggard():
-            rows = np.full((workload.threads, workload.threads, theta), base)
-            late = float(draws.draw(workload, 1, seed).max())
-            rows[np.arange(workload.threads), np.arange(workload.threads)] = late
-            numbers |= {"select": DRAW, "table": rows}
+            delay = model.seconds(n, base, workload.partition_size)
+            if model.late == "partition":  # the last one, as in gillis2023 4.3
+                numbers["table"] = base + delay * (np.arange(n * theta) == n * theta - 1)
+            else:
+                numbers |= {"select": DRAW, "table": base + delay * np.repeat(np.eye(n), theta, axis=1)}
         case Uniform():
             low, length = model.interval(base)
             numbers |= {"times": THREADS, "base": low, "noise": length}
         case Normal():
-            sd = model.seconds(base)
-            cut = normal.below(-base / sd) if sd else 0.0
-            numbers |= {"times": THREADS, "density": NORMAL, "sd": sd, "cut": cut}
+            numbers |= {"times": THREADS, "density": NORMAL, **_above_zero(base, model.seconds(base))}
         case Gaussian():
             mean = base / theta
-            sd = model.sigma(theta) * mean
-            cut = normal.below(-mean / sd) if sd else 0.0
-            numbers |= {"times": GAUSSIAN, "base": mean, "sd": sd, "cut": cut}
+            numbers |= {"times": GAUSSIAN, **_above_zero(mean, model.sigma(theta) * mean)}
+        case Measured(model="trace"):
+            numbers |= {"select": TURN, "table": draws.replayed(workload, model)}
         case Measured():
             times = draws.read_times(str(Path(workload.folder) / model.file), model.unit)
-            if model.model == "trace":
-                numbers |= {"select": TURN, "table": draws.draw(workload, len(times), seed)}
-            else:
-                numbers |= {"times": THREADS, "density": KERNEL, **_kernels(times.ravel())}
+            numbers |= {"times": THREADS, "density": KERNEL, **_kernels(times.ravel())}
     return _arrivals(workload, seed, numbers)
+
+
+def drawn_times(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: int = 0) -> Array:
+    """Ready times of a rank's iterations `first` to `first + samples`: shape (samples, N_part), seconds, at least 0.
+
+    Raises
+    ------
+    PreadyError
+        A file of thread times that is missing or has the wrong shape.
+    """
+    return arrivals(workload, seed).draw(rank, first, samples)
+
+
+def _above_zero(mean: float, sd: float) -> dict[str, object]:
+    """A normal distribution that is cut at 0.
+
+    The papers leave the tail below open ("sufficiently infrequent", temucin2022 3.3); a time cannot be negative, so the
+    tail is cut off the distribution instead of being folded to zero.
+    """
+    return {"base": mean, "sd": sd, "cut": normal.below(-mean / sd) if sd else 0.0}
 
 
 def _arrivals(workload: Workload, seed: int, given: dict[str, object]) -> _kernel.Arrivals:
@@ -304,7 +322,8 @@ def table_of(workload: Workload, rows: Sequence[Sequence[float]]) -> _kernel.Arr
 
 
 def _kernels(times: Array) -> dict[str, object]:
-    """As `draws._kde`, the cut of each kernel computed once."""
+    """A Gaussian kernel density estimate (Scott's rule), each kernel cut at 0 by itself: their mixture stays within a
+    kernel's width of the data."""
     width = draws.scott(times)
     from scipy.special import ndtr  # noqa: PLC0415 (SciPy takes longer to load than most predictions)
 

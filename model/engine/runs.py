@@ -22,7 +22,7 @@ from pready.model.engine import _kernel
 from pready.model.engine.layout import Step, check_memory_of
 from pready.model.engine.messages import Messages, partitions_per_direction
 from pready.model.engine.pattern import Pattern
-from pready.model.engine.plan import Compiler, Plan, costs_of
+from pready.model.engine.plan import Compiler, Plan, costs_of, drawn_times
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
@@ -35,7 +35,6 @@ from pready.model.timeline.costs import Costs
 from pready.model.timeline.sampling import DRAWS, LEVELS, Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.toml.provenance import Value
-from pready.model.workload import draws as ready_times
 from pready.model.workload.draws import deterministic, exchange_seed
 from pready.model.workload.workload import Workload
 
@@ -630,7 +629,7 @@ class Runs:
             chosen = np.isin(of, np.concatenate([some for rule, some in orders if rule.order == order.order]))
             n = 1 if self.rows.only_values or 0 in rows else rows[-1]
             for rank in range(ranks):
-                drawn = ready_times.draw(self.compiler(number, order).workload, n * each, seed, rank=rank)
+                drawn = drawn_times(self.compiler(number, order).workload, n * each, seed, rank=rank)
                 by_row = drawn.reshape(n, each, -1)[:, skipped:]
                 at = np.zeros(len(of), np.int64) if n == 1 else of - 1
                 out[chosen, :, rank] = by_row[at[chosen]]

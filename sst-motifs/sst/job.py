@@ -21,12 +21,12 @@ from pready.model.approach.vcis import issuing_threads, transport_counts
 from pready.model.common.arrays import Array, Wholes
 from pready.model.common.errors import PreadyError
 from pready.model.engine.messages import refuse_unlike
+from pready.model.engine.plan import drawn_times
 from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.timeline import rules
 from pready.model.timeline.costs import costs
 from pready.model.timeline.sampling import Sampler
-from pready.model.workload import draws as model_arrivals
 from pready.model.workload import supported_by
 from pready.model.workload.edges import HALOS, PATTERNS, WITH_ENDS, Edge, Ranks, edges
 from pready.model.workload.workload import Workload
@@ -200,7 +200,7 @@ def ready_times(s: Setup) -> Array:
         [
             part
             for rank in range(s.ranks)
-            for part in (calm, model_arrivals.draw(w, s.iterations * each, s.seed, rank=rank))
+            for part in (calm, drawn_times(w, s.iterations * each, s.seed, rank=rank))
         ]
     )
 

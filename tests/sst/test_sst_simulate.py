@@ -22,8 +22,8 @@ from pready.exit_status import Status
 from pready.files.cache import VALID, cache_folder
 from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
+from pready.model.engine.plan import drawn_times
 from pready.model.machine.machine import load
-from pready.model.workload import draws
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 from pready.sst import kept_parameters, library
@@ -95,7 +95,7 @@ def test_ready_times_are_the_models_draws() -> None:
     found = ready_times(s).reshape(8, 6, 4)
     assert (found[:, 0] == s.workload.thread_time).all()  # no spread
     for rank in range(8):
-        assert (found[rank, 1:] == draws.draw(s.workload, 5, 3, rank=rank)).all()
+        assert (found[rank, 1:] == drawn_times(s.workload, 5, 3, rank=rank)).all()
     # A sweep draws for every octant and block.
     s = setup(load("meluxina"), workload(pattern="sweep3d", blocks=2), "single", (4, 2), iterations=3)
     assert s.phases == 16

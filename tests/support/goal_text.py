@@ -25,9 +25,8 @@ from on_ranks import prepared
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
 from pready.model.engine.pattern import Pattern
-from pready.model.engine.plan import Plan
+from pready.model.engine.plan import Plan, drawn_times
 from pready.model.machine.machine import Machine
-from pready.model.workload import draws
 from pready.model.workload.workload import Workload
 
 NS = 1e9
@@ -161,5 +160,5 @@ def _write_rank(
 def _ready(plan: Plan, rank: int, iteration: int) -> tuple[Array, float]:
     """When each transport partition of a rank is ready, and the last of them, after its start."""
     w = plan.workload
-    times = draws.draw(w, 1, plan.seed, rank=rank, first=iteration)
+    times = drawn_times(w, 1, plan.seed, rank=rank, first=iteration)
     return times.reshape(plan.approach.messages, -1).max(axis=1), float(times.max())

@@ -10,11 +10,10 @@ from oracle import Ended, Ranks, Sent, State, broadcast, exchange, sweep
 
 from pready.model.approach.interfaces import Approach
 from pready.model.common.arrays import Array
-from pready.model.engine.plan import Plan
+from pready.model.engine.plan import Plan, drawn_times
 from pready.model.engine.runs import Runs
 from pready.model.engine.simulate import CAUSES, Simulation, run_step
 from pready.model.machine.machine import Machine
-from pready.model.workload import draws
 
 
 def ranks_of(machine: Machine, plan: Plan) -> Ranks:
@@ -48,7 +47,7 @@ class Plain:
     def run(self, iterations: int) -> list[Outcome]:
         """Of every iteration, or exchange of a step's."""
         drawn = [
-            [draws.draw(p.workload, iterations * p.steps, p.seed, rank=r).tolist() for r in range(p.pattern.ranks)]
+            [drawn_times(p.workload, iterations * p.steps, p.seed, rank=r).tolist() for r in range(p.pattern.ranks)]
             for p in self.plans
         ]
         out = []
@@ -89,7 +88,7 @@ def run_as_plain(
 def run_from_rest(of: Runs, approach: Approach) -> tuple[Outcome, Array]:
     """Exchanges from rest by the oracle, which end as the engine says; and when their last partitions are ready."""
     (plan,), n = of.plans((approach,)), of.iterations
-    times = [draws.draw(plan.workload, n, plan.seed, rank=rank).tolist() for rank in (0, 1)]
+    times = [drawn_times(plan.workload, n, plan.seed, rank=rank).tolist() for rank in (0, 1)]
     state = State.at_rest(2 * n)
     ended, sent = exchange(ranks_of(of.machine, plan), [*times[0], *times[1]], state)
     last = np.array([max(t) for t in times[0]])

@@ -1,5 +1,5 @@
-// Step 1 begins here: when the user partitions of a rank are ready, as Python draws them (`draws.draw`), from the same
-// counters. Loops are over a rank's partitions, which the compiler takes several at a time.
+// Step 1 begins here: when the user partitions of a rank are ready, drawn by counters: an iteration is a sample, and a rank
+// has draws of its own. Loops are over a rank's partitions, which the compiler takes several at a time.
 #pragma once
 
 #include <cstdint>

@@ -278,12 +278,14 @@ NB_MODULE(_kernel, m) {
              },
              nb::kw_only(), "times"_a, "select"_a, "density"_a, "seed"_a, "threads"_a, "theta"_a, "base"_a, "noise"_a, "sd"_a,
              "cut"_a, "width"_a, "share"_a, "table"_a, "centre"_a, "centre_cut"_a)
-        .def("at", [](const Arrivals& self, std::int64_t rank, std::int64_t iteration) {
-            std::vector<double> out(self.room());
-            const double* times = self.at(*self.kept(), rank, iteration, out.data());
-            const auto n = static_cast<std::size_t>(self.partitions());
-            return given(std::vector<double>(times, times + n), {n});
-        }, "rank"_a, "iteration"_a);
+        .def("draw", [](const Arrivals& self, std::int64_t rank, std::int64_t first, std::int64_t samples) {
+            const auto n = static_cast<std::size_t>(self.partitions()), rows = static_cast<std::size_t>(samples);
+            const auto kept = self.kept();
+            std::vector<double> one(self.room()), all(rows * n);
+            for (std::size_t k = 0; k < rows; ++k)
+                std::copy_n(self.at(*kept, rank, first + static_cast<std::int64_t>(k), one.data()), n, all.data() + k * n);
+            return given(std::move(all), {rows, n});
+        }, "rank"_a, "first"_a, "samples"_a);
     m.def("memory", [](const nb::list& step) { return memory(exchanges(step)); }, "step"_a);
     m.def("run_step", &run_step, "step"_a, "iterations"_a, "cores"_a, "ends"_a.none() = nb::none(),
           "received"_a.none() = nb::none(), "kept_from"_a.none() = nb::none(), "poll"_a.none() = nb::none());

@@ -25,10 +25,11 @@ from pready.model.approach.interfaces import BULK, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Step, layout
 from pready.model.engine.messages import mapped
+from pready.model.engine.plan import drawn_times
 from pready.model.engine.runs import Rows, Runs
 from pready.model.engine.simulate import run_step
 from pready.model.toml.reading import validated
-from pready.model.workload import draws
+from pready.model.workload.draws import exchange_seed
 from pready.model.workload.edges import Edge
 from pready.model.workload.workload import Workload, load
 
@@ -152,7 +153,7 @@ def test_each_exchange_draws_as_the_engine_draws_for_it() -> None:
     plan = step_plan(what, iterations, seed)
     for number, (part, one) in enumerate(zip(what.parts, plan.exchanges, strict=True)):
         for rank in range(4):
-            drawn = draws.draw(part, iterations, draws.exchange_seed(seed, number), rank=rank)
+            drawn = drawn_times(part, iterations, exchange_seed(seed, number), rank=rank)
             assert np.array_equal(one.ready[rank, :, 0], drawn)
     # the engine says itself how long ranks computed: until the last partition, the mean of the ranks
     runs = run_step(Runs(ideal(), Step.on_all_ranks(what), Rows(0, seed)).plans([BULK] * 3), iterations)

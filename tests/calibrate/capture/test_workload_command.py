@@ -10,7 +10,8 @@ from programs import Mpi, each_library
 from tables import table_of
 
 from pready.cli import main
-from pready.model.workload import draws, workload
+from pready.model.engine.plan import drawn_times
+from pready.model.workload import workload
 
 mpi = each_library
 
@@ -37,7 +38,7 @@ def test_the_file_says_what_the_program_did(mpi: Mpi, tmp_path: Path, case: str,
     assert {name: getattr(w, name) for name in fields} == expected
     assert (w.iterations, w.ranks_per_node, w.receiver, w.exchanges) == (12, ranks, "computing", None)
     # The threads' times: the program's own, and the little that one thread does before and after the region.
-    drawn = draws.draw(w, 11 * ranks, seed=0)
+    drawn = drawn_times(w, 11 * ranks, seed=0)
     own = np.concatenate([np.loadtxt(tmp_path / f"truth.{rank}")[1:] for rank in range(ranks)]) * 1e-6
     assert drawn.shape == own.shape
     spread, own_spread = (np.median(t.max(axis=1) - t.min(axis=1)) for t in (drawn, own))

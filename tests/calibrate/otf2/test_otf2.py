@@ -24,7 +24,8 @@ from pready.calibrate.otf2 import otf2_reading
 from pready.calibrate.otf2.run_of_trace import read_otf2, step_of_trace
 from pready.cli import main
 from pready.model.common.errors import PreadyError
-from pready.model.workload import draws, workload
+from pready.model.engine.plan import drawn_times
+from pready.model.workload import workload
 from pready.model.workload.workload import Workload
 
 INIT, TOOK = 5000, 40_000
@@ -43,7 +44,7 @@ def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
         at = INIT
         trace.call(rank, "MPI_Init", 0, at)
         sent = [(rank ^ 1, 6000), (rank ^ 2, 600)]
-        times = np.rint(draws.draw(w, w.iterations, seed=3, rank=rank) * 1e9).astype(int)
+        times = np.rint(drawn_times(w, w.iterations, seed=3, rank=rank) * 1e9).astype(int)
         for step, finish in enumerate(times.tolist()):
             ends = [at + f for f in finish]
             end = trace.parallel(rank, at, ends, late=100) if threads else max(ends)
@@ -64,7 +65,7 @@ def test_the_trace_of_a_halo_is_its_workload(tmp_path: Path, halo: Workload, cap
     assert w.exchanges is None
     # Of 12 steps the first is the warm-up; the times come back, each with the nanosecond before
     # the first message, ranks side by side.
-    drawn = np.stack([draws.draw(halo, 12, seed=3, rank=r)[1:] for r in range(4)], axis=1).reshape(-1, 4)
+    drawn = np.stack([drawn_times(halo, 12, seed=3, rank=r)[1:] for r in range(4)], axis=1).reshape(-1, 4)
     kept = np.load(tmp_path / "app-arrivals.npy")
     np.testing.assert_allclose(kept, drawn + 1e-9, rtol=0, atol=0.51e-9)
     assert w.thread_time == pytest.approx(drawn.mean(), rel=1e-6)
@@ -97,7 +98,7 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(tmp_path: Path, 
     assert (w.threads, w.iterations, w.faces) == (4, 12, halo.faces)
     assert (model.model, model.spread) == ("normal by thread", 0.08)
     # Outside MPI: as long as the slowest of the threads that are not in the trace.
-    longest = np.stack([draws.draw(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
+    longest = np.stack([drawn_times(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
     assert w.thread_time == pytest.approx(longest.mean(), rel=1e-6)
 
 

@@ -22,11 +22,11 @@ from pready.model.common import memory
 from pready.model.common.errors import PreadyError
 from pready.model.engine import _kernel
 from pready.model.engine.layout import check_memory_of, layout
+from pready.model.engine.plan import drawn_times
 from pready.model.engine.runs import check
 from pready.model.engine.simulate import compare
 from pready.model.machine import machine
-from pready.model.workload import draws
-from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
+from pready.model.workload.arrivals import Laggard, Measured, NoArrivals, Normal
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.sizes import Sizes
 from pready.model.workload.workload import Workload
@@ -45,36 +45,6 @@ def workload(pattern: Any = "halo3d", model: Any = None, **fields: Any) -> Workl
     return Workload(pattern=pattern, arrivals=model or Normal(model="normal by thread", spread=0.04), **values)
 
 
-@pytest.mark.parametrize(
-    ("model", "exact"),
-    [
-        (Laggard(model="laggard", late_by=0.1), True),
-        (Laggard(model="laggard", late_by=0.1, late="thread"), True),
-        (Uniform(model="uniform", up_to=0.1), True),
-        (Uniform(model="uniform", up_to=0.1, partitions="in turn"), True),
-        (Uniform(model="uniform", spread=0.3), True),
-        (Normal(model="normal by thread", spread=0.3), False),
-        (Gaussian(model="normal by partition", spread=0.2), False),
-        (Normal(model="normal by thread", sd="80 us", partitions="in turn"), False),  # type: ignore[arg-type]
-        (Gaussian(model="normal by partition", epsilon=0.2, delta=0.1), False),
-        (Measured(model="kde", file="times.txt", unit="us"), False),
-    ],
-    ids=lambda x: str(getattr(x, "model", x)),
-)
-@pytest.mark.parametrize("threads", [1, 3, 8])
-def test_draws_are_those_of_arrivals(model: Any, exact: bool, threads: int, tmp_path: Path) -> None:
-    (tmp_path / "times.txt").write_text("\n".join(f"{1 + i * i % 23}" for i in range(40)))
-    w = workload(model=model, threads=threads, partitions_per_thread=3, buffer="7200 B", folder=str(tmp_path))
-    for seed in (0, 2**64 - 1):
-        drawn = prepared(MELUXINA, w, Approach(SINGLE), grid=(2, 2), seed=seed).arrivals
-        for rank, iteration in ((0, 0), (1, 7), (2**32 - 1, 2**32 - 1)):
-            mine, theirs = drawn.at(rank, iteration), draws.draw(w, 1, seed, rank=rank, first=iteration)[0]
-            if exact:
-                np.testing.assert_array_equal(mine, theirs)
-            else:  # the logarithm in the normal distribution's tails may round differently
-                np.testing.assert_allclose(mine, theirs, rtol=1e-14)
-
-
 @pytest.mark.parametrize("model", ["laggard", "late", "none", "trace", "columns"])
 def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
@@ -89,7 +59,7 @@ def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
     }
     w = workload("pt2pt", models[model], partitions_per_thread=2, folder=str(tmp_path), receiver="waiting")
     out = simulate(ideal(), w, Approach(SINGLE), grid=(6,), iterations=1, record=True)
-    last = [draws.draw(w, 1, 0, rank=r ^ 1)[0].max() for r in range(6)]
+    last = [drawn_times(w, 1, 0, rank=r ^ 1)[0].max() for r in range(6)]
     assert out.received_s is not None
     np.testing.assert_allclose(out.received_s[0], np.array(last) + w.buffer / 25e9, rtol=1e-12)
 

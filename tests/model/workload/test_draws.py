@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tables import table_of
 
-from pready.model.common._draws import uniforms
 from pready.model.common.errors import PreadyError
+from pready.model.engine.plan import drawn_times as draw
 from pready.model.equations import gain
 from pready.model.toml.reading import validated
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian
-from pready.model.workload.draws import deterministic, draw, read_times, truncated_normal
+from pready.model.workload.draws import deterministic, read_times
 from pready.model.workload.workload import Workload
 
 MODELS: list[dict[str, Any]] = table_of("model/workloads")["arrivals"]
@@ -122,10 +122,10 @@ def test_noise(arrivals: dict[str, Any], is_of: tuple[str, float, float], is_not
 def test_wide_normal_is_truncated_not_folded() -> None:
     from scipy import stats
 
-    u = uniforms(5, 0, 0, 4000, 4)
-    times = truncated_normal(1.0, 2.0, u)
-    assert times.min() > 0
-    assert stats.kstest(times.ravel(), stats.truncnorm(-0.5, np.inf, 1.0, 2.0).cdf).pvalue > 1e-3
+    for model in ("normal by thread", "normal by partition"):
+        times = draw(workload({"model": model, "spread": "200 %"}, partitions_per_thread=1), 2000, seed=5)
+        assert times.min() > 0
+        assert stats.kstest(times.ravel(), stats.truncnorm(-0.5, np.inf, 1e-3, 2e-3).cdf).pvalue > 1e-3
 
 
 def test_in_turn_spreads_along_the_thread() -> None:
@@ -167,6 +167,16 @@ def test_kde_follows_the_measured_times(tmp_path: Path) -> None:
     expected = stats.gaussian_kde(measured * 1e-6)
     assert draws.scott(measured * 1e-6) == pytest.approx(np.sqrt(expected.covariance[0, 0]))
     assert times.std() == pytest.approx(np.sqrt(expected.covariance[0, 0] + np.var(measured * 1e-6)), rel=0.05)
+
+
+def test_kernels_that_reach_below_zero_are_cut_each_by_itself(tmp_path: Path) -> None:
+    from scipy import stats
+
+    (tmp_path / "some.csv").write_text("1\n3\n")
+    w = workload({"model": "kde", "file": "some.csv", "unit": "s"}, str(tmp_path), partitions_per_thread=1)
+    width = np.sqrt(2) * 2 ** (-1 / 5)  # of a standard deviation, by Scott's rule
+    of = [stats.truncnorm(-centre / width, np.inf, centre, width) for centre in (1, 3)]
+    assert stats.kstest(draw(w, 1000, seed=2).ravel(), lambda x: (of[0].cdf(x) + of[1].cdf(x)) / 2).pvalue > 1e-3
 
 
 def npy(what: Any) -> bytes:

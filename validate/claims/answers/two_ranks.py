@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.common.arrays import Array
+from pready.model.engine.plan import drawn_times
 from pready.model.engine.runs import Runs
 from pready.model.equations import metrics
 from pready.model.result.break_even import LARGEST_BUFFER
 from pready.model.result.verdict import ALIKE
 from pready.model.toml.provenance import Strict
-from pready.model.workload import draws as arrival_models
 from pready.model.workload.workload import Workload
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
 
@@ -138,7 +138,7 @@ def advice(a: Advised, lab: Lab) -> float | str:
 
 def arrivals(a: Arrivals, lab: Lab) -> float:
     """Seconds, or a number of threads."""
-    times = arrival_models.draw(a.workload, a.samples, lab.seed)
+    times = drawn_times(a.workload, a.samples, lab.seed)
     match a.of:
         case "mean":
             return float(times.mean())
