@@ -102,7 +102,8 @@ def step(exchanges: Any, notes: Any = (), everything: bool = False, chain: bool 
     made = []
     for name, takes_s, messages, more in exchanges:
         pattern = more.pop("pattern", "pt2pt")
-        own = {"faces": (2048, 1024), "edges": (), "corner": 0, "lists": (), "said_whole": f"{pattern} on 2 ranks"}
+        own = {"faces": (2048, 1024), "edges": (), "corner": 0, "lists": (), "to_a_rank": (0, 0)}
+        own["said_whole"] = f"{pattern} on 2 ranks"
         at: Any = Of(name=pattern, **own)
         times = np.array([[1e-3, 1.2e-3]] * 2)
         made.append(Exchange(name, at, times, takes_s, messages=messages, routine=name.partition(":")[0], **more))
