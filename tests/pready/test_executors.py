@@ -1,4 +1,4 @@
-"""Sweeps on process pools, a Dask cluster and MPI ranks: the same tables, and nothing lost where a worker dies."""
+"""Sweeps on process pools, any executor and MPI ranks: the same tables, and nothing lost where a worker dies."""
 
 import io
 import multiprocessing
@@ -7,9 +7,8 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -196,44 +195,6 @@ def test_a_process_that_dies_costs_only_its_points(monkeypatch: Patch, tmp_path:
     kept = Kept(tmp_path / "s.csv")
     assert compute(some, Options(), cores=2, separate=True, kept=kept, on_point=kill_one) == plain
     assert len(told) == len(kept.path.read_text(encoding="utf-8").splitlines()) == len(some)
-
-
-CLUSTER = """
-import sys
-from distributed import LocalCluster
-with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-    print(cluster.scheduler_address, *(w.pid for w in cluster.workers.values()), flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextmanager
-def cluster() -> Iterator[tuple[str, list[int]]]:
-    """A Dask cluster of two worker processes: its address, and its workers."""
-    with subprocess.Popen(
-        [sys.executable, "-c", CLUSTER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        address, *pids = child.stdout.readline().split()
-        try:
-            yield address, [int(p) for p in pids]
-        finally:
-            child.communicate("")
-
-
-@pytest.mark.thorough
-def test_dask_gives_the_same_rows_though_a_worker_dies(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    some, kept = some_points(4), Kept(tmp_path / "s.csv")
-    with cluster() as (address, pids), distributed.Client(address, set_as_default=False) as client:
-
-        def kill_one() -> None:
-            if len(kept) == 2:
-                os.kill(pids[0], signal.SIGKILL)
-
-        there = compute(some, Options(), kept=kept, executor=client.get_executor(pure=False), on_point=kill_one)
-    assert there == compute(some, Options())
-    assert len(kept.path.read_text(encoding="utf-8").splitlines()) == len(some)
 
 
 @pytest.mark.thorough
