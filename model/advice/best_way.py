@@ -85,9 +85,8 @@ def drawn_rows(
     savings = Savings(runs, tuple(ways[n] for n in asked))
     for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
         made[n] = row
-    for before, row in zip(drawn, made, strict=True):
-        rows[rows.index(before)] = row
-    rows[:] = [row.beside(made[0]) for row in rows]
+    made = [row.beside(made[0]) for row in made]
+    rows[:] = [made[drawn.index(row)] if row in drawn else row.beside(made[0]) for row in rows]
     return made[at], savings
 
 

@@ -111,8 +111,8 @@ class Fields(Strict):
     transport_partitions: tuple[Count, ...] | None = None
     """Counts to try; absent: every divisor of the user partitions."""
     pack: units.Bandwidth | None = None
-    """Rate at which one thread copies what is sent into a buffer, such as faces that are strided in memory; absent: what
-    is sent lies in memory as it goes."""
+    """Rate at which one thread copies what is sent into a buffer, such as faces that are strided in memory; absent:
+    what is sent lies in memory as it goes."""
     packed_by: PackedBy = "one"
     """Who packs today: one thread after the others, each message before it goes, or every thread its own part. A thread
     that sends its own part packs it by any way."""
