@@ -11,7 +11,7 @@ from made_row import row
 
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import asked_for, explained, levers, measure_next, wrong
-from pready.model.advice.predict import predict, runs_of, with_library
+from pready.model.advice.predict import _grid_asked, predict, runs_of, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.layout import Step
@@ -331,3 +331,26 @@ def test_measuring_rma_narrows_the_interval_by_half_and_says_so() -> None:
     assert "how puts move" not in narrow.advice.rests_on
     said = " ".join(str(narrow).split())
     assert "MPI_Win_complete at the origin, which MPI may deprecate (MPI forum, issue 558); RMA's costs were" in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "slabs", "blocks", "said"),
+    [
+        ({}, "do not port", "port", "it may decide (do not port if [8, 1, 1], port if [2, 2, 2])"),
+        ({}, "do not port", "do not port", "it may decide (do not port if [8, 1, 1] or [2, 2, 2])"),
+        ({}, "port", "port", ""),
+        ({"thread_grid": [2, 2, 2]}, "do not port", "port", ""),
+        ({"thread_shares": [1, 2, 3, 4, 5, 6, 7, 8]}, "do not port", "port", ""),
+        ({"pattern": "pt2pt", "grid": None}, "do not port", "port", ""),
+    ],
+)
+def test_who_owns_a_face_is_asked_for_where_it_turns_the_verdict(
+    fields: dict[str, Any], slabs: str, blocks: str, said: str
+) -> None:
+    def on_grid(workload: Workload, **_: Any) -> Any:
+        return Of(advice=Of(verdict=slabs if workload.thread_grid == (8, 1, 1) else blocks))
+
+    what = made(**{k: v for k, v in ({"pattern": "halo3d", "grid": [2, 2, 2]} | fields).items() if v is not None})
+    found: Any = Of(advice=Of(verdict="port", never=False))
+    asked = _grid_asked(what, found, on_grid)
+    assert asked == (said and f"Say `thread_grid`, the threads along x, y and z, in the workload: {said}")
