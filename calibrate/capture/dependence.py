@@ -157,12 +157,23 @@ def chain(ranks: Sequence[Dependence]) -> Chain | None:
     own = {r for r, of in enumerate(ranks) if _mostly(of, _open_in_turn(of))}
     if not waiting and not own:
         return None
-    of_ranks = [_in_a_row(of, bool(own), r in waiting) for r, of in enumerate(ranks)]
-    counts: list[int] = max((counts for counts in of_ranks if len(counts) > 1), key=sum, default=[])
-    common = most_common(counts) if counts else 0
-    if common and counts.count(common) >= MOSTLY * len(counts):
-        return Chain(common, len(counts), bool(own))
-    return Chain(max(map(sum, of_ranks)), 0, bool(own))
+    # Steps end with collectives, or, of ranks that do not wait, where they get something; of ranks that begin by
+    # themselves where nothing is open.
+    ways: list[list[list[float]]] = (
+        [[[end for _, end in of.batches] for of in ranks]]
+        if own
+        else [
+            [[c.end for c in of.timeline.calls if c.kind in COLLECTIVE] for of in ranks],
+            [[] if r in waiting else [c.done for c in of.receives] for r, of in enumerate(ranks)],
+        ]
+    )
+    for ends in ways:
+        of_ranks = [*map(_in_a_row, ranks, ends)]
+        counts: list[int] = max((counts for counts in of_ranks if len(counts) > 1), key=sum, default=[])
+        common = most_common(counts) if counts else 0
+        if common and counts.count(common) >= MOSTLY * len(counts):
+            return Chain(common, len(counts), bool(own))
+    return Chain(max(sum(_in_a_row(of, ())) for of in ranks), 0, bool(own))
 
 
 def _mostly(of: Dependence, spans: Iterable[tuple[float, float]]) -> bool:
@@ -242,18 +253,8 @@ def _open_in_turn(of: Dependence) -> Iterator[tuple[float, float]]:
             yield begin, end
 
 
-def _in_a_row(of: Dependence, own: bool, waits: bool) -> list[int]:
-    """Messages to the rank that it sends most to in each step: between collectives, or, of a rank that does not wait,
-    between messages that it gets; where ranks begin by themselves, between moments without an open request."""
-    if not of.sends:
-        return []
-    peer = max(of.to, key=lambda who: len(of.to[who]))
-    begins = [c.begin for c in of.to[peer]]
-    if own:
-        ends = [end for _, end in of.batches]
-    else:
-        ends = [c.end for c in of.timeline.calls if c.kind in COLLECTIVE]
-        if not ends and not waits:
-            ends = [c.done for c in of.receives]
+def _in_a_row(of: Dependence, ends: Sequence[float]) -> list[int]:
+    """Messages to the rank that it sends most to, between these times."""
+    begins = [c.begin for c in max(of.to.values(), key=len, default=[])]
     at = [0, *(bisect_right(begins, end) for end in sorted(ends)), len(begins)]
     return [n for a, b in pairwise(at) if (n := b - a)]
