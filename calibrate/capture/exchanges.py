@@ -193,7 +193,7 @@ class _Thread:
         elif call.kind == "pready" and self.open is not None:
             self.open.marks.append(call)
         elif is_message(call, self.rank):
-            if self.complete(at) and self._knows() and not self._in_a_row(call):
+            if self.complete(at) and self._knows() and not self._comes_back(call):
                 self.close()
             self.open = self.open or _Open([])
             self.open.sends.append(call)
@@ -207,16 +207,13 @@ class _Thread:
         waited = any(c.end < c.done for c in self.open.sends)
         return waited or self.open.learnt >= self.open.last or self.open.computed
 
-    def _in_a_row(self, call: Call) -> bool:
-        """Messages of calls that receive as well, to one rank after the other, with nothing computed between: whether
-        one needs what the other brought is not known."""
+    def _comes_back(self, call: Call) -> bool:
+        """Calls that receive as well: does the second one go where the first one's came from? They are the two ways
+        along one axis; of others nobody knows whether they need what came."""
         assert self.open is not None
-        both = (*self.open.sends, call)
-        return (
-            not self.open.computed
-            and all(c.kind == "sendrecv" and c.blocks for c in both)
-            and (len({(c.who, c.site) for c in both}) == len(both))
-        )
+        sends = self.open.sends
+        alike = len(sends) == 1 and {sends[0].kind, call.kind} == {"sendrecv"} and not self.open.computed
+        return alike and call.who in self.open.got
 
 
 def groups(timeline: Timeline, of: Dependence | None = None) -> list[Group]:
