@@ -147,7 +147,6 @@ def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share:
     saves, here = enough(percent, min_gain), median(percent)
     verdict, alternative = verdict_of(float(saves.mean())), of.input in sampler.alternatives
     at = np.unique(of.bins) if alternative else np.array([0, BINS - 1])
-    measure = sampler.alternatives[of.input].measure if alternative else MEASURES.get(of.input, "")
     chances = tuple(float(saves[of.bins == b].mean()) for b in at)
     return Lever(
         name=of.input,
@@ -159,8 +158,6 @@ def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share:
         probability=chances,
         share=share,
         turns=any(verdict_of(p) != verdict for p in chances),
-        wrong=wrong(saves, of.bins),
-        measure="" if of.source == "measured" else measure,
     )
 
 

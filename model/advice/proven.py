@@ -90,11 +90,6 @@ def _timed(case: dict[str, Any], workload: Workload) -> Timed:
     return Timed(way, of["time_s"], range_, (saving["value"], saving["low"], saving["high"]))
 
 
-def to_dict(workload: Workload) -> dict[str, Any]:
-    """What `load` reads of a workload."""
-    return {"workload": dotted.written(workload), "folder": str(Path(workload.folder).absolute())}
-
-
 @dataclass(frozen=True)
 class Chosen:
     """Drawn machines, chosen by what was measured on the one that is asked about."""
@@ -147,45 +142,30 @@ def _likelihood(machine: Machine, proof: Proven, seed: int, cores: int | None) -
 def with_proofs(prediction: Prediction, workload: Workload, proofs: Sequence[Proven], of: Chosen) -> Prediction:
     """A prediction that says how many machines explain what was measured; where its very workload was, measuring
     decides."""
-    advice = prediction.advice
+    advice, least = prediction.advice, 100 * prediction.advice.min_gain
     few = "" if of.effective >= FEW else ": the machine file, or the model, does not hold what was measured"
-    note = f"{of.effective:.0f} of {of.of} drawn machines explain what was measured{few}"
-    told = replace(prediction, advice=replace(advice, warnings=[note, *advice.warnings]))
-    same = [proof for proof in proofs if _alike(proof.workload, workload)]
-    rows: dict[Way, ApproachPrediction] = {(p.approach,): p for p in told.approaches}
-    measured = [t for proof in same for t in proof.ways[1:] if t.way in rows]
+    notes = [f"{of.effective:.0f} of {of.of} drawn machines explain what was measured{few}", *advice.warnings]
+    rows: dict[Way, ApproachPrediction] = {(p.approach,): p for p in prediction.approaches}
+    measured = [t for p in proofs if _alike(p.workload, workload) for t in p.ways[1:] if t.way in rows]
     if not measured:
-        return told
+        return replace(prediction, advice=replace(advice, warnings=notes))
     best = max(measured, key=lambda t: t.saving[0])
-    value, low, high = (100 * x for x in best.saving)
-    row, least = rows[best.way], 100 * advice.min_gain
-    before = f"{row.speedup_percent:.1f} % ({row.speedup_low_percent:.1f} to {row.speedup_high_percent:.1f} %)"
+    (value, low, high), row = (100 * x for x in best.saving), rows[best.way]
     said = verdict(low, high, least)
-    probability = {"port": 1.0, "do not port": 0.0}.get(said, 0.5)
-    now = replace(
-        row, speedup_percent=value, speedup_low_percent=low, speedup_high_percent=high, probability=probability
-    )
+    chance = {"port": 1.0, "do not port": 0.0}.get(said, 0.5)
+    now = replace(row, speedup_percent=value, speedup_low_percent=low, speedup_high_percent=high, probability=chance)
+    before = f"{row.speedup_percent:.1f} % ({row.speedup_low_percent:.1f} to {row.speedup_high_percent:.1f} %)"
     off = high < row.speedup_low_percent or low > row.speedup_high_percent or said != verdict_of(row.probability or 0.0)
-    contradicts = f"measuring contradicts the prediction, and decides: {row.name} saves {value:.1f} %, not {before}"
-    confirms = f"measured: {row.name} saves {value:.1f} %, where {before} was predicted"
-    told.approaches[told.approaches.index(row)] = now
-    decided = replace(
-        told.advice,
-        verdict=said,
-        best=now,
-        probability=probability,
-        certainty=certainty_of(probability),
-        warnings=[contradicts if off else confirms, *told.advice.warnings],
-        measure_next="",
-        ask="",
-    )
-    return replace(told, advice=decided)
+    first = f"measured: {row.name} saves {value:.1f} %, where {before} was predicted"
+    if off:
+        first = f"measuring contradicts the prediction, and decides: {row.name} saves {value:.1f} %, not {before}"
+    decided = replace(advice, verdict=said, best=now, probability=chance, certainty=certainty_of(chance), ask="")
+    told = replace(decided, measure_next="", warnings=[first, *notes])
+    return replace(prediction, approaches=[now if p is row else p for p in prediction.approaches], advice=told)
 
 
 def _alike(one: Workload, other: Workload) -> bool:
     """Are two workloads the same but for names and the number of iterations?"""
 
-    def told(of: Workload) -> dict[str, Any]:
-        return {k: v for k, v in dotted.written(of).items() if k not in ("name", "description", "iterations")}
-
-    return told(one) == told(other)
+    named = dict.fromkeys(("name", "description", "iterations"))
+    return dotted.written(one) | named == dotted.written(other) | named

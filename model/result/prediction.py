@@ -297,10 +297,6 @@ class Lever:
     """Share of the saving's variance that the input explains."""
     turns: bool
     """Is the verdict another at some step?"""
-    wrong: float
-    """Chance of a wrong verdict if one knew the input."""
-    measure: str
-    """Measurements of ``pready calibrate`` that tell it; empty: none."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, flat; the keys are part of the public interface."""

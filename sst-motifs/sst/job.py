@@ -197,11 +197,7 @@ def ready_times(s: Setup) -> Array:
     w, each = s.workload, s.phases
     calm = np.full((each, w.n_partitions), w.thread_time)
     return np.concatenate(
-        [
-            part
-            for rank in range(s.ranks)
-            for part in (calm, drawn_times(w, s.iterations * each, s.seed, rank=rank))
-        ]
+        [part for rank in range(s.ranks) for part in (calm, drawn_times(w, s.iterations * each, s.seed, rank=rank))]
     )
 
 

@@ -57,7 +57,7 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
         given |= {"merged": Merged(["u", "v"], of[0], of[0] - 1, of[0] + 1, of[1]), "partitioned": None}
     rows = [row(made, *of[:2], **of[2]) for of in given.pop("rows", ())]
     given["sensitivity"] = [
-        Lever(name, kind, "assumed", steps, 5.0, saved, saved, share, turns=share > 0.5, wrong=0.0, measure="")
+        Lever(name, kind, "assumed", steps, 5.0, saved, saved, share, turns=share > 0.5)
         for name, kind, steps, saved, share in given.get("sensitivity", ())
     ]
     if (most := given.setdefault("bound", None)) is not None:

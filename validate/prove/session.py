@@ -13,7 +13,6 @@ from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.session import Progress, environment_of, measure
 from pready.model.advice.predict import as_sent_by, predict, with_library
-from pready.model.advice.proven import to_dict
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import of_a_step
@@ -21,6 +20,7 @@ from pready.model.machine import machine
 from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
 from pready.model.result.verdict import INDISTINCT, MIN_GAIN
+from pready.model.toml import dotted
 from pready.model.workload.workload import Workload
 from pready.validate.prove import design, placement
 from pready.validate.prove.as_performed import as_performed
@@ -99,7 +99,8 @@ class Proof:
             "decision": self.decision,
             "judged": asdict(self.judged),
             "title": self.title,
-            **to_dict(self.workload),
+            "workload": dotted.written(self.workload),
+            "folder": str(Path(self.workload.folder).absolute()),
             "cases": [c.to_dict() for c in self.cases],
             "notes": self.notes,
             "failures": dict(self.failures),

@@ -10,12 +10,13 @@ import pytest
 from machines import ideal
 
 from pready.model.advice.predict import predict, runs_of
-from pready.model.advice.proven import FEW, REPEATS, Proven, Timed, chosen, load, to_dict, with_proofs
+from pready.model.advice.proven import FEW, REPEATS, Proven, Timed, chosen, load, with_proofs
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, MANY
 from pready.model.common.errors import PreadyError
 from pready.model.timeline.own_error import sd
 from pready.model.timeline.sampling import DRAWS, Sampler
+from pready.model.toml import dotted
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
@@ -111,12 +112,13 @@ def test_a_proof_is_read_from_its_folder(tmp_path: Path) -> None:
     cases = [{"ways": [way], "measured": {"time_s": 2.0, "time_low_s": 1.9, "time_high_s": 2.1, "saving": saving}}
              for way in ("single", "many:4:1")]  # fmt: skip
     report = tmp_path / "report.json"
-    report.write_text(json.dumps({**to_dict(what), "cases": cases}), encoding="utf-8")
+    of_it = {"workload": dotted.written(what), "folder": str(Path.cwd())}
+    report.write_text(json.dumps({**of_it, "cases": cases}), encoding="utf-8")
     got = load(tmp_path)
     assert got.workload == what.model_copy(update={"folder": str(Path.cwd())})
     half = math.log(2.1 / 1.9) / 2
     assert got.ways == tuple(Timed(way, 2.0, half, (0.1, 0.08, 0.12)) for way in (BASE, PORT))
-    for text in ("{", "{}", json.dumps({**to_dict(what), "cases": [{"ways": []}]})):
+    for text in ("{", "{}", json.dumps({**of_it, "cases": [{"ways": []}]})):
         report.write_text(text, encoding="utf-8")
         with pytest.raises(
             PreadyError, match=r"--proof .*: no proof .*; valid: a folder that 'pready prove -o FOLDER' wrote"
