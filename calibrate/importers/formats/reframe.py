@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pready.calibrate.fit.observations import DEFAULT_WINDOW
 from pready.calibrate.importers.formats import TESTS, WHOLE_FILES, WholeFile
 from pready.calibrate.importers.measured import Measured
-from pready.calibrate.importers.text import ImportFormatError, Line, number
+from pready.calibrate.importers.text import ImportFormatError, Line, lines, number
 from pready.model.common.errors import shown
 
 _LOGGED = re.compile(
@@ -47,9 +47,9 @@ def _records(text: str, source: str) -> Iterator[tuple[int, str, str, str, str]]
             raise ImportFormatError("is no whole report of ReFrame's", valid=valid, source=source) from None
         return
     columns: list[str] = []
-    for at, line in enumerate(text.splitlines(), start=1):
-        cells = [cell.strip() for cell in line.split("|")]
-        if match := _LOGGED.search(line):
+    for line in lines(text, source):
+        at, cells = line.number, [cell.strip() for cell in line.text.split("|")]
+        if match := _LOGGED.search(line.text):
             yield at, match["check"], match["name"], match["value"], match["unit"]
         elif any(cell.endswith("_value") for cell in cells):
             columns = cells
