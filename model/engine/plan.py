@@ -248,11 +248,12 @@ def _check_relays(approach: Approach) -> None:
 def arrivals(workload: Workload, seed: int) -> _kernel.Arrivals:
     """When partitions are ready: a table of rows where there are few, else a distribution.
 
-    Partition j belongs to thread j // θ; times count from the start of the iteration. Sources: temucin2022 3.3
-    (https://doi.org/10.1145/3545008.3545088), marts2024 III.D, gillis2023 4.3 and Appendix A
+    Partition j belongs to thread j // θ; times count from the start of the iteration. Sources: temucin2022
+    3.3 (https://doi.org/10.1145/3545008.3545088), marts2024 III.D, gillis2023 4.3 and Appendix A
     (https://doi.org/10.1145/3605573.3605599).
     """
-    model, base, theta, n = workload.arrivals, workload.thread_time, workload.partitions_per_thread, workload.threads
+    model, base = workload.arrivals, workload.thread_time
+    theta, n = workload.partitions_per_thread, workload.threads
     numbers: dict[str, object] = {"times": TABLE, "base": base}
     numbers["share"] = draws.shares(theta, getattr(model, "partitions", "together"))
     match model:
@@ -281,7 +282,7 @@ def arrivals(workload: Workload, seed: int) -> _kernel.Arrivals:
 
 
 def drawn_times(workload: Workload, samples: int, seed: int, *, rank: int = 0, first: int = 0) -> Array:
-    """Ready times of a rank's iterations `first` to `first + samples`: shape (samples, N_part), seconds, at least 0.
+    """Ready times of a rank's iterations from `first` on: shape (samples, N_part), seconds, at least 0.
 
     Raises
     ------
@@ -294,8 +295,8 @@ def drawn_times(workload: Workload, samples: int, seed: int, *, rank: int = 0, f
 def _above_zero(mean: float, sd: float) -> dict[str, object]:
     """A normal distribution that is cut at 0.
 
-    The papers leave the tail below open ("sufficiently infrequent", temucin2022 3.3); a time cannot be negative, so the
-    tail is cut off the distribution instead of being folded to zero.
+    The papers leave the tail below open ("sufficiently infrequent", temucin2022 3.3); a time cannot be
+    negative, so the tail is cut off the distribution instead of being folded to zero.
     """
     return {"base": mean, "sd": sd, "cut": normal.below(-mean / sd) if sd else 0.0}
 
@@ -322,8 +323,8 @@ def table_of(workload: Workload, rows: Sequence[Sequence[float]]) -> _kernel.Arr
 
 
 def _kernels(times: Array) -> dict[str, object]:
-    """A Gaussian kernel density estimate (Scott's rule), each kernel cut at 0 by itself: their mixture stays within a
-    kernel's width of the data."""
+    """A Gaussian kernel density estimate (Scott's rule), each kernel cut at 0 by itself: their mixture stays
+    within a kernel's width of the data."""
     width = draws.scott(times)
     from scipy.special import ndtr  # noqa: PLC0415 (SciPy takes longer to load than most predictions)
 

@@ -82,8 +82,8 @@ class ApproachPrediction:
         return replace(at_time, speedup_low_percent=s0, speedup_high_percent=s1)
 
     def beside(self, today: ApproachPrediction) -> ApproachPrediction:
-        """The row beside a drawn baseline: the iteration is what its saving means and, if it was not drawn itself, the
-        time what its η means."""
+        """The row beside a drawn baseline: the iteration is what its saving means and, if it was not drawn
+        itself, the time what its η means."""
         before = today.iteration_s + today.begin_per_iteration_s
         made = replace(self, iteration_s=before * (1 - self.speedup_percent / 100) - self.begin_per_iteration_s)
         if self.probability is not None or not self.eta:

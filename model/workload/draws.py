@@ -61,7 +61,7 @@ def replayed(workload: Workload, model: Measured) -> Array:
 
 
 def shares(theta: int, partitions: str) -> Array:
-    """When each of a thread's θ partitions is ready, as a share of its time: all at its end, or evenly along it."""
+    """When each of a thread's θ partitions is ready, as a share of its time: at its end, or evenly along it."""
     return np.ones(theta) if partitions == "together" else np.arange(1, theta + 1) / theta
 
 

@@ -279,12 +279,14 @@ NB_MODULE(_kernel, m) {
              nb::kw_only(), "times"_a, "select"_a, "density"_a, "seed"_a, "threads"_a, "theta"_a, "base"_a, "noise"_a, "sd"_a,
              "cut"_a, "width"_a, "share"_a, "table"_a, "centre"_a, "centre_cut"_a)
         .def("draw", [](const Arrivals& self, std::int64_t rank, std::int64_t first, std::int64_t samples) {
-            const auto n = static_cast<std::size_t>(self.partitions()), rows = static_cast<std::size_t>(samples);
+            const auto n = static_cast<std::size_t>(self.partitions());
             const auto kept = self.kept();
-            std::vector<double> one(self.room()), all(rows * n);
-            for (std::size_t k = 0; k < rows; ++k)
-                std::copy_n(self.at(*kept, rank, first + static_cast<std::int64_t>(k), one.data()), n, all.data() + k * n);
-            return given(std::move(all), {rows, n});
+            std::vector<double> one(self.room()), all;
+            for (std::int64_t k = first; k < first + samples; ++k) {
+                const double* times = self.at(*kept, rank, k, one.data());
+                all.insert(all.end(), times, times + n);
+            }
+            return given(std::move(all), {static_cast<std::size_t>(samples), n});
         }, "rank"_a, "first"_a, "samples"_a);
     m.def("memory", [](const nb::list& step) { return memory(exchanges(step)); }, "step"_a);
     m.def("run_step", &run_step, "step"_a, "iterations"_a, "cores"_a, "ends"_a.none() = nb::none(),

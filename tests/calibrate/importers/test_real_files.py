@@ -125,8 +125,8 @@ def begins(machine: Machine) -> tuple[float, float]:
 def test_half_of_the_sizes_predict_the_other_half() -> None:
     """Nine in ten within 10 %; and the sizes between which a rendezvous begins overlap with those of all.
 
-    Every second size tells no more: of the 219 ping-pongs between two known sizes 21 lie more than 10 % off the
-    line between their neighbours, 25 off the power law, as a protocol's step of a fifth or more is not on either.
+    Every second size tells no more: of the 219 ping-pongs between two known sizes 21 lie more than 10 % off
+    the line between their neighbours, 25 off the power law: a protocol's step of a fifth is on neither.
     """
     off: dict[str, list[float]] = {"message": [], "stream": []}
     for name in [*CLUSTERS, *MORE]:

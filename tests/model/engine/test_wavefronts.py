@@ -29,7 +29,7 @@ def on(handshake: float | None = HANDSHAKE, wire: float = WIRE) -> Machine:
 
 
 class Step(NamedTuple):
-    """All ranks in one octant: when each was done with what came before and began, and when messages began to leave."""
+    """All ranks in one octant: when each was done with what came before and began, and messages began to leave."""
 
     before: Array
     start: Array
@@ -44,9 +44,8 @@ def steps(machine: Machine, size: int, iterations: int = 1) -> list[Step]:
     (run,) = run_step([plan], iterations, record=True, keep_from=0)
     for n, (ranks, sent) in enumerate(run.records):
         to = plan.pattern.tables[n % plan.steps * len(plan.pattern.tables) // plan.steps].receivers
-        left = {
-            (int(r), int(to[r, d])): float(sent["left"][r, d, 0]) for r, d in zip(*np.nonzero(to >= 0), strict=True)
-        }
+        each = zip(*np.nonzero(to >= 0), strict=True)
+        left = {(int(r), int(to[r, d])): float(sent["left"][r, d, 0]) for r, d in each}
         out.append(Step(before, ranks[:, RANK_FIELDS.index("start")], left))
         before = ranks[:, RANK_FIELDS.index("end")]
     return out
