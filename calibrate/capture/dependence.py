@@ -172,7 +172,7 @@ def chain(ranks: Sequence[Dependence]) -> Chain | None:
         counts: list[int] = max((counts for counts in of_ranks if len(counts) > 1), key=sum, default=[])
         common = most_common(counts) if counts else 0
         if common and counts.count(common) >= MOSTLY * len(counts):
-            return Chain(common, len(counts), bool(own))
+            return Chain(common, sum(2 * n >= common for n in counts), bool(own))
     return Chain(max(sum(_in_a_row(of, ())) for of in ranks), 0, bool(own))
 
 

@@ -31,6 +31,7 @@ from pready.model.approach.interfaces import Today
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
 from pready.model.common.units import format_time
+from pready.model.workload.edges import Sweep3D
 
 ONE_THREAD = "nothing to partition with one thread"
 
@@ -203,7 +204,8 @@ def find(run: Run) -> Step:
         made = Aligned([list(found)], lead, sweep.times, [(mine[0].begin, mine[-1].end)])
     elif pipeline is not None:  # all its blocks as one exchange
         ends = [(mine[0].begin - float(mine[0].times.max()), mine[-1].end)]
-        made = Aligned([list(found)], lead, pipeline.steps or 1, ends)
+        steps = pipeline.steps or 1
+        made = Aligned([[_each_step(of, steps) for of in found]], lead, steps, ends)
     else:
         made = aligned(ranks, found)
     if made is None:
@@ -211,6 +213,12 @@ def find(run: Run) -> Step:
         valid = "several steps that send to the same ranks: a longer run, or one of a mesh that stays"
         raise PreadyError(problem, valid=valid, source=source)
     return _step(run, timelines, made, sweep, pipeline)
+
+
+def _each_step(of: list[Group], steps: int) -> list[Group]:
+    """Without what is sent from places that not every step comes to: a set-up."""
+    times = Counter(g.way for g in of)
+    return [g for g in of if times[g.way] >= steps] or of
 
 
 def _step(
@@ -224,7 +232,9 @@ def _step(
     exchanges = _exchanges(used, timelines, sweep, together)
     if pipeline is not None and sweep is None:
         exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
-        pipeline = replace(pipeline, said=_said_of(pipeline, exchanges[0].pattern, len(ranks)))
+        pattern = exchanges[0].pattern
+        pipeline = replace(pipeline, said=_said_of(pipeline, pattern))
+        exchanges = (replace(exchanges[0], pattern=_in_octants(pipeline, pattern)),)
     step_s = float(np.mean([end - begin for begin, end in step.ends[skip:]])) / together if whole else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region or (pipeline is not None and e.threads > 1)]
@@ -252,9 +262,11 @@ def _step(
         held_against=True,
     )
     made, differ = _adds_up(made, str(run.folder))
-    said = [*_changes(step), *notes(run), *differ, *_notes(made, step)]
+    said = [*_changes(step, made.share), *notes(run), *differ, *_notes(made, step)]
     if pipeline is not None and not made.sweeps:
         said.insert(0, f"this is {pipeline.said}: not predicted")
+    elif pipeline is not None and sweep is None:
+        said.insert(0, f"this is {pipeline.said}: as 8 octants, one after the other")
     return replace(made, notes=tuple(said))
 
 
@@ -284,7 +296,18 @@ def _adds_up(step: Step, source: str) -> tuple[Step, list[str]]:
     return replace(step, step_s=max(parts, step.step_s)), said_ if differ else []
 
 
-def _said_of(chain: Chain, pattern: Recognised, ranks: int) -> str:
+def _in_octants(chain: Chain, pattern: Recognised) -> Recognised:
+    """The sweep of eight octants, one after the other, each of which passes on half of its blocks to either side; of
+    another one, in which ranks begin by themselves, the pattern."""
+    blocks, rest = divmod(pattern.messages, Sweep3D.octants // 2)
+    sizes = {size for size, n in zip(pattern.faces, pattern.grid or (), strict=False) if n > 1}
+    if chain.own or not chain.steps or rest or len(sizes) != 1 or pattern.name != "halo3d":
+        return pattern
+    size = sizes.pop() // pattern.messages
+    return Recognised("sweep3d", pattern.grid, "open", faces=(size,) * 3, blocks=blocks, times=chain.steps)
+
+
+def _said_of(chain: Chain, pattern: Recognised) -> str:
     """A sweep, which passes on to both sides along its axes, or a pipeline."""
     if pattern.grid is None or pattern.name != "halo3d":
         return f"a pipeline of {chain.blocks} {'blocks' if chain.steps else 'messages from rank to rank'}"
@@ -435,11 +458,11 @@ def _partitions(of: Group) -> int:
     return max((round(size / part) for size, part in counts), default=0)
 
 
-def _changes(found: Aligned) -> list[str]:
-    """A note where no step stands for half of the run."""
+def _changes(found: Aligned, share: float) -> list[str]:
+    """A note where no step stands for half of the run, in shares of the run."""
     if not found.shares:
         return []
-    own, *rest = (f"{100 * share:.0f} %" for share in found.shares)
+    own, *rest = (f"{100 * share * of / found.shares[0]:.0f} %" for of in found.shares)
     more = f"; other steps take {', '.join(rest[:3])}" if rest else ""
     return [f"the steps change: no step stands for half of the run, this one for {own}{more}"]
 

@@ -209,7 +209,8 @@ def test_a_step_and_where_it_stands(
     sequence = [x for word, times in parts for x in [*(range(word) if isinstance(word, int) else word)] * times]
     took = [s for each, count in seconds for s in [each] * count]
     found = repetition(sequence, took or None)
-    assert found == (Repetition(*expected) if expected else None)
+    period, first, stop, everywhere = expected or (0, 0, 0, 0)
+    assert found == (Repetition(period, first, stop, everywhere) if expected else None)
 
 
 @pytest.mark.parametrize("case", table_of("calibrate/arrivals")["named"])
