@@ -14,6 +14,7 @@ from pready.files.shipped_examples import found
 from pready.model.advice import predict as predicting
 from pready.model.advice.approach_by_name import approach_named
 from pready.model.advice.predict import Engine
+from pready.model.advice.proven import load as load_proof
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library as library_profile
 from pready.model.common.errors import PreadyError, shown
@@ -58,6 +59,7 @@ def predict(
     engine: Engine | None = None,
     draws: int | None = None,
     min_gain: float | str = MIN_GAIN,
+    proofs: Sequence[str | Path] = (),
 ) -> Prediction:
     """Predict what partitioned communication and every other way to send save; ``print`` says it in words.
 
@@ -77,6 +79,8 @@ def predict(
         Draws of the machine's parameters, for the intervals; 0: none.
     min_gain
         Share of an iteration that a port has to save, such as "1 %".
+    proofs
+        Folders of ``pready prove``: what was measured with real MPI on this machine.
 
     Raises
     ------
@@ -91,6 +95,7 @@ def predict(
         engine=_engine(engine),
         draws=draws,
         min_gain=_share(min_gain),
+        proofs=[load_proof(Path(folder)) for folder in proofs],
     )
     return replace(made, example=machine is None)
 

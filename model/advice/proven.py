@@ -80,7 +80,7 @@ def load(folder: Path) -> Proven:
         return Proven(workload, tuple(_timed(case, workload) for case in data["cases"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         what = error.strerror if isinstance(error, OSError) else f"no proof ({error!r})"
-        raise PreadyError(f"--proof {folder}: {what}", valid=NO_RECORD, source=str(file)) from None
+        raise PreadyError(what, valid=NO_RECORD, source=str(file)) from None
 
 
 def _timed(case: dict[str, Any], workload: Workload) -> Timed:

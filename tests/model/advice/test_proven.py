@@ -121,7 +121,7 @@ def test_a_proof_is_read_from_its_folder(tmp_path: Path) -> None:
     for text in ("{", "{}", json.dumps({**of_it, "cases": [{"ways": []}]})):
         report.write_text(text, encoding="utf-8")
         with pytest.raises(
-            PreadyError, match=r"--proof .*: no proof .*; valid: a folder that 'pready prove -o FOLDER' wrote"
+            PreadyError, match=r"report\.json: no proof .*; valid: a folder that 'pready prove -o FOLDER' wrote"
         ):
             load(tmp_path)
     with pytest.raises(PreadyError, match="No such file"):
