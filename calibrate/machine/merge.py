@@ -11,6 +11,8 @@ from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.toml.dotted import steps
 
 KNOWN = ("measured", "literature")
+WITH = {"one_sided.put": "one_sided.epoch"}
+"""Parts that another brings along: puts of a flush are not synchronised by another file's fence."""
 
 
 class Merged(NamedTuple):
@@ -45,6 +47,7 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
                 f"--replace {shown(name)} is nothing that the files say{did_you_mean(name, new)}",
                 valid=", ".join(new) or "they say nothing that a machine file has",
             )
+    wanted = {*replacing, *(WITH[name] for name in replacing if name in WITH)}
     document = tomlkit.parse(text)
     told: list[str] = []
     for name, part in new.items():
@@ -55,7 +58,7 @@ def merged(text: str, source: str, new: Mapping[str, Any], replacing: Collection
         old = table.get(last)
         if old is not None and _plain(old) == _plain(part):
             continue
-        why = None if old is None or name in replacing else _kept(old)
+        why = None if old is None or name in wanted else _kept(old)
         if why is not None:
             told.append(f"kept {name} of {source}, {why}; --replace {name} takes the files' {_short(part)}")
             continue

@@ -39,7 +39,7 @@ STEPS = {
 }
 """What a rank waits for after its own last partition, by the engine's cause."""
 COSTS = ("hold", "gap", "handshake", "stream", "wire", "receive")
-COSTS_OF_PUTS = ("put", "gap", "stream", "wire", "epoch")
+COSTS_OF_PUTS = ("put", "put_gap", "stream", "wire", "epoch")
 """Fields of `Costs` that are shown of a message."""
 
 

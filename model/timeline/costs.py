@@ -56,6 +56,8 @@ class Costs:
     """Rendezvous: from issue to the first byte on the wire with both sides in MPI; 0 for eager."""
     gap: Array
     """g: between two messages of one adapter."""
+    put_gap: Array
+    """Between two puts of one adapter: no longer than a put that a stream showed."""
     shared: Array
     """Between two messages of one adapter of a node, whichever of its ranks send them."""
     stream: Array
@@ -160,22 +162,27 @@ def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, a
     # L of a fitted line may be negative; no draw of it makes a message arrive before it has left.
     wire = np.maximum(fitted["L"], -stream)
     link = np.minimum(size * fitted["G_link"] if "G_link" in fitted else size / alike["link_bandwidth"], stream)
+    put, known = _put(sampler, workload, path, size, alike["copy"]), sampler.machine.one_sided.put
     shared, port = _shared(sampler, size, fitted["g"] + link), factor(sampler, "ports")
     one = port if workload.two_way else np.ones(())  # a port's two directions share it, as ranks do
-    gap, link = one * fitted["g"], one * link
+    gap = put_gap = one * fitted["g"]
+    if known is not None and known.source != "assumed":
+        put_gap = np.minimum(gap, put)
+    link = one * link
     if workload.path == "inter" and "ranks per node" in sampler.alternatives:
         # Each of the ranks that share an adapter has its part of its rate and of the messages a second.
-        gap, link = _of_several(sampler, size, gap, link, port / one)
+        (gap, link), (put_gap, _) = (_of_several(sampler, size, each, link, port / one) for each in (gap, put_gap))
     stream = np.maximum(stream, link)
     return Costs(
         size=np.asarray(float(size)),
         hold=fitted["o_s"],
         copy_in=copy_in,
-        put=_put(sampler, workload, path, size, alike["copy"]),
+        put=put,
         handshake=np.where(
             fitted["handshake"] > 0, np.maximum(fitted["handshake"] - in_handshake, SHORTEST_HANDSHAKE), 0.0
         ),
         gap=gap,
+        put_gap=put_gap,
         shared=shared,
         stream=stream,
         link=link,

@@ -222,13 +222,14 @@ def of_message(
     threads, messages
         As of `received`.
     """
+    gap = costs.put_gap if approach.interface.one_sided else costs.gap
     return {
         "hold": holding(costs, approach),
         "half": costs.half_shake(approach.interface),
-        "gap": costs.gap,
-        "busy": costs.gap + costs.link,
-        "port": costs.gap + costs.link,
-        "alone": costs.gap + costs.stream,
+        "gap": gap,
+        "busy": gap + costs.link,
+        "port": gap + costs.link,
+        "alone": gap + costs.stream,
         "shared": costs.shared,
         "stream": costs.stream,
         "wire": costs.wire,

@@ -101,7 +101,7 @@ TERMS: tuple[Term, ...] = (
     ),
     Term(
         "the gap between messages", "g", "g", ("NIC",),
-        ("gap",), ("path.segments[].g",),
+        ("gap", "put_gap"), ("path.segments[].g",),
         "the least time between two messages through one adapter, in or out (LogGP's g)",
     ),
     Term(

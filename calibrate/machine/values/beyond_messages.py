@@ -14,7 +14,7 @@ import numpy as np
 from pready.calibrate.fit import Curve, Estimate
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Beside
 from pready.calibrate.machine.values.adapter_from_pairs import SMALL, adapter_of, small_of
-from pready.calibrate.machine.values.estimates import SHORTEST_S, TIME, size_curve, value, with_fields
+from pready.calibrate.machine.values.estimates import SHORTEST_S, TIME, assumed, size_curve, value, with_fields
 from pready.calibrate.machine.values.segments import one_way
 from pready.calibrate.machine.values.team_costs import REFERENCE, contention_curve, contexts_of
 from pready.model.machine.machine import Machine, load
@@ -118,6 +118,9 @@ def _puts(found: Terms, beside: Beside) -> None:
         put = max(each - one.get(sync, 0.0) / DEFAULT_WINDOW, SHORTEST_S)
         why = f"osu_put_bw, {sync}: one of {DEFAULT_WINDOW} puts of up to {SMALL} B, less its share of waiting"
         out["put"] = size_curve({SMALL: put}, why, each / put - 1)
+        if sync in SYNCHRONISATIONS:  # not what a fence takes, which a file may say
+            why = f"not measured by itself, {sync} of osu_put_bw: twice a send's o_s per window"
+            out["epoch"] = assumed(TIME, max(2 * machine.inter.segments[0].o_s.value, SHORTEST_S), why, 3.0)
     used = [sync for sync in SYNCHRONISATIONS if sync in one][:1]
     for sync in used:
         out["epoch"] = _synchronisation(one[sync], put, machine, sync)

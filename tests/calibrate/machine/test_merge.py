@@ -64,6 +64,9 @@ def test_what_is_the_same_is_not_told_and_all_else_is() -> None:
         kept = f"kept one_sided.put of f, which is {source}; --replace one_sided.put takes the files' ['1 ns']"
         assert merged(known, "f", put) == (known, (kept,))
         assert merged(known, "f", put, ["one_sided.put"]).told == ("replaced: one_sided.put = ['1 ns'], was ['77 ns']",)
+    fence = f'{known}epoch = {{value = "39 us", source = "literature"}}\n'
+    flush = {**put, "one_sided.epoch": {"value": "1 us"}}  # a put and its synchronisation are replaced together
+    assert merged(fence, "f", flush, ["one_sided.put"]).told[1] == "replaced: one_sided.epoch = 1 us, was 39 us"
     with pytest.raises(
         PreadyError, match=r"^--replace 'x' is nothing .* say; valid: they say nothing that a machine file"
     ):

@@ -6,6 +6,8 @@ from machines import ideal
 
 from pready.calibrate.machine.values.estimates import TIME, exact, size_curve, with_fields
 from pready.model.approach.interfaces import BY_KEY, MANY
+from pready.model.engine.layout import Step
+from pready.model.engine.runs import Rows, Runs
 from pready.model.machine.machine import load, profiles
 from pready.model.machine.rma import put_at
 from pready.model.timeline.costs import costs
@@ -31,6 +33,22 @@ def test_a_put_holds_the_lock_as_long_as_a_send_in_the_same_draw(profile: str, s
 def test_a_put_of_a_size() -> None:
     assert put_at(exact(TIME, 3 * US, "test"), 64) == pytest.approx(3 * US)
     assert put_at(size_curve({64: 0.5 * US, 4096: US}, "test"), 4096) == pytest.approx(US)
+
+
+@pytest.mark.parametrize(("source", "each"), [("measured", 1.6 * US), ("assumed", 3 * US)])
+def test_a_stream_of_puts_shows_the_gap_of_puts(source: str, each: float) -> None:
+    """Each put is a message through the adapter: with 1.6 us of one measured, 32 more take 32 times as long, whatever
+    g of sends is assumed; where the put is assumed, too, the longer of both holds."""
+    m = ideal(g=3 * US, L=US)
+    put = size_curve({64: 1.6 * US}, "test", source=source)  # type: ignore[arg-type]
+    m = with_fields(m, one_sided=with_fields(m.one_sided, put=put))
+    time = {
+        n: Runs(m, Step.of(Workload(threads=1, partitions_per_thread=n, buffer=f"{8 * n} B")), Rows(0)).mean_time(
+            BY_KEY["rma-single-active"].into(n)
+        )
+        for n in (32, 64)
+    }
+    assert (time[64] - time[32]) / 32 == pytest.approx(each, rel=0.01)
 
 
 def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:
