@@ -11,7 +11,7 @@ makes progress finds the messages of others and hands them over, k - 1 of k time
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pready.model.approach.libraries import LIBRARIES, LibraryProfile
@@ -75,20 +75,30 @@ _ANY = LibraryContention(
     "assumed",
     "the library is not known: between MPICH and Open MPI",
 )
+_MPIPCL = replace(
+    _ANY,
+    issuing={1: 0.0, 4: 0.2, 20: 1.0, 32: 3.6},
+    interval=0.5,
+    source="literature",
+    why="fitted: temucin2022 4.2, over Open MPI and UCX: 32 partitions cost up to 59.4x one send; steeper once threads "
+    "spill over to the second socket (more than 20), shape from MeluXina",
+)
 BY_LIBRARY: Mapping[str, LibraryContention] = {
     "MPICH": _MPICH,
     "ParaStation": _MPICH,
     "Open MPI": _OPEN_MPI,
     "Spectrum MPI": _OPEN_MPI,
     "Fujitsu MPI": _OPEN_MPI,
+    "mpipcl": _MPIPCL,
 }
-"""By the library's family; ParaStation's library is made from MPICH, Spectrum and Fujitsu MPI from Open MPI."""
+"""By the library's name or family; ParaStation's is made from MPICH, Spectrum and Fujitsu MPI from Open MPI."""
 
 
 def of_library(machine: Machine, profile: LibraryProfile) -> Contention:
     """The contention of a library on a machine, from its o_s."""
-    row, o_s = BY_LIBRARY.get(profile.family, _ANY), machine.inter.segments[0].o_s.value
-    why = f"o_s times what {profile.family if profile.family in BY_LIBRARY else 'others'} shows: {row.why}"
+    named = next((name for name in (profile.name, profile.family) if name in BY_LIBRARY), "others")
+    row, o_s = BY_LIBRARY.get(named, _ANY), machine.inter.segments[0].o_s.value
+    why = f"o_s times what {named} shows: {row.why}"
     if not isinstance(row.issuing, Mapping):
         return Contention.saturating(row.issuing * o_s, interval=row.interval, source=row.source, why=why)
     return Contention(

@@ -236,8 +236,8 @@ def test_stencils_are_counted_by_threads_and_directions() -> None:
 @pytest.mark.parametrize(("name", "factors"), table_of("validate/claims")["wrong"].items())
 @pytest.mark.parametrize("put", [exact(TIME, 4e-6, "one"), ideal(put=4e-6).one_sided.put], ids=["value", "curve"])
 def test_a_wrong_machine_is_wrong_in_one_kind_of_term(name: str, factors: dict[str, float], put: Any) -> None:
-    niagara = load_machine("niagara")
-    made = with_fields(niagara, one_sided=with_fields(niagara.one_sided, put=put))
+    meluxina = load_machine("meluxina")
+    made = with_fields(meluxina, one_sided=with_fields(meluxina.one_sided, put=put))
 
     def numbers(machine: Machine) -> dict[str, Any]:
         items: list[tuple[str, Any]] = [*machine.values()]

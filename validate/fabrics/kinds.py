@@ -59,7 +59,7 @@ Name = Literal[
     "messages there and back",
     "partitions tested",
 ]
-_PARTITIONS = {"interface": "many"}
+_PARTITIONS = {"interface": "part"}
 KINDS: dict[Name, Kind] = {
     "ping-pong": Kind("time one way", "us", "ping pong", "size", "{size} take {measured:g} us one way.", BETWEEN),
     "stream": Kind(
