@@ -72,7 +72,7 @@ class Runs:
         where.mkdir(parents=True, exist_ok=True)
         print(where.name, file=sys.stderr, flush=True)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        found = times("halo3d", simulate_approach(s, way, where).record)
+        found = times("halo3d", simulate_approach(s, way, where))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         took, file = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, where / "seconds"
         if took > 0.1 or not file.exists():

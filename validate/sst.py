@@ -371,7 +371,7 @@ def simulated(
     where.mkdir(exist_ok=True)
     found = simulate_approach(scene.setup(machine, seed, firefly), scene.approach, where, how)
     shutil.rmtree(where, ignore_errors=True)
-    out = seconds(scene.workload, found.record)
+    out = seconds(scene.workload, found)
     partial = file.with_suffix(".partial")
     partial.write_text(json.dumps({"scene": scene.name, "simulated": asdict(out)}) + "\n", encoding="utf-8")
     partial.replace(file)

@@ -8,6 +8,9 @@ command -v sst >/dev/null || { echo "no sst on PATH: spack load sst-elements" >&
 make --silent .venv/.test-installed
 .venv/bin/pready sst info
 .venv/bin/pytest -rs tests/sst tests/validate
-for seed in 0 4242 7; do
-    .venv/bin/pready validate sst --seed "$seed"
+sst-test-elements -p "$PWD/sst-motifs/tests" -y default
+for seed in 0 4242 31337; do
+    for machine in meluxina bebop; do
+        .venv/bin/pready validate sst --machine "$machine" --seed "$seed"
+    done
 done

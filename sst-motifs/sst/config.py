@@ -38,6 +38,8 @@ class Simulation:
     """Bytes of the largest message."""
     receives: int
     """Receives that one rank has posted at once."""
+    peers: int = 1
+    """Ranks that one rank sends to."""
     ranks_per_node: int = 1
     allocation: str = "linear"
     seed: int = 0
@@ -203,7 +205,7 @@ def text(simulation: Simulation, name: str = "FILE") -> str:
         motifs=_shown([(motif, dict(arguments)) for motif, arguments in simulation.motifs]),
         host=_shown(host_parameters(f, simulation.largest, simulation.receives)),
         functions=_shown({"defaultEnterLatency": 0, "defaultReturnLatency": 0}),
-        nic=_shown(nic_parameters(f, simulation.largest, messages)),
+        nic=_shown(nic_parameters(f, simulation.largest, messages, simulation.peers * simulation.ranks_per_node)),
         nic_buffer=LINK_PACKETS * packet_bytes(f),
         topology=_shown(topology.settings),
         topology_title=topology.title,

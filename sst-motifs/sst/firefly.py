@@ -8,7 +8,7 @@ buffer when the receiver is in MPI, and an acknowledgement follows. In Firefly's
   rendezvous, the match of a header at the receiving NIC (``rxMatchDelay``), which fetched data do not go through;
 * a rendezvous: two more crossings, two more times the links, one more start, and the read at the
   sender (``hostReadDelay``), so handshake = 2 host + 2 wire + gap + read, without the sender's CPU;
-* g: ``txDelay``, between the starts of messages (where there is no rendezvous, see `send_machines`);
+* g: ``txDelay``, between the starts of messages of each of the NIC's machines (`send_machines`);
 * G: the link has the rate of several messages in flight; the rest of one message alone (G − G_link) is
   charged per byte to the receiving CPU (``rxMemcpy``, or ``rxFini`` after a rendezvous). Pipelined
   messages hide it behind each other as the model's do, as long as G ≤ 2 G_link and the receiver waits.
@@ -345,18 +345,20 @@ def host_parameters(firefly: Firefly, largest: int, receives: int) -> dict[str, 
     return out
 
 
-def send_machines(firefly: Firefly, largest: int, messages: int) -> int:
+def send_machines(firefly: Firefly, largest: int, messages: int, peers: int) -> int:
     """How many messages a NIC streams at once.
 
-    One, so that g lies between messages, unless there are rendezvous: their headers and requests then
-    pass the data of others, as on a real adapter, instead of waiting behind them.
+    Adapters share the cable among destinations and keep the order to each: queue pairs take turns, and hfi1 chooses
+    one of Omni-Path's 16 DMA engines by the destination (Linux, drivers/infiniband/hw/hfi1/user_sdma.c,
+    `dlid_to_selector`). So as many as there are peers; of two ranks one, and g lies between messages. Where there are
+    rendezvous, all: their headers and requests then pass the data of others instead of waiting behind them.
     """
     late = firefly.short is not None and largest > firefly.short
-    return min(messages + 2, MOST_MACHINES) if late else 1
+    return min(messages + 2 if late else peers, MOST_MACHINES)
 
 
-def nic_parameters(firefly: Firefly, largest: int, messages: int) -> dict[str, object]:
-    """The parameter set ``nic``; `largest` bytes of a message, `messages` that a rank sends at once."""
+def nic_parameters(firefly: Firefly, largest: int, messages: int, peers: int) -> dict[str, object]:
+    """The parameter set ``nic``; `largest` bytes of a message, `messages` that a host sends at once, to so many."""
     return {
         "nic2host_lat": f"{firefly.host_ns}ns",
         "txDelay_ns": firefly.gap_ns,
@@ -364,7 +366,7 @@ def nic_parameters(firefly: Firefly, largest: int, messages: int) -> dict[str, o
         "hostReadDelay_ns": firefly.read_ns,
         "packetSize": f"{packet_bytes(firefly)}B",
         "packetOverhead": 0,
-        "numSendMachines": send_machines(firefly, largest, messages),
+        "numSendMachines": send_machines(firefly, largest, messages, peers),
         "maxSendMachineQsize": QUEUED_PACKETS,
         "maxRecvMachineQsize": 100,
         "maxActiveRecvStreams": 1024,

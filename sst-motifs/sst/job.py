@@ -101,6 +101,11 @@ class Setup:
         of = self.firefly or initial(self.machine, self.workload.path, self.workload.cache)
         return replace(of, packet=self.packet)
 
+    def shakes(self, approach: Approach) -> bool:
+        """Does a message go by a rendezvous?"""
+        size = largest_message(self.workload, approach, max(int(self.workload.buffer), *self.edges[:, 3], 1))
+        return self.machine.path(self.workload.path).segment(size).handshake is not None
+
     @property
     def ranks_per_node(self) -> int:
         """Ranks that share a host."""
@@ -220,6 +225,7 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str, liste
         "tested_ns": tested_s(s, approach) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "waiting_ns": PROGRESS_NS if approach.interface.completes == "threads" else 0.0,
+        "answers": int(s.shakes(approach)),
         "record": record,
         "messages": int(
             w.consume is not None or s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES
@@ -276,6 +282,7 @@ def simulation(
         motifs=((f"pready.{s.motif}", arguments(s.motif, values)),),
         largest=largest_message(w, approach, max(int(w.buffer), int(s.edges[:, 3].max(initial=0)))),
         receives=w.peers * transports,
+        peers=w.peers,
         ranks_per_node=s.ranks_per_node,
         allocation=s.allocation,
         seed=s.seed,

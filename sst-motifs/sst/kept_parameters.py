@@ -8,23 +8,17 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
 from pready.model.toml.reading import LARGEST_TOML, decoded, read_bytes
 from pready.sst import library
-from pready.sst.calibrate import Fit, calibrate
+from pready.sst.calibrate import calibrate
 from pready.sst.firefly import Firefly
 from pready.sst.run import How
 
 CODE = ("calibrate.py", "config.py", "firefly.py")
 """Files beside this one that a fit depends on, besides SST and the element library."""
-
-
-def as_data(fit: Fit, machine: str, path: str, cache: str) -> dict[str, Any]:
-    """A fit as plain data for JSON."""
-    return {"machine": machine, "path": path, "cache": cache, "firefly": fit.firefly.to_dict()}
 
 
 def read(path: Path) -> Firefly:
@@ -36,12 +30,9 @@ def read(path: Path) -> Firefly:
         Not such a file.
     """
     try:
-        data = json.loads(decoded(read_bytes(path, LARGEST_TOML), str(path)))
+        return Firefly.from_dict(json.loads(decoded(read_bytes(path, LARGEST_TOML), str(path))))
     except (json.JSONDecodeError, RecursionError) as error:
         raise PreadyError(f"is not JSON: {error}", source=str(path)) from None
-    if not isinstance(data, dict) or not isinstance(data.get("firefly"), dict):
-        raise PreadyError("has no parameters", source=str(path))
-    return Firefly.from_dict(data["firefly"])
 
 
 def kept_at(machine: Machine, path: str, cache: str) -> Path:
@@ -89,6 +80,6 @@ def fitted(
     file.parent.mkdir(parents=True, exist_ok=True)
     # Whole or not at all: others may be reading.
     with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as stream:
-        json.dump(as_data(found, machine.name, path, cache), stream)
+        json.dump(found.firefly.to_dict(), stream)
     Path(stream.name).replace(file)
     return found.firefly

@@ -52,7 +52,7 @@ def find() -> Installation:
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise MissingSST(f"SST is not installed here: no {', '.join(missing)} on PATH", valid=INSTALL)
-    found = {name: str(path) for name, path in paths.items()}
+    found = {name: str(Path(str(path)).resolve()) for name, path in paths.items()}  # one SST, by whatever link
     if not any(_asked(found["sst-config"], key, "ember") for key in ("SST_ELEMENT_LIBRARY", "SST_ELEMENT_SOURCE")):
         raise MissingSST("SST is installed without its element library ember", valid=INSTALL)
     return Installation(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -213,40 +213,3 @@ def failure(output: str, status: int) -> str | None:
     if not completed:
         return "SST ended without saying that the simulation is complete"
     return None
-
-
-_SIMULATED = re.compile(r"Simulation is complete, simulated time: ([\d.]+) (\w+)")
-_SCALE = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "Ks": 1e3, "Ms": 1e6}
-
-
-def simulated_time(output: str) -> float:
-    """Seconds of simulated time that SST says it ran for.
-
-    Raises
-    ------
-    PreadyError
-        It does not say so.
-    """
-    found = _SIMULATED.search(output)
-    if found is None or found[2] not in _SCALE:
-        raise PreadyError("SST did not say how long it simulated", valid="'Simulation is complete, simulated time: …'")
-    return float(found[1]) * _SCALE[found[2]]
-
-
-def statistics(lines: Iterable[str]) -> dict[str, int]:
-    """Sums of SST's accumulator statistics by name, from its CSV output.
-
-    The columns that SST writes differ between versions; those used are ComponentName, StatisticName and
-    the one whose name begins with ``Sum``.
-    """
-    reader = csv.reader(lines, skipinitialspace=True)
-    header = next(reader, None)
-    if header is None:
-        return {}
-    name = header.index("StatisticName")
-    total = next(i for i, column in enumerate(header) if column.startswith("Sum."))
-    out: dict[str, int] = {}
-    for row in reader:
-        if len(row) > total and row[total]:
-            out[row[name]] = out.get(row[name], 0) + int(float(row[total]))
-    return out

@@ -21,14 +21,6 @@ from pready.sst import library, results
 
 
 @dataclass(frozen=True)
-class Run:
-    """A simulation that ended well."""
-
-    simulated_s: float
-    wall_s: float
-
-
-@dataclass(frozen=True)
 class How:
     """How to start SST."""
 
@@ -105,7 +97,7 @@ def _started(command: Sequence[str], folder: Path, log: IO[str]) -> Iterator[sub
             process.wait()
 
 
-def run(config: Path, how: How | None = None) -> Run:
+def run(config: Path, how: How | None = None) -> None:
     """Run a configuration.
 
     Raises
@@ -132,9 +124,7 @@ def run(config: Path, how: How | None = None) -> Run:
             if how.on_wait is not None:
                 how.on_wait(elapsed, so_far(log.read_text(encoding="utf-8", errors="replace")))
             time.sleep(0.02 if elapsed < 2 else 0.2)
-    wall_s = time.monotonic() - started
     output = log.read_text(encoding="utf-8", errors="replace")
     problem = results.failure(output, process.returncode)
     if problem is not None:
         raise PreadyError(problem, source=f"{config.name} ({log})")
-    return Run(results.simulated_time(output), wall_s)

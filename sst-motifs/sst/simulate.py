@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,25 +32,14 @@ from pready.model.version import VERSION
 from pready.sst import library, results
 from pready.sst.job import Setup, candidates, check_approach, ready_times, write_config
 from pready.sst.results import Record, Times, times
-from pready.sst.run import How, Run
+from pready.sst.run import How
 from pready.sst.run import run as run_sst
 from pready.sst.topology import Topology
 
 RESAMPLES = 400
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One approach's run."""
-
-    approach: Approach
-    record: Record
-    run: Run
-    counts: dict[str, int]
-    """Sums over all NICs and routers of what SST counted."""
-
-
-def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | None = None) -> Outcome:
+def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | None = None) -> Record:
     """Write, run and read one approach in `folder`; a run that is there, whole and of the same, is only read."""
     name = f"{approach.interface.key}-{approach.transport_partitions}"
     path, done = folder / f"{name}.py", folder / f"{name}.done"
@@ -58,29 +47,14 @@ def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | Non
         record = write_config(s, approach, path)
     asked = hashlib.sha256(path.read_bytes() + path.with_suffix(".arrivals.npy").read_bytes() + s.edges.tobytes())
     asked.update(library.fingerprint(library.find()).encode())
-    ran = _done(done, asked.hexdigest())
-    if ran is None:
+    if not done.exists() or done.read_bytes() != asked.hexdigest().encode():
         done.unlink(missing_ok=True)
         for old in (*folder.glob(f"{name}.csv*"), *folder.glob(f"{name}.counts*.csv")):
             old.unlink()
-        ran = run_sst(path, how)
-        write_text(done, json.dumps({"of": asked.hexdigest(), **asdict(ran)}))
+        run_sst(path, how)
+        write_text(done, asked.hexdigest())  # of a whole run
     idle = s.ranks % 2 if s.motif == "PartPingPong" else 0
-    times = results.read_records(record, s.ranks - idle, s.iterations + 1)
-    counts: dict[str, int] = {}
-    for part in folder.glob(f"{name}.counts*.csv"):
-        for key, value in results.statistics(part.read_text().splitlines()).items():
-            counts[key] = counts.get(key, 0) + value
-    return Outcome(approach, times, ran, counts)
-
-
-def _done(path: Path, of: str) -> Run | None:
-    """The run that a file says is whole; None if it is of something else, or cut short."""
-    try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return Run(said["simulated_s"], said["wall_s"]) if said["of"] == of else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return results.read_records(record, s.ranks - idle, s.iterations + 1)
 
 
 @contextmanager
@@ -153,7 +127,7 @@ def simulated(
     for number, approach in enumerate(todo):
         if on_run is not None:
             on_run(number, len(todo), approach, s.topology)
-        record = simulate_approach(s, approach, folder, how).record
+        record = simulate_approach(s, approach, folder, how)
         out.append((approach, times(s.workload.pattern, record)))
     return out
 

@@ -42,7 +42,9 @@ def sst(request: pytest.FixtureRequest) -> Path:
     (built := kept(request) / "sst").mkdir(exist_ok=True)
     library.cache_folder().parent.mkdir(parents=True, exist_ok=True)
     library.cache_folder().symlink_to(built)
-    return library.build()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CXXFLAGS", "-Werror")
+        return library.build()
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from pready.sst.firefly import (
     initial,
     packet_bytes,
     ping_time,
+    send_machines,
     split,
 )
 
@@ -100,6 +101,12 @@ def test_flits_and_buffers_follow_the_link() -> None:
     assert buffer_bytes(f) > f.link_bytes_per_s * f.wire_ns * 1e-9  # a link full of data, and its credits
     assert buffer_bytes(replace(f, link_bytes_per_s=1e6)) == 1024 * packet_bytes(replace(f, link_bytes_per_s=1e6))
     assert (packet_bytes(f), packet_bytes(replace(f, link_bytes_per_s=1e6))) == (512, 256)
+
+
+def test_messages_to_several_ranks_share_the_cable() -> None:
+    f = initial(load("meluxina"))  # a rendezvous from 16 KiB up
+    assert [send_machines(f, 8192, messages=48, peers=n) for n in (1, 6, 100)] == [1, 6, 64]
+    assert send_machines(f, 16384, messages=48, peers=6) == 50
 
 
 def test_an_eager_protocol_above_a_rendezvous_is_refused() -> None:

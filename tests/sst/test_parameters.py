@@ -23,7 +23,7 @@ def test_a_default_that_is_documented_is_the_one_that_cpp_has(dump: Dump) -> Non
     assert dict(line.split("=") for line in done.stdout.splitlines()) == {n: p.default for n, p in documented.items()}
     # Each is read under its name: another value shows.
     for name, p in documented.items():
-        flag = name in ("pong", "receives_first", "messages")
+        flag = name in ("pong", "receives_first", "messages", "answers")
         other = {"approach": "many", "receiver": "computing"}.get(name, "1" if flag else "2")
         given = dump("settings", 2, 0, f"{name}={other}", *(["threads=2"] if name in ("transport", "shares") else []))
         if name != "shares":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tables import table_of
 
 from pready.model.common.errors import PreadyError
-from pready.sst.results import COLUMNS, failure, parse_records, read_records, simulated_time, statistics
+from pready.sst.results import COLUMNS, failure, parse_records, read_records
 
 HEADER = ",".join(COLUMNS) + "\n"
 DONE = "Simulation is complete, simulated time: 12.345 us\n"
@@ -65,22 +65,3 @@ def test_failures_are_recognised(output: str, status: int, message: str) -> None
 
 def test_a_good_run_is_none_of_them() -> None:
     assert failure("pready.PartExchange: 8 ranks\n" + DONE, 0) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("12.345 us", 12.345e-6), ("1.5 ms", 1.5e-3), ("2 s", 2.0), ("18.4467 Ms", 18.4467e6)]
-)
-def test_simulated_time(text: str, seconds: float) -> None:
-    assert simulated_time(f"Simulation is complete, simulated time: {text}\n") == pytest.approx(seconds)
-
-
-def test_statistics_add_up_over_components() -> None:
-    lines = [
-        "ComponentName,StatisticName,StatisticSubId,StatisticType,SimTime,Rank,Sum.u64,SumSQ.u64,Count.u64,Min.u64,Max.u64",
-        "nic0,sentByteCount,,Accumulator,1000,0,100,10000,1,100,100",
-        "nic1,sentByteCount,,Accumulator,1000,0,23,529,1,23,23",
-        "nic1,sentPkts,,Accumulator,1000,0,1,1,1,1,1",
-        "",
-    ]
-    assert statistics(lines) == {"sentByteCount": 123, "sentPkts": 1}
-    assert statistics([]) == {}

@@ -75,7 +75,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
         def simulate_approach(setup: Any, approach: Approach, where: Path, how: How) -> Any:
             if how.on_wait is not None:
                 how.on_wait(3.2, "")
-            return SimpleNamespace(record=SimpleNamespace(said=stand_in(asked[-1])))
+            return SimpleNamespace(said=stand_in(asked[-1]))
 
         monkeypatch.setattr(sst, "simulate_approach", simulate_approach)
         monkeypatch.setattr(sst, "seconds", lambda workload, record: record.said)

@@ -73,6 +73,7 @@ struct Settings {
     Count threads = 1, partitions = 1, transport = 1, iterations = 10;
     Text shares, arrivals, record;
     Time compute_ns = 0, laggard_ns = 0, barrier_ns = 0, contention_ns = 0, progress_ns = 0, waiting_ns = 0;
+    Count answers = 0;
     Count consumers = 0, receive_partitions = 0;
     Time consume_ns = 0, consume_ns_per_byte = 0, tested_ns = 0;
     Count messages = 0;
@@ -101,6 +102,7 @@ struct Settings {
         each("contention_ns", contention_ns);
         each("progress_ns", progress_ns);
         each("waiting_ns", waiting_ns);
+        each("answers", answers);
         each("consumers", consumers);
         each("receive_partitions", receive_partitions);
         each("consume_ns", consume_ns);
@@ -180,7 +182,7 @@ struct Settings {
         // Firefly computes the time of a copy in 32-bit signed bytes.
         require(bytes >= 1 && bytes < (Count{1} << 31), "bytes = " + std::to_string(bytes), "1 to 2147483647");
         require(phases <= most, "phases = " + std::to_string(phases), "0 to 1000000");
-        for (const Count flag : {pong, receives_first, messages})
+        for (const Count flag : {pong, receives_first, messages, answers})
             require(flag <= 1, "a switch = " + std::to_string(flag), "0 or 1");
     }
 };
