@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """pready's motifs against reference files: sst-test-elements -p FOLDER, where the library is registered with SST."""
 
-from sst_unittest import SSTTestCase
+from sst_unittest import SSTTestCase, setUpModule, tearDownModule  # noqa: F401  (unittest calls them)
 from sst_unittest_support import log_testing_note, os_test_file, testing_compare_sorted_diff
 
 
