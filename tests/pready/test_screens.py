@@ -172,7 +172,7 @@ def library(facts: Any = (), **fields: Any) -> RenderableType:
 def agreement(rejected: bool, failed: Any = MappingProxyType({})) -> RenderableType:
     times = (1e-3, 1.25e-3, 0.25, "late"), (2e-6, 1e-6, -0.5, "small")
     rows: Any = (
-        Of(scene=Of(id=f"run {n}"), sst=Of(time=a), model=Of(time=b), off=off, cause=why)
+        Of(scene=Of(id=f"run {n}"), sst=Of(time=a), model=Of(time=b), off=off, cause=why, independent="link" * n)
         for n, (a, b, off, why) in enumerate(times)
     )
     checks = Limit("halos", 0.09, 0.12, 7, "in step"), Limit("sweeps", 0.2, 0.1, 3), Limit("none", np.nan, 0.05, 0)
@@ -228,7 +228,8 @@ def ways(rows: Any, every_row: bool, consume: bool = False) -> RenderableType:
     what = load("examples/laggard.toml").changed(**works)
     psend = next((r for r in made if r.approach.interface.partitioned and r.available), None)
     told: Any = Of(workload=what.model_dump(mode="json"), approaches=made, bulk=made[0], advised=made[1])
-    told.advice, told.exchanges, told.ranks, told.iteration_s = Of(partitioned=Of(row=psend)), (), (), (2e-3, 1e-3)
+    told.advice = Of(partitioned=Of(row=psend), bound=None, of_bound=lambda _: None)
+    told.exchanges, told.ranks, told.iteration_s = (), (), (2e-3, 1e-3)
     return ways_table(told, every_row=every_row)
 
 

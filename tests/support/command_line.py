@@ -25,13 +25,13 @@ def data(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
     return json.loads(out(capsys, *arguments, "--json"))
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    """The one line of a command that refuses its input and prints nothing else."""
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object, said: str = "") -> str:
+    """The one line of a command that refuses its input; on standard output it says this, or nothing."""
     capsys.readouterr()
     status = main([str(a) for a in arguments])
     captured = capsys.readouterr()
     assert status == 2
-    assert captured.out == ""
+    assert said in captured.out if said else not captured.out
     assert captured.err.startswith("pready: error: ")
     assert captured.err.count("\n") == 1
     return captured.err

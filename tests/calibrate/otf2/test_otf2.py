@@ -89,7 +89,8 @@ def test_what_a_trace_without_threads_does_not_say_is_asked_for(tmp_path: Path, 
     words = ["workload", str(anchor), "-o", str(out)]
     given = {"threads": "4", "iterations": "12", "arrivals.spread": "8 %"}
     for lacking in given:
-        said = refused(capsys, *words, *(w for k, v in given.items() if k != lacking for w in ("--set", f"{k}={v}")))
+        rest = (w for k, v in given.items() if k != lacking for w in ("--set", f"{k}={v}"))
+        said = refused(capsys, *words, *rest, said="4 ranks")
         assert f"has no parallel regions of OpenMP threads; valid: --set {lacking}=" in said
         assert not out.exists()
     assert main([*words, *(w for k, v in given.items() for w in ("--set", f"{k}={v}"))]) == 0
@@ -108,7 +109,7 @@ def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys
     for words, said in (
         (("--set", "threads=4"), "has parallel regions; valid: no threads, iterations or arrivals.spread"),
     ):
-        assert said in refused(capsys, "workload", anchor, "-o", out, *words)
+        assert said in refused(capsys, "workload", anchor, "-o", out, *words, said="4 ranks")
         assert not out.exists()
 
 
