@@ -85,10 +85,19 @@ def partitioned(
     each: list[ApproachPrediction | None] = []
     for of in ([p for p in some if p.available], [p for p in some if not p.available]):
         drawn = [p for p in of if p.probability is not None] or of
-        each.append(max(drawn, key=lambda p: p.speedup_percent, default=None))
+        # The interior apart, or a thread that tests, if that saves enough more.
+        more = 100 * min_gain
+        each.append(
+            max(drawn, key=lambda p: p.speedup_percent - more * (_changed(p.approach) != _changed(today)), default=None)
+        )
     row, if_early = each
     verdict = "do not port" if row is None else verdict_on(row, min_gain)
     return Partitioned(row, verdict, if_early, library.part is not None and library.early is None)
+
+
+def _changed(approach: Approach) -> tuple[bool, bool]:
+    """How a way changes what threads do besides sending."""
+    return approach.interface.boundary_first, approach.interface.tests
 
 
 def with_inputs(prediction: Prediction, found: list[Lever], ask: str = "", measure_next: str = "") -> Prediction:

@@ -18,7 +18,16 @@ from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import asked_for, levers, measure_next
 from pready.model.advice.proven import Proven, chosen, with_proofs
 from pready.model.advice.savings import Savings, drawn_row
-from pready.model.approach.interfaces import BULK, INTERFACES, PART_AM, SEVERAL, Approach, Interface
+from pready.model.approach.interfaces import (
+    BULK,
+    INTERFACES,
+    PART_AM,
+    SEVERAL,
+    Approach,
+    Interface,
+    boundary_first,
+    tested,
+)
 from pready.model.approach.libraries import LibraryProfile, early, version_in
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
@@ -102,14 +111,12 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
     counts = list(workload.transport_partitions or transport_counts(partitions_per_direction(workload)))
     contexts = machine.contexts.value
     out: list[Approach] = []
-    for interface in INTERFACES:
-        if interface.partitioned and interface is not library.part:
-            continue
+    for interface in menu(machine, workload, library):
         if interface is SEVERAL and not workload.baseline.interface.splits:
             continue
         vcis = library.part_vcis if interface.partitioned else library.max_vcis
         if workload.pattern == "bcast":
-            if interface.one_sided:  # nothing tells who sends on
+            if interface.one_sided or interface.tests:  # nothing tells who sends on
                 continue
             vcis = 1 if interface.completes == "master" else vcis
         allowed = allowed_transports(workload, library, interface, counts)
@@ -118,6 +125,25 @@ def approaches(machine: Machine, workload: Workload, library: LibraryProfile) ->
         if allowed:
             out += enumerate_approaches((interface,), workload.threads, allowed, contexts, vcis)
     return [workload.baseline, *(a for a in out if a != workload.baseline)]
+
+
+def menu(machine: Machine, workload: Workload, library: LibraryProfile) -> list[Interface]:
+    """Interfaces to port to: the interior comes later where a workload says what it is, and a thread makes progress
+    where a rendezvous may wait for one."""
+    of = () if library.part is None else (library.part, tested(library.part), boundary_first(library.part))
+    keys = {i.key for i in of}
+    on_call = machine.progress.value == "on-call" or machine.progress.source != "measured"
+    out = list[Interface]()
+    for interface in INTERFACES:
+        helped = interface.tests or interface.progress_thread
+        if interface.partitioned and interface.key not in keys:
+            continue
+        if (helped and not (on_call and workload.receiver_computes)) or (
+            interface.boundary_first and not workload.interior
+        ):
+            continue
+        out.append(interface)
+    return out
 
 
 def allowed_transports(
@@ -142,7 +168,7 @@ def wished(machine: Machine, workload: Workload, library: LibraryProfile) -> lis
     other = early(library)
     if other is None:
         return []
-    able = [a for a in approaches(machine, workload, other) if a.interface.partitioned and a != workload.baseline]
+    able = [a for a in approaches(machine, workload, other) if a.interface is other.part and a != workload.baseline]
     widest = {a.transport_partitions: a for a in sorted(able, key=lambda a: a.vcis)}
     return [(a, other.needs or other.name) for a in widest.values()]
 

@@ -62,6 +62,11 @@ class Interface:
     """The rank that comes second starts the transfer, without a handshake (jammer2022 III.C)."""
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
+    tests: bool = False
+    """A thread that is through calls MPI_Test until the others are, for all messages of its rank; of one that computes the
+    boundary first, between parts of its interior."""
+    progress_thread: bool = False
+    """A thread of the library makes progress, on a core that the others lack."""
     boundary_first: bool = False
     """Threads compute what is sent first, and the interior once it has gone."""
     least: bool = False
@@ -165,14 +170,30 @@ PERSISTENT = replace(
     says="persistent requests",
     effort="a few lines",
 )
-# What is sent is computed first, and the interior after MPI_Isend.
-BOUNDARY = replace(
+
+
+def tested(of: Interface) -> Interface:
+    """A way in which a thread tests while others compute."""
+    says, effort = f"{of.says}, a thread tests", ", ".join(filter(None, (of.effort, "a loop of MPI_Testall")))
+    return replace(of, key=f"{of.key}-tested", name=f"{of.name}, tested", tests=True, says=says, effort=effort)
+
+
+def boundary_first(of: Interface) -> Interface:
+    """A way in which threads compute what is sent first, and the interior once it has gone."""
+    says, effort = f"the boundary first, then {of.says}", ", ".join(filter(None, (of.effort, "an interior apart")))
+    key, name = f"boundary-{of.key}", f"Boundary first, {of.name.removeprefix('Pt2Pt ')}"
+    return replace(of, key=key, name=name, boundary_first=True, says=says, effort=effort)
+
+
+BOUNDARY = replace(boundary_first(SINGLE), key="boundary", name="Boundary first", effort="an interior apart")
+# MPICH_ASYNC_PROGRESS and its like.
+PROGRESS_THREAD = replace(
     SINGLE,
-    key="boundary",
-    name="Boundary first",
-    boundary_first=True,
-    says="the boundary first, then one message per neighbour",
-    effort="an interior apart",
+    key="progress-thread",
+    name="Pt2Pt single, progress thread",
+    progress_thread=True,
+    says="one message per neighbour, and a progress thread",
+    effort="a setting and a core",
 )
 # Receives are posted before; MPI_Send to one peer after the other.
 BLOCKING = replace(SINGLE, key="blocking", name="Pt2Pt blocking", one_by_one=True, says="blocking sends")
@@ -222,15 +243,27 @@ PERSISTENT_MATCHED = Interface(
     needs="a compiler pass that proves matching (jammer2022)",
 )
 
+# A tester sees the clear-to-send, so that the last MPI_Pready sends.
+PART_AM_TESTED = replace(tested(PART_AM), joins=False)
+TESTED = (tested(SINGLE), tested(MANY_JOINED), tested(PART), tested(PART_WHOLE), PART_AM_TESTED)
+"""Ways in which an idle thread makes progress; each thread that sends its own messages waits for them in MPI as it is."""
+OVERLAPPED = (BOUNDARY, tested(BOUNDARY), *map(boundary_first, (MANY, PART, PART_WHOLE, PART_AM)))
+"""Ways in which the interior is computed while messages are on their way."""
 INTERFACES: tuple[Interface, ...] = (
     SINGLE,
     PERSISTENT,
+    PROGRESS_THREAD,
+    TESTED[0],
     SEVERAL,
+    *OVERLAPPED[:2],
     MANY,
     MANY_JOINED,
+    TESTED[1],
     PART,
     PART_WHOLE,
     PART_AM,
+    *TESTED[2:],
+    *OVERLAPPED[2:],
     RMA_SINGLE_ACTIVE,
     RMA_MANY_ACTIVE,
     RMA_SINGLE_PASSIVE,
@@ -242,7 +275,7 @@ BOUND = Interface(key="bound", name="any library, at most", call="MPI_Send", spl
 """The yardstick of all ways; nobody can name or program it."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""
-BY_KEY = {i.key: i for i in (*INTERFACES, BOUNDARY, BLOCKING, PER_THREAD)}
+BY_KEY = {i.key: i for i in (*INTERFACES, BLOCKING, PER_THREAD)}
 """Interfaces by the key that users, files and benchmarks name."""
 
 

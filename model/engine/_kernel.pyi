@@ -30,19 +30,19 @@ class Outcome(TypedDict):
 class Interface:
     def __init__(
         self, *, joins: bool, granted: bool, two_sided: bool, one_by_one: bool, own_threads: bool, deferred: bool,
-        tells: bool, windows_per_thread: bool, sync: int, receivers: int
+        tells: bool, windows_per_thread: bool, tests: bool, sync: int, receivers: int
     ) -> None: ...
 
 class Setting:
     def __init__(
         self, *, threads: int, theta: int, two_way: bool, computing: bool, progress_thread: bool, consumers: int,
-        received_in: int
+        received_in: int, boundary: float, slower: float
     ) -> None: ...
 
 class Messages:
     def __init__(
         self, *, transports: int, mapped: bool, in_order: float, vcis: Sequence[Sequence[int]],
-        needs: Sequence[Sequence[int]], serving: Sequence[Sequence[int]]
+        needs: Sequence[Sequence[int]], serving: Sequence[Sequence[int]], packing: Sequence[float]
     ) -> None: ...
 
 class Pattern:
@@ -54,7 +54,7 @@ class Pattern:
 class Plan:
     def __init__(
         self, *, pattern: Pattern, interface: Interface, setting: Setting, messages: Messages,
-        protocols: Sequence[tuple[bool, bool, bool, bool]]
+        protocols: Sequence[tuple[bool, bool, bool, bool, bool]]
     ) -> None: ...
 
 class Arrivals:

@@ -62,6 +62,12 @@ class Messages:
     """How many threads can want each VCI at the same time."""
     mapping: Mapping | None = None
 
+    @property
+    def job_sizes(self) -> list[float]:
+        """Bytes of each job, to all its neighbours."""
+        each = [self.sizes[k] for k in self.pattern.classes[0]]
+        return [sum(each) if self.mapping is None else each[n % len(each)] for n in range(len(self.needs))]
+
 
 def messages(
     workload: Workload,

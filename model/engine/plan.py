@@ -168,7 +168,8 @@ class Compiler:
         of_rank = rules.of_rank(by_class[0], sent.sent, setting, received, through * len(sent.vcis))
         for field, name in enumerate(_kernel.TEAM_FIELDS):
             team[:, field] = of_rank[name]
-        curve = rules.contending(by_class[0], sent.sent, setting)[..., [*sent.issuers]]
+        sharing = [min(n + interface.tests, setting.threads) for n in sent.issuers]  # one that tests shares the lock
+        curve = rules.contending(by_class[0], sent.sent, setting)[..., sharing]
         blocks = 1 if self.layout is None else self.layout.blocks
         return Plan(
             workload=self.workload,
@@ -190,13 +191,15 @@ class Compiler:
     ) -> _kernel.Plan:
         """The rules that hold, whatever things cost."""
         interface, sweeps = of.sent.interface, of.pattern.exchanges(1) > 1
-        computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool]]()
+        computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool, bool]]()
         for c, kind in zip(by_class, of.pattern.kinds, strict=True):
             answers = rules.asks(c, interface, setting), rules.answers_inside(c, interface, setting)
             # Alike on all machines.
             asks, inside, leaves = (of_class.item(0) for of_class in (*answers, rules.leaves(c, interface)))
             # In a sweep, all that a rank sent before has left its hands when it answers.
-            protocols.append((asks, asks and inside and computing and not sweeps, leaves, kind.inside))
+            waits = asks and inside
+            sender = waits and interface.boundary_first
+            protocols.append((asks, waits and computing and not sweeps, leaves, kind.inside, sender))
         adapter, waiting = self.machine.adapter, None if of.mapping is None else of.mapping.waiting
         return _kernel.Plan(
             pattern=of.pattern.kernel(blocks, 1 if adapter is None else adapter.rails.value),
@@ -209,6 +212,7 @@ class Compiler:
                 deferred=rules.late_puts(interface, setting),
                 tells=interface.tells,
                 windows_per_thread=interface.windows_per_thread,
+                tests=interface.tests,
                 sync=SYNC[interface.sync],
                 receivers=RECEIVERS[rules.receivers(interface, setting)],
             ),
@@ -220,6 +224,8 @@ class Compiler:
                 progress_thread=setting.progress == "thread",
                 consumers=setting.consumers,
                 received_in=received,
+                boundary=setting.boundary,
+                slower=setting.slower,
             ),
             messages=_kernel.Messages(
                 transports=of.sent.messages,
@@ -228,6 +234,7 @@ class Compiler:
                 vcis=of.vcis,
                 needs=of.needs,
                 serving=rules.serving(of.sent, setting, of.vcis, waiting),
+                packing=rules.packing(interface, setting, of.job_sizes, of.needs),
             ),
             protocols=protocols,
         )

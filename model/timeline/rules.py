@@ -17,7 +17,7 @@ from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
 from pready.model.timeline.costs import BoolArray, Costs
-from pready.model.workload.exchange import Consume
+from pready.model.workload.exchange import Consume, PackedBy
 from pready.model.workload.workload import Workload
 
 
@@ -41,6 +41,15 @@ class Setting:
     receive_partitions: int | None = None
     """Partitions of a buffer at its receiver; None: the sender's."""
 
+    interior: float = 0.0
+    """Share of the computing that neither makes what is sent nor needs what comes."""
+    pack: float = 0.0
+    """Seconds in which one thread packs a byte."""
+    packed_by: PackedBy = "one"
+    boundary: float = 1.0
+    """Share of a thread's computing after which its partitions are ready."""
+    slower: float = 1.0
+    """By which threads compute longer that share their cores with another."""
     sends_on: bool = False
     """A broadcast: a rank sends on what one other sends to it."""
 
@@ -69,17 +78,65 @@ def setting_of(machine: Machine, workload: Workload) -> Setting:
         library(machine.library.name).global_progress if everywhere is None else everywhere.value,
         workload.consume,
         workload.receive_partitions,
-        workload.pattern == "bcast",
+        interior=workload.interior or 0.0,
+        pack=0.0 if workload.pack is None else 1 / workload.pack,
+        packed_by=workload.packed_by,
+        sends_on=workload.pattern == "bcast",
     )
 
 
 def setting_for(interface: Interface, setting: Setting) -> Setting:
-    """What an exchange by an interface depends on: nothing waits for a processor where the cable alone counts."""
-    return replace(setting, progress="thread", puts="adapter") if interface.least else setting
+    """What an exchange by an interface depends on.
+
+    Nothing waits for a processor where the cable alone counts. A progress thread takes one of the threads' cores, whose
+    work the others share.
+    """
+    boundary = 1 - setting.interior if interface.boundary_first else 1.0
+    if interface.least:
+        return replace(setting, progress="thread", puts="adapter", boundary=boundary)
+    if interface.progress_thread:
+        n = max(setting.threads, 2)
+        return replace(setting, progress="thread", slower=n / (n - 1), boundary=boundary)
+    return replace(setting, boundary=boundary)
 
 
-def holding(costs: Costs, approach: Approach) -> Array:
-    """h: what a message holds its VCI's lock for, shape (rows,) or ()."""
+def packed_by_one(interface: Interface, setting: Setting) -> bool:
+    """Does one thread pack each message before it goes? One that sends its own part packs it itself."""
+    return setting.packed_by == "one" and interface.joins and not interface.partitioned
+
+
+def packing(
+    interface: Interface, setting: Setting, sizes: Sequence[float], needs: Sequence[Sequence[int]]
+) -> list[float]:
+    """Until its thread has packed each user partition, one after the other, in seconds; empty where threads pack none.
+
+    Parameters
+    ----------
+    sizes
+        Bytes of each job, to all its neighbours.
+    needs
+        Its user partitions.
+    """
+    if setting.pack == 0 or interface.least or packed_by_one(interface, setting):
+        return []
+    each = np.zeros(setting.threads * setting.partitions_per_thread)
+    for size, some in zip(sizes, needs, strict=True):
+        each[[*some]] += setting.pack * size / len(some)
+    return [float(x) for x in np.cumsum(each.reshape(setting.threads, -1), axis=1).ravel()]
+
+
+def holding(costs: Costs, approach: Approach, setting: Setting) -> Array:
+    """h: what a message holds its VCI's lock for, shape (rows,) or (): with one thread's packing, and a progress thread's
+    turn at the lock."""
+    own = _holding(costs, approach)
+    if packed_by_one(approach.interface, setting):
+        own = own + setting.pack * costs.size
+    if approach.interface.progress_thread:
+        own = own + costs.contention[..., min(2, costs.contention.shape[-1] - 1)]
+    return np.asarray(own)
+
+
+def _holding(costs: Costs, approach: Approach) -> Array:
     interface = approach.interface
     if interface.one_sided:
         return costs.put
@@ -104,6 +161,8 @@ def asks(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
 def answers_inside(costs: Costs, interface: Interface, setting: Setting) -> BoolArray:
     """Does a receiver answer only in MPI? Shape of a cost. An adapter answers no active message, and no put that the
     processor takes in."""
+    if interface.progress_thread:
+        return np.zeros((), np.bool_)
     by_processor = interface.active_message or interface.one_sided
     return np.asarray(setting.progress != "thread") if by_processor else costs.on_call
 
@@ -124,6 +183,8 @@ def serving(
     waiting
         The threads that wait for them, where threads own parts of faces.
     """
+    if approach.interface.tests:
+        return [[*range(setting.threads)]]
     if approach.interface.completes == "master":
         return [[]]
     of = waiting or [waiting_threads([*m], approach.messages, setting.threads) for m in members]
@@ -224,7 +285,7 @@ def of_message(
     """
     gap = costs.put_gap if approach.interface.one_sided else costs.gap
     return {
-        "hold": holding(costs, approach),
+        "hold": holding(costs, approach, setting),
         "half": costs.half_shake(approach.interface),
         "gap": gap,
         "busy": gap + costs.link,

@@ -36,8 +36,8 @@ NEEDS = (
         lambda w: w.exchanges is not None and any(p.pattern == "sweep3d" for p in w.parts),
     ),
     Need("a GPU that computes (compute.device)", lambda w: w.on_gpu),
-    Need("computing apart from what is sent (interior)", lambda w: w.interior is not None),
-    Need("packing (pack)", lambda w: w.pack is not None),
+    Need("computing apart from what is sent (interior)", lambda w: w.interior is not None, {"timeline", "engine"}),
+    Need("packing (pack)", lambda w: w.pack is not None, {"timeline", "engine"}),
     Need("a broadcast", lambda w: w.pattern == "bcast", {"engine"}),
     Need(
         "a broadcast among several exchanges of a step",

@@ -135,6 +135,7 @@ class Ranks:
         groups = rules.serving(messages.sent, self.setting, messages.vcis, waiting)
         self.serving = groups * len(messages.vcis) if len(groups) == 1 else groups
         self.own_threads = self.interface.completes == "threads"
+        self.packing = rules.packing(self.interface, self.setting, messages.job_sizes, messages.needs)
         self.meeting = self.team.barrier if self.own_threads else 0.0
         self.receivers = rules.receivers(self.interface, self.setting)
         outside, one = self.computing and self.setting.progress != "thread", len(messages.vcis) == 1
@@ -163,6 +164,7 @@ class Ranks:
             **dict(zip(_kernel.KIND_FIELDS, self.plan.kinds[0, number].tolist(), strict=True)),
             asks=asks,
             in_mpi=asks and bool(rules.answers_inside(c, interface, setting)),
+            sender=interface.boundary_first and asks and bool(rules.answers_inside(c, interface, setting)),
             leaves=bool(rules.leaves(c, interface)),
             inside=self.plan.pattern.kinds[number].inside,
         )
@@ -171,13 +173,20 @@ class Ranks:
 
     def ready(self, times: Sequence[float]) -> Ready:
         """What is ready when, of a rank whose user partitions are at `times`."""
-        theta, join = self.setting.partitions_per_thread, max(times) + self.team.barrier
-        jobs = [max(times[p] for p in needs) for needs in self.plan.messages.needs]
-        if self.interface.joins:
-            jobs = [join] * len(jobs)
-        ends = [max(times[begin : begin + theta]) for begin in range(0, len(times), theta)]
-        in_mpi = [min((ends[t] for t in threads), default=math.inf) for threads in self.serving]
-        return Ready(jobs, min(times), max(times), join, in_mpi if self.own_threads else [join] * len(in_mpi))
+        of, theta, joins = self.setting, self.setting.partitions_per_thread, self.interface.joins
+        times = [of.slower * t for t in times]
+        # What is sent is computed and packed first; the interior follows, behind a barrier if one thread sends for all.
+        own = [of.boundary * t + pack for t, pack in zip(times, self.packing or [0.0] * len(times), strict=True)]
+        met = max(own) + self.team.barrier
+        behind = [met] * len(own) if joins and of.boundary < 1 else own
+        ends = [at + (1 - of.boundary) * t for at, t in zip(behind, times, strict=True)]
+        join = max(ends) + self.team.barrier
+        jobs = [met if joins else max(own[p] for p in needs) for needs in self.plan.messages.needs]
+        enters = own if self.interface.tests else ends
+        by_thread = [max(enters[begin : begin + theta]) for begin in range(0, len(times), theta)]
+        last = math.inf if self.own_threads else join
+        in_mpi = [min([last, *(by_thread[t] for t in threads)]) for threads in self.serving]
+        return Ready(jobs, min(times), max(times), join, in_mpi)
 
     # 2. Issue: a job takes the lock of its VCI, in order; one that waits for it pays c(k) more with each message. What
     # has come before is received first, of peers that send as this rank does, if a thread is in MPI.
@@ -211,6 +220,7 @@ class Ranks:
                     receiver = to[d]
                     assert receiver is not None
                     goes = self.allowed(kinds[d], mine, posts[d], enters(receiver, vci) - start)
+                    goes = max(goes, ready.in_mpi[vci]) if kinds[d].sender else goes
                     order.append((goes, job if self.mapped else number, Message(d, vci, goes)))
                     number += 1
                     leaves = max(goes, theirs)
@@ -225,7 +235,10 @@ class Ranks:
                 spans.append((begun, free))
                 free += self._between([kinds[d] for d in targets])
             sending.append(spans)
-        out = Sent(start + ready.first, start + ready.last, start + ready.join, start + issued, start + issued, NEVER)
+        join, interior = ready.join, (1 - self.setting.boundary) * ready.last
+        if self.setting.boundary < 1:  # the last to issue computes its interior then
+            join = max(join, issued + interior + self.team.barrier)
+        out = Sent(start + ready.first, start + ready.last, start + join, start + issued, start + issued, NEVER)
         if self.turns:
             out.sending = sending if self.by_vci or len(sending) == 1 else [[(NEVER, issued)]]
         out.nic = start + self.leave(rank, order, to, state)

@@ -223,26 +223,26 @@ NB_MODULE(_kernel, m) {
     nb::class_<Interface>(m, "Interface")
         .def("__init__",
              [](Interface* self, bool joins, bool granted, bool two_sided, bool one_by_one, bool own_threads, bool deferred,
-                bool tells, bool windows_per_thread, int sync, int receivers) {
-                 new (self) Interface{joins, granted, two_sided, one_by_one, own_threads, deferred, tells, windows_per_thread,
+                bool tells, bool windows_per_thread, bool tests, int sync, int receivers) {
+                 new (self) Interface{joins, granted, two_sided, one_by_one, own_threads, deferred, tells, windows_per_thread, tests,
                                       static_cast<Sync>(sync), static_cast<Receivers>(receivers)};
              },
              nb::kw_only(), "joins"_a, "granted"_a, "two_sided"_a, "one_by_one"_a, "own_threads"_a, "deferred"_a, "tells"_a,
-             "windows_per_thread"_a, "sync"_a, "receivers"_a);
+             "windows_per_thread"_a, "tests"_a, "sync"_a, "receivers"_a);
     nb::class_<Setting>(m, "Setting")
         .def("__init__",
              [](Setting* self, int threads, int theta, bool two_way, bool computing, bool progress_thread, int consumers,
-                int received_in) {
-                 new (self) Setting{threads, theta, two_way, computing, progress_thread, consumers, received_in};
+                int received_in, double boundary, double slower) {
+                 new (self) Setting{threads, theta, two_way, computing, progress_thread, consumers, received_in, boundary, slower};
              },
              nb::kw_only(), "threads"_a, "theta"_a, "two_way"_a, "computing"_a, "progress_thread"_a, "consumers"_a,
-             "received_in"_a);
+             "received_in"_a, "boundary"_a, "slower"_a);
     nb::class_<Messages>(m, "Messages")
         .def("__init__",
-             [](Messages* self, int transports, bool mapped, double in_order, Lists vcis, Lists needs, Lists serving) {
-                 new (self) Messages{transports, mapped, in_order, std::move(vcis), std::move(needs), std::move(serving)};
+             [](Messages* self, int transports, bool mapped, double in_order, Lists vcis, Lists needs, Lists serving, std::vector<double> packing) {
+                 new (self) Messages{transports, mapped, in_order, std::move(vcis), std::move(needs), std::move(serving), std::move(packing)};
              },
-             nb::kw_only(), "transports"_a, "mapped"_a, "in_order"_a, "vcis"_a, "needs"_a, "serving"_a);
+             nb::kw_only(), "transports"_a, "mapped"_a, "in_order"_a, "vcis"_a, "needs"_a, "serving"_a, "packing"_a);
     nb::class_<Pattern>(m, "Pattern")
         .def("__init__",
              [](Pattern* self, int sources, const std::vector<Table>& tables, const In<Index, 1>& profile,
@@ -262,10 +262,10 @@ NB_MODULE(_kernel, m) {
     nb::class_<Compiled>(m, "Plan")
         .def("__init__",
              [](Compiled* self, std::shared_ptr<const Pattern> pattern, const Interface& interface, const Setting& setting,
-                const Messages& messages, const std::vector<std::array<bool, 4>>& protocols) {
+                const Messages& messages, const std::vector<std::array<bool, 5>>& protocols) {
                  new (self) Compiled{pattern, {*pattern, interface, setting, messages, {}}};
-                 for (const auto& [asks, in_mpi, leaves, inside] : protocols)
-                     self->plan.protocols.push_back({asks, in_mpi, leaves, inside});
+                 for (const auto& [asks, in_mpi, leaves, inside, sender] : protocols)
+                     self->plan.protocols.push_back({asks, in_mpi, leaves, inside, sender});
              },
              nb::kw_only(), "pattern"_a, "interface"_a, "setting"_a, "messages"_a, "protocols"_a);
     nb::class_<Arrivals>(m, "Arrivals")

@@ -57,6 +57,7 @@ struct Protocol {
     bool in_mpi;  // which it does only in MPI
     bool leaves;  // its send is complete once the last byte has left; else once it may go
     bool inside;  // stays within a node
+    bool sender;  // goes once its sender is in MPI, too
 };
 
 enum class Sync : int { none = 0, active = 1, passive = 2 };
@@ -71,6 +72,7 @@ struct Interface {
     bool deferred;            // puts move in the call that ends the epoch
     bool tells;               // MPI tells of each message, not only of the end
     bool windows_per_thread;
+    bool tests;               // a thread is in MPI as soon as its part is ready
     Sync sync;
     Receivers receivers;
 };
@@ -82,6 +84,8 @@ struct Setting {
     bool progress_thread;
     int consumers;         // threads that work on what comes; 0: that is no part of the exchange
     int received_in;       // partitions of a message that they work on
+    double boundary;       // share of a thread's computing after which its partitions are ready
+    double slower;         // by which threads compute longer that share their cores
 };
 
 // A job queues for a VCI: a transport partition, which goes to all neighbours, or where threads own parts of faces
@@ -93,6 +97,7 @@ struct Messages {
     Lists vcis;      // the jobs of each
     Lists needs;     // the user partitions of each job
     Lists serving;   // threads that make progress: of all VCIs, or VCI by VCI
+    std::vector<double> packing;  // by user partition: until its thread has packed it; empty: threads pack nothing
 };
 
 // Who sends to whom: tables of `directions` receivers and `sources` senders of each rank, -1 for none.
@@ -134,6 +139,7 @@ struct Plan {
     int group_of(int vci) const { return groups() == 1 ? 0 : vci; }
     std::int64_t sent() const { return std::int64_t{messages.transports} * pattern.directions; }
     bool opens() const { return interface.sync != Sync::none; }
+    bool as_drawn() const { return setting.boundary == 1 && setting.slower == 1 && messages.packing.empty(); }
     bool waits() const { return setting.computing && !setting.progress_thread; }
     // Does it matter when messages begin to leave: to a port that several senders share, or an adapter?
     bool shares() const { return (pattern.sources > 1 && pattern.alone == 0) || pattern.nodes() > 0; }

@@ -119,12 +119,8 @@ inline double best(std::span<const double> of, Better better) {
     for (; i < of.size(); ++i) x[0] = better(x[0], of[i]);
     return better(better(x[0], x[1]), better(x[2], x[3]));
 }
-inline double latest(std::span<const double> of) {
-    return best(of, later);
-}
-inline double earliest(std::span<const double> of) {
-    return best(of, sooner);
-}
+inline double latest(std::span<const double> of) { return best(of, later); }
+inline double earliest(std::span<const double> of) { return best(of, sooner); }
 
 // A message as it comes to a port.
 struct Coming {
@@ -376,7 +372,7 @@ class Steps {
           looks_(plan.looks()), holds_up_(port_holds_up(plan, costs)), gated_(plan.interface.two_sided || plan.asks()),
           as_issued_(!gated_ && !plan.interface.granted && plan.vcis() == 1 && !plan.messages.mapped && !plan.interface.one_by_one && sent.leaving.empty() && sent.traces.empty()),
           directions_(static_cast<std::size_t>(plan.pattern.directions)),
-          transports_(static_cast<std::size_t>(plan.messages.transports)), times_(arrivals.room()),
+          transports_(static_cast<std::size_t>(plan.messages.transports)), times_(arrivals.room()), changed_(2 * arrivals.room()),
           way_to_(directions_), floors_(static_cast<std::size_t>(plan.groups())),
           served_(static_cast<std::size_t>(plan.vcis())), spans_(served_.size()) {
         const std::size_t most = transports_ * std::max(directions_, static_cast<std::size_t>(plan.pattern.sources));
@@ -402,27 +398,37 @@ class Steps {
         const double* times = alone > 0 ? arrivals_.at(*kept_, rank / alone, first_ + rank % alone, times_.data())
                                         : arrivals_.at(*kept_, rank, first_ + iteration, times_.data());
         const auto partitions = static_cast<std::size_t>(arrivals_.partitions());
-        const double first = earliest({times, partitions}), last = latest({times, partitions});
+        const double slower = p.setting.slower, boundary = p.setting.boundary;
+        const double first = slower * earliest({times, partitions}), last = slower * latest({times, partitions});
+        // Threads compute what is sent and pack it, each its own; the interior follows, behind a barrier if one sends all.
+        const double *ready = times, *ends = times;
+        double joined = last + c.team.barrier, meet = joined;
+        if (!p.as_drawn()) {
+            double *const own = changed_.data(), *const through = own + partitions;
+            const bool waits = p.interface.joins && boundary < 1;
+            for (std::size_t i = 0; i < partitions; ++i)
+                own[i] = boundary * slower * times[i] + (p.messages.packing.empty() ? 0 : p.messages.packing[i]);
+            joined = latest({own, partitions}) + c.team.barrier;
+            for (std::size_t i = 0; i < partitions; ++i) through[i] = (waits ? joined : own[i]) + (1 - boundary) * slower * times[i];
+            meet = latest({through, partitions}) + c.team.barrier;
+            ready = own, ends = through;
+        }
         Rank& r = of(rank);
         r.first = r.start + first;
         r.ready = r.start + last;
-        r.join = r.start + (last + c.team.barrier);
+        r.join = r.start + meet;
         double* starts = starts_of(rank);
         for (const std::vector<Index>& needs : p.messages.needs) {
-            double at = last;
-            if (!p.messages.mapped) {  // partitions in a row
-                at = latest({times + needs[0], needs.size()});
-            } else {
-                at = times[needs[0]];
-                for (const Index i : needs) at = later(at, times[i]);
-            }
-            *starts++ = p.interface.joins ? last + c.team.barrier : at;
+            double at = ready[needs[0]];
+            if (!p.messages.mapped) at = latest({ready + needs[0], needs.size()});  // partitions in a row
+            for (std::size_t i = 1; p.messages.mapped && i < needs.size(); ++i) at = later(at, ready[needs[i]]);
+            *starts++ = p.interface.joins ? joined : at;
         }
         double* enters = in_mpi_of(rank);
+        const auto theta = static_cast<std::size_t>(p.setting.theta);
         for (const std::vector<Index>& threads : p.messages.serving) {
-            *enters = p.interface.own_threads ? kInf : last + c.team.barrier;
-            const auto theta = static_cast<std::size_t>(p.setting.theta);
-            for (const Index t : threads) *enters = sooner(*enters, latest({times + static_cast<std::size_t>(t) * theta, theta}));
+            *enters = p.interface.own_threads ? kInf : meet;
+            for (const Index t : threads) *enters = sooner(*enters, latest({(p.interface.tests ? ready : ends) + static_cast<std::size_t>(t) * theta, theta}));
             ++enters;
         }
     }
@@ -516,7 +522,7 @@ class Steps {
                     }
                     held += w.kind->hold;
                     const double mine = granted ? later(at, w.posted + c.team.control + held) : at;
-                    const double goes = send.goes = gated_ ? protocol(w, mine, v) : mine;
+                    const double goes = send.goes = gated_ ? protocol(rank, w, mine, v) : mine;
                     *item++ = {goes, static_cast<Index>(n)};
                     free = later(free, mine);
                     last = later(last, goes);
@@ -546,6 +552,7 @@ class Steps {
         }
         items_.resize(as_issued ? next : static_cast<std::size_t>(item - items_.data()));
         r.issued = r.start + issued;
+        if (p.setting.boundary < 1) r.join = later(r.join, r.issued + (1 - p.setting.boundary) * (r.ready - r.start) + c.team.barrier);
         r.done = r.start + later(issued, last);
     }
 
@@ -558,14 +565,15 @@ class Steps {
 
     // 3. Protocol. A rendezvous asks (RTS) and is answered (CTS), half a handshake each: as the receiver posts its
     // receives, and from then on at once or in MPI.
-    double protocol(const Way& w, double issued, std::size_t vci) const {
+    double protocol(std::int64_t rank, const Way& w, double issued, std::size_t vci) const {
         if (p.interface.two_sided) return later(issued, w.posted + w.kind->wire);
         if (!w.protocol->asks) return issued;
         const double asked = issued + w.kind->half;
         double answered = later(asked, w.posted);
         if (w.protocol->in_mpi && asked >= w.posted)
             answered = later(asked, w.posted + in_mpi_of(w.to)[p.group_of(static_cast<int>(vci))]);
-        return answered + w.kind->half;
+        const double goes = answered + w.kind->half;
+        return w.protocol->sender ? later(goes, in_mpi_of(rank)[p.group_of(static_cast<int>(vci))]) : goes;
     }
 
     // 4. NIC. Messages to one destination leave the rank's port in order, g + G_link m apart; destinations share it evenly.
@@ -640,9 +648,7 @@ class Steps {
         };
         const auto at = [this](std::size_t nth) { return sent_.begun[leaves_[static_cast<std::size_t>(items_[nth].number)].at]; };
         free = port_.serve(ranks.size(), items_.size(), free, at, coming, leaves);
-        for (const std::int64_t rank : ranks) {
-            if (!holds_up_) land(rank, table);
-        }
+        for (const std::int64_t rank : ranks) if (!holds_up_) land(rank, table);
     }
 
     // Where ports hold up senders: what comes to a rank goes through its port, behind what came in the exchange before. A
@@ -736,9 +742,7 @@ class Steps {
             }
             end = later(end, received);
             if (every) arrivals[item.number] = received;
-            if (!traces) continue;
-            traces[at].arrived = arrived;
-            traces[at].received = received;
+            if (traces) traces[at].arrived = arrived, traces[at].received = received;
         }
         out.message = out.end = end;
         return out;
@@ -756,9 +760,7 @@ class Steps {
     void finish(std::int64_t rank, const Neighbours& table, Sums& sums) {
         const std::int64_t receiver = rank + p.pattern.alone;
         Rank &own = of(rank), &theirs = of(receiver);
-        for (std::size_t g = 0; g < floors_.size(); ++g) {
-            floors_[g] = !p.waits() ? own.start : p.interface.own_threads ? own.start + in_mpi_of(receiver)[g] : theirs.join;
-        }
+        for (std::size_t g = 0; g < floors_.size(); ++g) floors_[g] = own.start + (p.waits() ? in_mpi_of(receiver)[g] : 0.0);
         Received r = receive(receiver, table, own.start, p.takes_turns() ? sending_of(rank) : nullptr);
         own.received = r.message;
         close(r);
@@ -911,10 +913,7 @@ class Steps {
     double opens() const {
         if (!p.opens() && !p.interface.granted) return kNever;
         double first = kInf, last = kNever;
-        for (const Way& w : ways_) {
-            first = sooner(first, w.posted);
-            last = later(last, w.posted);
-        }
+        for (const Way& w : ways_) first = sooner(first, w.posted), last = later(last, w.posted);
         return (p.interface.granted ? sooner(first, last) : last) + c.team.control;
     }
 
@@ -1076,12 +1075,8 @@ class Steps {
         for (const Item& item : items_) {
             const Place at = places[item.number];
             const Source& s = sources[at.source];
-            if (s.shares) {
-                items[through++] = item;
-            } else {
-                received[item.number] = left[s.first + at.message] + s.kind->travel();
-                *arrived++ = item;
-            }
+            if (!s.shares) received[item.number] = left[s.first + at.message] + s.kind->travel();
+            *(s.shares ? items + through++ : arrived++) = item;
         }
         const auto at = [=](std::size_t nth) {
             const Place place = places[items[nth].number];
@@ -1109,12 +1104,12 @@ class Steps {
     // when they are told.
     double consume(double told, double free) {
         const double released = told + (p.interface.own_threads ? 0.0 : c.team.barrier);
-        for (const Item& item : items_) {
+        const double floor = *std::min_element(floors_.begin(), floors_.end());
+        for (Item& item : items_) {
             double& at = received_[static_cast<std::size_t>(item.number)];
             at = p.interface.tells ? at + c.team.tested : released;
+            item.key = ticks(at - floor);
         }
-        const double floor = *std::min_element(floors_.begin(), floors_.end());
-        for (Item& item : items_) item.key = ticks(received_[static_cast<std::size_t>(item.number)] - floor);
         merge_runs(items_, room_, ends_);
         threads_.assign(static_cast<std::size_t>(p.setting.consumers), free);
         double end = told;
@@ -1155,7 +1150,7 @@ class Steps {
     const bool looks_, holds_up_, gated_, as_issued_;  // sends look at receivers; wait for their ports; go when these answer; leave as they are issued
     const std::size_t directions_, transports_;
     Index profile_ = -1;
-    std::vector<double> times_;
+    std::vector<double> times_, changed_;
     std::vector<Way> ways_;
     std::vector<Index> way_to_;               // by direction: its place in `ways_`
     std::vector<Send> sends_;                 // by number of a message

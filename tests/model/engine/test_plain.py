@@ -62,6 +62,7 @@ BY_DIRECTION = tuple((b, b, b) for b in SHARES for _ in range(16)) + tuple(produ
 """Bytes of a partition to each of three directions, as often the same to all three of them."""
 TERMS = some_of("put", "setup", "answers")
 SHAPE = some_of("sizes", "thread grid", "nodes", "box")
+PACKS = st.sampled_from(({}, {}, {"pack": "1 GB/s"}, {"pack": "1 GB/s", "packed_by": "threads"}, {"pack": "30 GB/s"}))
 PROGRESS = any_of(*product(("hardware", "thread", "on-call"), (1, 2, 3, 64)))
 
 
@@ -153,7 +154,10 @@ def cases(
             node_grid = draw(any_of(*product(*map(divisors, grid))))
             nodes = math.prod(node_grid)
         machine = machine.model_copy(update={"intra": draw(any_of(*INTRA))})
+    interior, packs = (draw(any_of(None, None, 0.25, 0.8, 1.0)), draw(PACKS)) if pattern != "sweep3d" else (None, {})
     workload = Workload(
+        interior=interior,
+        **packs,
         threads=threads,
         partitions_per_thread=theta,
         buffer=f"{n * draw(any_of(8, 1000, 9000, 40000, 300000))} B",  # type: ignore[arg-type]
