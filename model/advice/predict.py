@@ -133,17 +133,17 @@ def menu(machine: Machine, workload: Workload, library: LibraryProfile) -> list[
     of = () if library.part is None else (library.part, tested(library.part), boundary_first(library.part))
     keys = {i.key for i in of}
     on_call = machine.progress.value == "on-call" or machine.progress.source != "measured"
-    out = list[Interface]()
-    for interface in INTERFACES:
+
+    def fits(interface: Interface) -> bool:
         helped = interface.tests or interface.progress_thread
-        if interface.partitioned and interface.key not in keys:
-            continue
-        if (helped and not (on_call and workload.receiver_computes)) or (
-            interface.boundary_first and not workload.interior
-        ):
-            continue
-        out.append(interface)
-    return out
+        return not (
+            (interface.partitioned and interface.key not in keys)
+            or (helped and not (on_call and workload.receiver_computes))
+            or (interface.boundary_first and workload.interior is None)
+            or (interface.all_pack and (workload.pack is None or workload.packed_by != "one"))
+        )
+
+    return [interface for interface in INTERFACES if fits(interface)]
 
 
 def allowed_transports(

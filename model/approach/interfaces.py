@@ -63,10 +63,12 @@ class Interface:
     needs: str = ""
     """What would have to exist for it; empty: MPI libraries can do it."""
     tests: bool = False
-    """A thread that is through calls MPI_Test until the others are, for all messages of its rank; of one that computes the
-    boundary first, between parts of its interior."""
+    """A thread that is through calls MPI_Test until the others are, for all messages of its rank; with the boundary
+    first, between parts of its interior."""
     progress_thread: bool = False
     """A thread of the library makes progress, on a core that the others lack."""
+    all_pack: bool = False
+    """All threads pack their parts, before one sends; absent: who does it today."""
     boundary_first: bool = False
     """Threads compute what is sent first, and the interior once it has gone."""
     least: bool = False
@@ -186,6 +188,14 @@ def boundary_first(of: Interface) -> Interface:
 
 
 BOUNDARY = replace(boundary_first(SINGLE), key="boundary", name="Boundary first", effort="an interior apart")
+PACKED = replace(
+    SINGLE,
+    key="packed",
+    name="Pt2Pt single, all pack",
+    all_pack=True,
+    says="one message per neighbour, packed by all threads",
+    effort="a parallel loop that packs",
+)
 # MPICH_ASYNC_PROGRESS and its like.
 PROGRESS_THREAD = replace(
     SINGLE,
@@ -246,12 +256,13 @@ PERSISTENT_MATCHED = Interface(
 # A tester sees the clear-to-send, so that the last MPI_Pready sends.
 PART_AM_TESTED = replace(tested(PART_AM), joins=False)
 TESTED = (tested(SINGLE), tested(MANY_JOINED), tested(PART), tested(PART_WHOLE), PART_AM_TESTED)
-"""Ways in which an idle thread makes progress; each thread that sends its own messages waits for them in MPI as it is."""
-OVERLAPPED = (BOUNDARY, tested(BOUNDARY), *map(boundary_first, (MANY, PART, PART_WHOLE, PART_AM)))
+"""Ways in which an idle thread makes progress: one that completes messages of its own is in MPI as it is."""
+OVERLAPPED = (BOUNDARY, tested(BOUNDARY), *map(boundary_first, (PACKED, MANY, PART, PART_WHOLE, PART_AM)))
 """Ways in which the interior is computed while messages are on their way."""
 INTERFACES: tuple[Interface, ...] = (
     SINGLE,
     PERSISTENT,
+    PACKED,
     PROGRESS_THREAD,
     TESTED[0],
     SEVERAL,
@@ -271,7 +282,9 @@ INTERFACES: tuple[Interface, ...] = (
     PERSISTENT_MATCHED,
 )
 """Interfaces to port to, simplest to program first."""
-BOUND = Interface(key="bound", name="any library, at most", call="MPI_Send", splits=True, least=True)
+BOUND = Interface(
+    key="bound", name="any library, at most", call="MPI_Send", splits=True, boundary_first=True, least=True
+)
 """The yardstick of all ways; nobody can name or program it."""
 EACH = Interface(key="each", name="each as advised", call="MPI_Send", splits=True)
 """Stands for a step of several exchanges, each sent as advised; users cannot name it."""

@@ -102,7 +102,8 @@ def setting_for(interface: Interface, setting: Setting) -> Setting:
 
 def packed_by_one(interface: Interface, setting: Setting) -> bool:
     """Does one thread pack each message before it goes? One that sends its own part packs it itself."""
-    return setting.packed_by == "one" and interface.joins and not interface.partitioned
+    by_one = setting.packed_by == "one" and not interface.all_pack
+    return by_one and interface.joins and not interface.partitioned
 
 
 def packing(

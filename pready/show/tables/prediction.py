@@ -106,7 +106,8 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
             style=style,
         )
     if most is not None:
-        by = [format_time(most.time_s), f"{most.eta:.2f}×", saved(most)]
+        ratio = f"{most.eta:.2f}×" if most.eta < 1000 else ""
+        by = [format_time(most.time_s), ratio, saved(most)]
         table.add_row(f"  {most.name}", "", *by, *[""] * (len(columns) - 5))
     return table
 
