@@ -6,12 +6,14 @@ The rule of the verdict is in `verdict.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pready.model.advice import paying_sizes
 from pready.model.approach.interfaces import BULK, PERSISTENT, Approach
 from pready.model.approach.libraries import LibraryProfile
+from pready.model.approach.vcis import issuers
 from pready.model.common.parallel import both
 from pready.model.common.units import format_time
 from pready.model.engine.runs import Runs, Times
@@ -28,6 +30,9 @@ from pready.model.result.verdict import (
     verdict_on,
 )
 from pready.model.timeline.terms import TERMS, by_name, without
+
+CLOSE = 0.5
+"""Points of an iteration that two numbers of messages may differ by to be as good."""
 
 
 def advise(
@@ -160,6 +165,7 @@ def _because(
             parts.append("the threads finish together, so there is nothing to send early")
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
+    parts += _count(runs, best, usable, number) + _sits_in_mpi(best, usable)
     parts += _progress(runs, usable, min_gain * now.iteration_s, number)
     parts += _hidden_work(best, now)
     if approach.interface is not PERSISTENT:
@@ -177,6 +183,49 @@ def _times(runs: Runs, approach: Approach, number: int) -> Times:
 def called(today: Approach) -> str:
     """The baseline in words."""
     return "bulk" if today == BULK else today.name
+
+
+def messages_asked_for(runs: Runs, approach: Approach, number: int = 0) -> float:
+    """m* = sqrt(M / (β (o + c))) messages of a neighbour's M bytes: the last partition is M / (m β) on the cable, and m
+    calls take o + c each, where those of one thread are the last to be made."""
+    costs = runs.costs(approach, number)
+    w = runs.parts[number]
+    sharing = max(issuers(approach, w.threads, w.partitions_per_thread, runs.machine.contexts.value))
+    per_call = float(costs.hold) + float(costs.contention[sharing])
+    on_cable = w.buffer * float(costs.link / costs.size)
+    return math.sqrt(on_cable / per_call) if per_call > 0 else math.inf
+
+
+def alike_counts(best: ApproachPrediction, rows: Sequence[ApproachPrediction]) -> list[int]:
+    """Numbers of messages with which an interface saves at most `CLOSE` points less than its best."""
+    same = [p for p in rows if p.approach.interface == best.approach.interface]
+    most = max((p.speedup_percent for p in same), default=0.0)
+    return sorted({p.approach.messages for p in same if p.speedup_percent >= most - CLOSE})
+
+
+def _count(runs: Runs, best: ApproachPrediction, usable: Sequence[ApproachPrediction], number: int) -> list[str]:
+    """Why so many messages."""
+    if not best.approach.interface.splits or best.approach.interface.one_sided:
+        return []
+    some, wanted = alike_counts(best, usable), messages_asked_for(runs, best.approach, number)
+    close = f"{some[0]} to {some[-1]} messages" if len(some) > 1 else f"{best.approach.messages} messages alone"
+    rules = f": sqrt(M / (β (o + c))) = {wanted:.2g}" if some[0] <= wanted <= some[-1] else ""
+    return [f"{close} save within {CLOSE:g} points of each other{rules}"]
+
+
+def _sits_in_mpi(best: ApproachPrediction, usable: Sequence[ApproachPrediction]) -> list[str]:
+    """Where messages by threads win because their threads wait in MPI, what a thread that tests does for one that
+    waits."""
+    if best.approach.interface.completes != "threads":
+        return []
+    each = {p.approach.interface.tests: p for p in sorted(usable, key=lambda p: p.speedup_percent) if
+            p.approach.interface.key.startswith("many-joined")}  # fmt: skip
+    if len(each) < 2 or each[True].speedup_percent < each[False].speedup_percent + CLOSE:
+        return []
+    return [
+        f"{best.name} has its threads in MPI: with one that tests, {each[True].name} saves "
+        f"{each[True].speedup_percent:.2g} % instead of {each[False].speedup_percent:.2g} %"
+    ]
 
 
 def _hidden_work(best: ApproachPrediction, now: ApproachPrediction) -> list[str]:

@@ -127,8 +127,8 @@ def packing(
 
 
 def holding(costs: Costs, approach: Approach, setting: Setting) -> Array:
-    """h: what a message holds its VCI's lock for, shape (rows,) or (): with one thread's packing, and a progress thread's
-    turn at the lock."""
+    """h: what a message holds its VCI's lock for, shape (rows,) or (): with one thread's packing, and a wait for a
+    progress thread that has the lock."""
     own = _holding(costs, approach)
     if packed_by_one(approach.interface, setting):
         own = own + setting.pack * costs.size
