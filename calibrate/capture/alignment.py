@@ -17,7 +17,7 @@ from statistics import fmean
 from pready.calibrate.capture.call_sites import Way
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.files import Process
-from pready.calibrate.capture.repetition import occurrences, repetition
+from pready.calibrate.capture.repetition import Repetition, occurrences, repetition
 from pready.calibrate.capture.thresholds import ALIKE_SIZES
 
 Instances = list[list[Group]]
@@ -64,14 +64,14 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     # A step begins after its longest computing, where ranks are apart from each other the least.
     computing = [fmean(float(mine[i].times.max()) for i in range(step.first + j, step.stop, n)) for j in range(n)]
     turn = max(range(n), key=lambda j: computing[j])
-    at = occurrences(codes, {(*word[turn:], *word[:turn])})
+    at = [i for i in occurrences(codes, {(*word[turn:], *word[:turn])}) if step.stands(i)]
     middle = [(before.end + group.ready) / 2 for before, group in pairwise(mine)]
     borders = [-float("inf"), *middle, float("inf")]
     windows = [(borders[i], borders[i + n]) for i in at]
     like = mine[at[0] : at[0] + n]
     apart = [process.wall_s - ranks[lead].wall_s for process in ranks]
     inside = [
-        _by_own_step(offset, groups, windows, like) or _by_window(offset, groups, windows)
+        _by_own_step(offset, _then(offset, groups, windows, step), windows, like) or _by_window(offset, groups, windows)
         for offset, groups in zip(apart, found, strict=True)
     ]
     inside[lead] = [list(mine[i : i + n]) for i in at]
@@ -105,6 +105,14 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
     larger = (size > ALIKE_SIZES * before for before, size in pairwise([*sizes[:1], *sizes]))
     classes = dict(zip(sizes, accumulate(larger), strict=True))
     return [g.way + tuple(sorted((to, classes[b]) for to, b in g.sent.items())) for g in groups]
+
+
+def _then(
+    offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]], step: Repetition
+) -> Sequence[Group]:
+    """Where the steps change, the groups of the lead's time: another epoch of this rank may be as long."""
+    begin, end = windows[0][0], windows[-1][1]
+    return [g for g in groups if begin <= g.ready + offset < end] if step.shares else groups
 
 
 def _by_own_step(

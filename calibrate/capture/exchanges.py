@@ -46,8 +46,11 @@ class Group:
         The stretch of computing before it, or in which its threads send; and its instance.
     team
         Several threads of a team send, or mark their partitions.
-    overlapped
-        Threads compute between its messages and their completion.
+    inside_s, pack_s
+        Computing between its last message and the first completion after it, and between its first message and its
+        last, without regions: what the second sends is packed.
+    overlapped, beside
+        Threads compute between its messages and their completion, or others of a team while one sends.
     orders, needs
         Messages, by receiver, and receives that some of them need and that the exchange before brought, by sender: the
         how many-eth they are of their pair of ranks.
@@ -72,7 +75,10 @@ class Group:
     kinds: Counter[str] = field(default_factory=Counter)
     producer: tuple[Stretch, int] | None = None
     team: bool = False
+    inside_s: float = 0.0
+    pack_s: float = 0.0
     overlapped: bool = False
+    beside: bool = False
     one_by_one: bool = False
     orders: frozenset[tuple[int, int]] = frozenset()
     needs: frozenset[tuple[int, int]] = frozenset()
@@ -99,6 +105,8 @@ class _Open:
     learnt: float = -1.0
     """When a receive was last complete."""
     computed: bool = False
+    first: float = float("inf")
+    """When a receive was first complete after the last message began."""
     got: list[int] = field(default_factory=list)
     waits: list[Call] = field(default_factory=list)
 
@@ -144,6 +152,8 @@ class _Thread:
             elif self.open is not None:
                 self.open.learnt = max(self.open.learnt, call.done)
                 self.open.end = max(self.open.end, call.done)
+                if call.done >= self.open.last:
+                    self.open.first = min(self.open.first, call.done)
                 self.open.got.append(call.who)
         self.posted = rest
 
@@ -197,6 +207,7 @@ class _Thread:
                 self.close()
             self.open = self.open or _Open([])
             self.open.sends.append(call)
+            self.open.first = float("inf")
         elif call.kind in ("wait", "test") and self.open is not None and call.what:
             self.open.waits.append(call)
         self.busy_until, self.site = max(self.busy_until, call.end), call.site
@@ -291,7 +302,8 @@ def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _T
         group.orders = frozenset((c.who, order[id(c)]) for c in calls)
         group.needs = frozenset((r.who, order[id(r)]) for c in calls for r in dependence.needs(c, previous))
         previous = group.begin
-        group.overlapped = not group.team and each[_ALL].computed
+        if not group.team:
+            _add_overlap(group, dependence, each[_ALL], thread)
         while counted < len(collectives) and collectives[counted].begin < group.begin:
             group.collectives += 1
             group.collective_s += collectives[counted].end - collectives[counted].begin
@@ -301,6 +313,21 @@ def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _T
         # All that is not in MPI is computing, packing and unpacking among it.
         before, ended = group.end if group.team else effective, group.end
         yield group
+
+
+def _add_overlap(group: Group, dependence: Dependence, of: _Open, thread: int) -> None:
+    """What is computed while its messages are on their way: not before the last is begun, nor once one is there."""
+    timeline, begin, last = dependence.timeline, of.sends[0].end, max(of.sends, key=lambda c: c.begin)
+    waited = [c.done for c in of.sends if c.done > c.end and c.done > last.end]
+    end = min([of.first, *waited, group.end])
+    group.overlapped = of.computed and last.end < end and dependence.computes(thread, last.end, end)
+    group.inside_s = max(0.0, timeline.outside(thread, last.end, end)) if group.overlapped else 0.0
+    regions = [at for at, *_ in timeline.computing if begin <= at < last.begin] if last.begin > begin else []
+    group.pack_s = 0.0 if regions else max(0.0, timeline.outside(thread, begin, last.begin))
+    if of.sends[0].of in timeline.teams:
+        stretch, i = timeline.teams[of.sends[0].of]
+        others = [n for n in range(stretch.threads) if n != of.sends[0].number]
+        group.beside = bool((stretch.begin[i] + stretch.finish[i, others] > group.begin + COMPUTES_S).any())
 
 
 def _add_messages(group: Group, each: dict[int, _Open], calls: list[Call], marks: list[Call]) -> None:

@@ -16,7 +16,8 @@ from pready.calibrate.capture.thresholds import IN_A_ROW, LEAST_COVERED, LONGEST
 class Repetition:
     """A step of `period` exchanges: its longest unbroken run, from `first` to before `stop`, and steps in all.
 
-    `shares`: where no step takes half of the time, the share of each common one, this one's first.
+    `shares`: where no step takes half of the time, the share of each common one, this one's first; `rows`: then where
+    it stands in a row, as other steps may hold the same exchanges.
     """
 
     period: int
@@ -24,6 +25,11 @@ class Repetition:
     stop: int
     everywhere: int = 0
     shares: tuple[float, ...] = ()
+    rows: tuple[tuple[int, int], ...] = ()
+
+    def stands(self, at: int) -> bool:
+        """Is it this step that begins there?"""
+        return not self.rows or any(first <= at <= stop - self.period for first, stop in self.rows)
 
     @property
     def times(self) -> int:
@@ -73,11 +79,12 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
             if taken >= LEAST_COVERED * time.sum():
                 return _counted(codes, step)
             if taken:
-                common.append((float(taken / time.sum()), step))
+                long = tuple((at, at + n + period) for at, n in same if n + period >= IN_A_ROW * period)
+                common.append((float(taken / time.sum()), replace(step, rows=long)))
     explained, step = max(found, key=lambda each: each[0], default=(0.0, Repetition(1, 0, 0)))
     if explained >= LEAST_COVERED:
         return _counted(codes, step)
-    return _most_common(codes, common)
+    return _most_common(common)
 
 
 def _turned(word: Sequence[int]) -> tuple[int, ...]:
@@ -86,15 +93,17 @@ def _turned(word: Sequence[int]) -> tuple[int, ...]:
     return min((*word[i:], *word[:i]) for i, code in enumerate(word) if code == least)
 
 
-def _most_common(codes: NDArray[np.int64], steps: Sequence[tuple[float, Repetition]]) -> Repetition | None:
+def _most_common(steps: Sequence[tuple[float, Repetition]]) -> Repetition | None:
     """That with most time of several common steps, which take half of it together; twice a step is no other one."""
     kept: list[tuple[float, Repetition]] = []
     for share, step in sorted(steps, key=lambda each: (-each[0], each[1].period)):
-        if all(step.stop <= other.first or step.first >= other.stop for _, other in kept):
+        if all(stop <= a or first >= b for _, o in kept for a, b in o.rows for first, stop in step.rows):
             kept.append((share, step))
     if sum(share for share, _ in kept) < LEAST_COVERED:
         return None
-    return replace(_counted(codes, kept[0][1]), shares=tuple(share for share, _ in kept))
+    step = kept[0][1]
+    times = sum((stop - first) // step.period for first, stop in step.rows)
+    return replace(step, everywhere=times, shares=tuple(share for share, _ in kept))
 
 
 def _counted(codes: NDArray[np.int64], step: Repetition) -> Repetition:

@@ -25,7 +25,7 @@ from pready.calibrate.capture.patterns import (
 )
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
 from pready.calibrate.capture.sending import thread_shares, today_of
-from pready.calibrate.capture.thresholds import ADDS_UP, SAID, WARM_UP
+from pready.calibrate.capture.thresholds import ADDS_UP, COMPUTES_S, SAID, WARM_UP
 from pready.calibrate.capture.timeline import COLLECTIVE, Timeline, most_common
 from pready.model.approach.interfaces import Today
 from pready.model.common.arrays import Array
@@ -49,8 +49,13 @@ class Exchange:
         Mean time in MPI from the first message to the end; of one that threads send, from the last thread's message.
     today, messages
         How it is sent, and in how many messages to a neighbour.
-    overlapped
-        Threads compute between its messages and their completion.
+    inside_s, pack_s
+        Computing between its messages and their completion, and packing of all of them by one thread, where it takes
+        2 % of a step or more; `times` has the first and not the second.
+    sent
+        Bytes that a rank sends in a step, the mean.
+    beside
+        One thread of a team sends while others compute.
     region
         The stretch of computing before it; "" if there is none.
     partitions
@@ -73,7 +78,10 @@ class Exchange:
     exchange_s: float = 0.0
     today: Today = "nonblocking"
     messages: int = 1
-    overlapped: bool = False
+    inside_s: float = 0.0
+    pack_s: float = 0.0
+    sent: float = 0.0
+    beside: bool = False
     collectives: float = 0.0
     region: str = ""
     partitions: int = 0
@@ -82,6 +90,11 @@ class Exchange:
     unlike_shares: bool = False
     depends: bool = False
     routine: str = ""
+
+    @property
+    def overlapped(self) -> bool:
+        """Do threads compute between its messages and their completion?"""
+        return self.inside_s > 0
 
     @property
     def threads(self) -> int:
@@ -159,7 +172,8 @@ class Step:
         count = Counter[Today]()
         for e in self.exchanges:
             count[e.today] += sum(b for to in e.pattern.lists for _, b in to) or sum(e.pattern.faces)
-        return max(count, key=count.__getitem__)
+        most = max(count, key=count.__getitem__)
+        return "overlapped" if most == "nonblocking" and any(e.inside_s for e in self.exchanges) else most
 
     @property
     def sweeps(self) -> bool:
@@ -340,7 +354,7 @@ def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exc
         teams = [len(each) * np.median(each, axis=0) for each in alike]
         serial = timeline.outside(thread, calls[0].begin, calls[-1].begin)
         times.append(np.asarray(sum(teams) if teams else np.full(threads, serial)) / steps)
-    return replace(of, times=np.array(times), exchange_s=float(np.mean(took)), overlapped=False)
+    return replace(of, times=np.array(times), exchange_s=float(np.mean(took)), inside_s=0.0, pack_s=0.0)
 
 
 def _exchanges(
@@ -357,7 +371,30 @@ def _exchanges(
     names = _told_apart(routines, patterns)
     each = zip(used, _computing(timelines, used), patterns, names, routines, strict=True)
     first, *rest = (_exchange(timelines, *of, together) for of in each)
-    return (replace(first, depends=False), *rest)  # what the step before brought is there
+    made = (replace(first, depends=False), *rest)  # what the step before brought is there
+    return made if together else _in_their_place(made)
+
+
+def _in_their_place(exchanges: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Computing while messages are on their way is this exchange's, and packing is no computing; both were counted
+    before the next one."""
+    before = [exchanges[-1], *exchanges[:-1]]
+    return tuple(
+        replace(e, times=(e.times + e.inside_s - b.inside_s - b.pack_s).clip(0.0))
+        for e, b in zip(exchanges, before, strict=True)
+    )
+
+
+def _mostly(seconds: Sequence[float], least: float) -> float:
+    """The median, if most are longer than that; 0 else: what a busy core adds now and then is neither."""
+    return float(np.median(seconds)) if sum(s > least for s in seconds) > len(seconds) / 2 else 0.0
+
+
+def _whole(group: Group) -> float:
+    """Bytes of all messages over those that are packed after the first."""
+    size = sum(group.sent.values())
+    first = group.sent[next(iter(group.sent))] / group.counts[next(iter(group.sent))]
+    return size / (size - first) if size > first else 0.0
 
 
 def _computing(timelines: Sequence[Timeline], used: Sequence[Instances]) -> list[Instances]:
@@ -440,7 +477,10 @@ def _exchange(
         exchange_s=float(np.mean([g.took for g in every])) * per_step,
         today=today,
         messages=messages,
-        overlapped=sum(g.overlapped for g in every) > len(every) / 2,
+        inside_s=_mostly([g.inside_s for g in every], 0.0) * per_step,
+        pack_s=_mostly([g.pack_s * _whole(g) for g in every], COMPUTES_S) * per_step,
+        sent=float(np.mean([sum(g.sent.values()) for g in every])) * per_step,
+        beside=sum(g.beside for g in every) > len(every) / 2,
         collectives=float(np.mean([g.collectives for g in every])) * per_step,
         region=next((stretch_name(timelines[r].process, of) for r, n, of in regions if n == threads), ""),
         partitions=_partitions(lead),
@@ -479,10 +519,8 @@ def _notes(step: Step, found: Aligned) -> list[str]:
     for what, some in (
         ("threads' parts differ from neighbour to neighbour, and are taken as alike", [e.unlike_shares for e in kept]),
         ("threads send as soon as they are ready, as a port would", [e.early for e in kept]),
-        (
-            "threads compute during the exchange, which hides it already",
-            [e.overlapped for e in kept],
-        ),
+        ("threads compute between the messages and the wait: that is the interior", [e.overlapped for e in kept]),
+        ("one thread sends while others compute: what these hide is not predicted", [e.beside for e in kept]),
     ):
         if names := [e.name for e, is_so in zip(kept, some, strict=True) if is_so]:
             more = [f"{len(names) - 3} more"] if len(names) > 3 else []

@@ -124,6 +124,14 @@ class Writer:
             into["thread_shares"].comment("bytes that each thread sent itself, in a unit of their own")
         into.add("receiver", "computing" if exchange.compute_s > 0 or self.spread else "waiting")
         compute, arrivals, why = self._arrivals(exchange, step, number)
+        if exchange.overlapped and exchange.pattern.name != "sweep3d":
+            share = min(1.0, exchange.inside_s / float(exchange.times.mean()))
+            into.add(
+                "interior", tomlkit.item(f"{100 * share:.4g} %").comment("computed between the sends and the wait")
+            )
+        if exchange.pack_s and exchange.sent:
+            rate = format_exact(exchange.sent / exchange.pack_s, Unit.BANDWIDTH)
+            into.add("pack", tomlkit.item(rate).comment("by one thread, between the sends"))
         into.add("compute", compute)
         into.add("arrivals", arrivals)
         if why:

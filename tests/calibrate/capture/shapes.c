@@ -15,6 +15,8 @@ static int rank, ranks;
 
 static void pause_us(double us)
 {
+    if (us <= 0)
+        return;
     const struct timespec t = {0, (long)(us * 1e3)};
     nanosleep(&t, NULL);
 }
@@ -106,28 +108,34 @@ __attribute__((noinline)) static void blocks(int threads)
 
 // ---- exchanges of a step -------------------------------------------------------------------------------------------
 
-__attribute__((noinline)) static void halo(int bytes, double interior_us)
+__attribute__((noinline)) static void halo(int bytes, double pack_us, double interior_us, double unpack_us)
 {
     MPI_Request r[4];
     const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     MPI_Irecv(in[0], bytes, MPI_BYTE, left, 1, MPI_COMM_WORLD, r);
     MPI_Irecv(in[1], bytes, MPI_BYTE, right, 2, MPI_COMM_WORLD, r + 1);
+    pause_us(pack_us);
     MPI_Isend(out, bytes, MPI_BYTE, right, 1, MPI_COMM_WORLD, r + 2);
+    pause_us(pack_us);
     MPI_Isend(out, bytes, MPI_BYTE, left, 2, MPI_COMM_WORLD, r + 3);
     if (interior_us > 0)
         compute(interior_us);
+    for (int i = 0, which; unpack_us > 0 && i < 2; i++) {
+        MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
+        compute(unpack_us);
+    }
     MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
 }
 
 __attribute__((noinline)) static void first_coarse(void)
 {
-    halo(400, 0);
+    halo(400, 0, 0, 0);
     compute(20);
 }
 
 __attribute__((noinline)) static void second_coarse(void)
 {
-    halo(400, 0);
+    halo(400, 0, 0, 0);
     compute(20);
 }
 
@@ -191,7 +199,7 @@ int main(int count, char **given)
             MPI_Barrier(MPI_COMM_WORLD);
         } else if (strcmp(way, "cycle") == 0) {
             compute(4000);
-            halo(40000, 0);
+            halo(40000, 0, 0, 0);
             first_coarse();
             second_coarse();
         } else if (strcmp(way, "sums") == 0) {
@@ -207,9 +215,9 @@ int main(int count, char **given)
         } else if (strcmp(way, "epochs") == 0) {
             compute(1000);
             level(4 * i / steps);
-        } else if (strcmp(way, "interior") == 0) {
+        } else {
             compute(1000);
-            halo(40000, 2000);
+            halo(40000, 400 * !strcmp(way, "pack"), 2000 * !strcmp(way, "interior"), 1000 * !strcmp(way, "unpack"));
         }
     }
     MPI_Finalize();

@@ -182,7 +182,7 @@ def test_every_field_of_a_pattern() -> None:
     nothing = {
         "name": "neighbours", "grid": None, "boundaries": "periodic", "messages": 1, "faces": (0, 0, 0),
         "edges": (0, 0, 0), "corner": 0, "blocks": 1, "times": 1, "lists": (), "phase": 0, "phases": 1, "axis": "",
-        "whole": None,
+        "whole": None, "to_a_rank": (0, 0),
     }  # fmt: skip
     assert [vars(present(f)) for f, _ in found] == [nothing | of for _, of in found]
     assert per_step({1: (640, 10), 2: (1, 1)}, 5) == {1: (128, 2), 2: (1, 1)}

@@ -9,9 +9,15 @@ from tables import table_of
 
 from pready.calibrate.capture.step import find
 from pready.cli import main
+from pready.model.workload.workload import load
 
 pytestmark = pytest.mark.thorough
 mpi = each_library
+
+
+def within(value: float | None, low: float | None = None, high: float = 0.0) -> None:
+    """Is a value what it should be, or not there?"""
+    assert value is None if low is None else low <= (value or 0.0) <= high, value
 
 
 @pytest.mark.parametrize(
@@ -31,6 +37,12 @@ def test_what_depends_on_what(
     assert step.notes[0].partition(":")[0] == case.get("note", step.notes[0].partition(":")[0])
     assert case.get("share", [0, 1])[0] <= step.share <= case.get("share", [0, 1])[1]
     assert main(["workload", str(tmp_path / "run"), "-o", str(tmp_path / "w.toml")]) == 0
+    written = load(tmp_path / "w.toml")
+    within(written.interior, *case.get("interior", ()))
+    within(written.pack, *case.get("pack", ()))
+    assert written.today == case.get("today", "pipeline" if step.chain else "nonblocking")
+    if case.keys() & {"interior", "pack"}:
+        return  # predicted in tests of the engine
     code = main(["predict", str(tmp_path / "w.toml"), "--machine", "niagara"])
     said = " ".join("".join(capsys.readouterr()).split())
     assert code == (2 if step.chain else 0)
