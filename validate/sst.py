@@ -171,7 +171,7 @@ CAUSES = (
         -1,
         lambda r: _collective(r) and r.shakes,
     ),
-    Cause("a rank of SST is one CPU", -1, _collective),
+    Cause("in SST MPI_Isend receives what has come before it returns, so that later sends wait", -1, _collective),
     Cause("in the engine each port shares evenly by itself", 1, lambda r: _collective(r) and not r.scene.in_step),
 )
 """In the order in which they are looked at."""

@@ -108,7 +108,7 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
 @pytest.mark.parametrize(
     ("longer", "causes"),
     [
-        (0.06, ["a rank of SST is one CPU", "a rank of SST is one CPU, which", "in SST rendezvous requests wait"]),
+        (0.06, ["a rank of SST is one CPU, which", "in SST MPI_Isend receives", "in SST rendezvous requests wait"]),
         # A cause is printed only with its sign: nothing known makes SST faster for ranks in step.
         (-0.06, ["in the engine each port"]),
     ],

@@ -230,25 +230,26 @@ bool Motif::compute(Events& events)
         }
         // Who finds the VCI's lock taken pays for it, once for each message.
         const double behind = step_ ? freed_ + settings_.contention_ns * static_cast<double>(step.sends.size()) : 0.0;
+        locked_ = behind > step.at;
         if (!computed_until(events, std::max(step.at, behind))) return false;
         issuing_ = true;
-        // In a call Firefly handles either one completed receive or the requests that have come: with one for all,
-        // completions would keep requests waiting. Where nothing is requested, the faces leave first.
-        const auto progress = [&] { enQ_makeProgress(events); };
         for (const Message& m : step.sends) {
-            if (settings_.answers) progress();
+            // In a call Firefly handles either one completed receive or the requests that have come. Without a call more
+            // between two sends, receives that complete keep the neighbours' requests waiting. Where nothing is requested,
+            // the faces leave first, but for what Firefly's own isend receives before it returns.
+            if (settings_.answers) enQ_makeProgress(events);
             sends_.push_back(nullptr);
             send(events, m, sends_.back());
             sent_.push_back(now());
             ++record_.messages;
             record_.bytes += m.bytes;
         }
-        for (std::size_t i = 0; !settings_.answers && i < step.sends.size(); ++i) progress();
         ++step_;
         return false;
     }
     if (record_.messages && record_.issued < 0) record_.issued = now();
     if (!phases_[phase_].computes) return true;
+    locked_ = false;
     if (!computed_until(events, plan_.join)) return false;
     record_.ready = origin_ + std::llround(plan_.ready * 1e3);
     record_.join = origin_ + std::llround(plan_.join * 1e3);
@@ -261,7 +262,7 @@ bool Motif::computed_until(Events& events, double at)
 {
     const double left = at - static_cast<double>(now() - origin_) * 1e-3;
     if (left < 0.5) return true;
-    const bool inside = settings_.progress_ns <= 0 && step_ > 0 && settings_.approach == "many";
+    const bool inside = settings_.progress_ns <= 0 && step_ > 0 && !locked_ && settings_.approach == "many";
     const double each = inside ? settings_.waiting_ns : settings_.progress_ns;
     const bool pause = each > 0 && left > each;
     enQ_compute(events, static_cast<std::uint64_t>(std::max(1LL, std::llround(pause ? each : left))));

@@ -52,7 +52,7 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
         {"arg.contention_ns", "what a send pays that finds its VCI's lock taken by another thread", "0"},
         {"arg.progress_ns", "interval at which MPI progresses while computing; 0: only inside MPI calls", "0"},
         {"arg.waiting_ns", "many: the same from the rank's first send on, whose thread waits for it; 0: as before", "0"},
-        {"arg.answers", "1: MPI progresses before each send (rendezvous requests are answered); 0: after all of a step", "0"},
+        {"arg.answers", "1: rendezvous requests are looked for before each send", "0"},
         {"arg.consumers", "threads that work on each received partition as MPI_Parrived tells of it; 0: none", "0"},
         {"arg.receive_partitions", "partitions of a buffer at its receiver; 0: as many as user partitions", "0"},
         {"arg.consume_ns", "work of one of these threads on one received partition", "0"},
@@ -104,7 +104,7 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
     std::size_t phase_ = 0;
     Plan plan_;
     std::size_t step_ = 0;
-    bool issuing_ = false;
+    bool issuing_ = false, locked_ = false;  // sends go out; a thread waits for the lock, and nobody makes progress
     double freed_ = 0;      // when the lock was free again, ns after origin_
     bool waiting_ = false;  // for a message
     bool testing_ = false;  // MPI_Parrived before that
