@@ -24,10 +24,10 @@ Factor = Literal["bytes", "messages", "locks", "ports", "transfers", "ways"]
 HALF_WIDTH: Mapping[Factor, float] = {
     "bytes": 0.11,
     "messages": 0.17,
-    "locks": 1.20,
-    "ports": 0.12,
+    "locks": 1.34,
+    "ports": 0.11,
     "transfers": 0.10,
-    "ways": 0.045,
+    "ways": 0.043,
 }
 """Relative upper half-widths at 95 %, by the likelihood of what was measured on real machines
 (`pready.validate.claims.model_error`)."""
@@ -57,7 +57,6 @@ def of_transfer(sampler: Sampler, approach: Approach) -> Array:
 
 def way(approach: Approach) -> str:
     """Approaches that hand the same messages over in the same manner are one way of sending."""
-    interface = approach.interface
-    if interface.one_sided or interface.active_message:
-        return "puts" if interface.one_sided else "an active message"
-    return "one message" if approach.messages == 1 else f"messages, completed by {interface.completes}"
+    if approach.interface.one_sided:
+        return "puts"
+    return "one message" if approach.messages == 1 else f"messages, completed by {approach.interface.completes}"
