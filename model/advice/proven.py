@@ -79,7 +79,7 @@ def load(folder: Path) -> Proven:
         workload = validated(Workload, data["workload"] | {"folder": data["folder"]}, str(file))
         return Proven(workload, tuple(_timed(case, workload) for case in data["cases"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        what = error.strerror if isinstance(error, OSError) else f"no proof ({error!r})"
+        what = str(error.strerror) if isinstance(error, OSError) else f"no proof ({error!r})"
         raise PreadyError(what, valid=NO_RECORD, source=str(file)) from None
 
 
