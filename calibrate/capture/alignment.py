@@ -71,7 +71,8 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     like = mine[at[0] : at[0] + n]
     apart = [process.wall_s - ranks[lead].wall_s for process in ranks]
     inside = [
-        _by_own_step(offset, _then(offset, groups, windows, step), windows, like) or _by_window(offset, groups, windows)
+        _by_own_step(offset, _then(offset, groups, windows, step), windows, like, bool(step.shares))
+        or _by_window(offset, groups, windows)
         for offset, groups in zip(apart, found, strict=True)
     ]
     inside[lead] = [list(mine[i : i + n]) for i in at]
@@ -110,15 +111,20 @@ def signatures(groups: Sequence[Group]) -> list[Hashable]:
 def _then(
     offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]], step: Repetition
 ) -> Sequence[Group]:
-    """Where the steps change, the groups of the lead's time: another epoch of this rank may be as long."""
-    begin, end = windows[0][0], windows[-1][1]
-    return [g for g in groups if begin <= g.ready + offset < end] if step.shares else groups
+    """Where the steps change, the groups of the lead's time, a step more on both sides: another epoch of this rank
+    may be as long."""
+    if not step.shares:
+        return groups
+    (begin, then), (since, end) = windows[0], windows[-1]
+    begin, end = begin - (then - begin), end + (end - since)
+    return [g for g in groups if begin <= g.ready + offset < end]
 
 
 def _by_own_step(
-    offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]], like: Sequence[Group]
+    offset: float, groups: Sequence[Group], windows: Sequence[tuple[float, float]], like: Sequence[Group], part: bool
 ) -> list[list[Group]] | None:
-    """Groups by the lead's steps, of a rank that has as many: in their order, however late the rank is.
+    """Groups by the lead's steps, of a rank that has as many, in a part of the run or more: in their order, however
+    late the rank is.
 
     A step begins where the lead's does, as places in the code and else the time tell.
     """
@@ -130,14 +136,14 @@ def _by_own_step(
     word = codes[step.first : step.first + n]
     fit: list[tuple[tuple[int, int], list[list[Group]]]] = []
     for turn in range(n):
-        at = occurrences(codes, {(*word[turn:], *word[:turn])})
-        if len(at) != len(windows):
-            continue
-        each = [list(groups[i : i + n]) for i in at]
-        pairs = [(g.ready + offset, window) for of, window in zip(each, windows, strict=True) for g in of]
-        in_time = sum(begin <= ready < end for ready, (begin, end) in pairs)
-        same = sum(a.way == b.way for a, b in zip(like, each[0], strict=False))
-        fit.append(((same, in_time), each))
+        every = occurrences(codes, {(*word[turn:], *word[:turn])})
+        more = len(every) - len(windows)
+        for first in range(more + 1 if part else more == 0):
+            each = [list(groups[i : i + n]) for i in every[first : first + len(windows)]]
+            pairs = [(g.ready + offset, window) for of, window in zip(each, windows, strict=True) for g in of]
+            in_time = sum(begin <= ready < end for ready, (begin, end) in pairs)
+            same = sum(a.way == b.way for a, b in zip(like, each[0], strict=False))
+            fit.append(((same, in_time), each))
     return max(fit, key=lambda pair: pair[0])[1] if fit else None
 
 

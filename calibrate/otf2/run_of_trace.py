@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pready.calibrate.capture.files import Run
 from pready.calibrate.capture.step import Step, find
-from pready.calibrate.capture.without_regions import step_of_totals
 from pready.calibrate.otf2 import otf2_reading
+from pready.calibrate.otf2.without_regions import step_of_totals
 from pready.calibrate.other_tools import tool_of
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError
