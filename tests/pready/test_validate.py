@@ -71,9 +71,9 @@ def test_sst_with_the_users_machine(rejected: bool, monkeypatch: Patch, capsys: 
         for done, scene in enumerate(("a halo", "a pair")):  # within half a minute
             on_progress(done, 2, scene)
         seen.append((machine.name, folder.name, seed))
-        said = sst.Simulated(1.1e-3, 2e-3), sst.Predicted(1e-3, 1e-3, 2e-3)
-        row = sst.Row(sst.two_rank_scenes(machine, 0, 1)[0], *said)
-        checks = (sst.Limit("two ranks", 0.09, 0.10, 1), sst.Limit("halos", 0.06, 0.07, 3, sst.IN_STEP))
+        theirs, ours = sst.Times(1.1e-3, 2e-3), sst.Times(1e-3, 2e-3)
+        row = sst.Row(sst.two_rank_scenes(machine, 0, 1)[0], theirs, ours, shakes=False)
+        checks = (sst.Limit("two ranks", 0.09, 0.10, 1), sst.Limit("halos", 0.06, 0.07, 3, "in step"))
         return sst.Agreement(machine.name, "SST 0", (row,), checks, rejected, {})
 
     monkeypatch.setattr(sst, "validate", validate)

@@ -11,7 +11,7 @@ from pready.model.engine.runs import Rows, Runs
 from pready.model.machine.machine import load, profiles
 from pready.model.machine.rma import put_at
 from pready.model.timeline.costs import costs
-from pready.model.timeline.rules import holding
+from pready.model.timeline.rules import holding, setting_of
 from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
@@ -25,8 +25,8 @@ def workload(threads: int = 4, pattern: str = "pt2pt") -> Workload:
 @pytest.mark.parametrize("profile", [p for p in profiles() if load(p).one_sided.put is None])
 @pytest.mark.parametrize("size", [8, 1500, 9000, 20000, 100_000, 2 << 20])
 def test_a_put_holds_the_lock_as_long_as_a_send_in_the_same_draw(profile: str, size: int) -> None:
-    c = costs(Sampler(load(profile), draws=20), workload(), size)
-    send, put = (holding(c, a.into(4)) for a in (MANY, BY_KEY["rma-single-active"]))
+    c, setting = costs(Sampler(load(profile), draws=20), workload(), size), setting_of(load(profile), workload())
+    send, put = (holding(c, a.into(4), setting) for a in (MANY, BY_KEY["rma-single-active"]))
     assert np.array_equal(put, send)
 
 
@@ -43,7 +43,7 @@ def test_a_stream_of_puts_shows_the_gap_of_puts(source: str, each: float) -> Non
     put = size_curve({64: 1.6 * US}, "test", source=source)  # type: ignore[arg-type]
     m = with_fields(m, one_sided=with_fields(m.one_sided, put=put))
     time = {
-        n: Runs(m, Step.of(Workload(threads=1, partitions_per_thread=n, buffer=f"{8 * n} B")), Rows(0)).mean_time(
+        n: Runs(m, Step.of(Workload(threads=1, partitions_per_thread=n, buffer=f"{8 * n} B")), Rows(0)).mean_time(  # type: ignore[arg-type]
             BY_KEY["rma-single-active"].into(n)
         )
         for n in (32, 64)
