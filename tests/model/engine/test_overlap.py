@@ -43,7 +43,8 @@ JOINED = 0.2e-3 + BARRIER + 6 * O_S + 0.8e-3 + BARRIER
         ("hardware", True, "boundary", SENT_AT + 2 * HALF + CABLE + L),
         ("thread", True, "boundary", SENT_AT + 2 * HALF + CABLE + L),
         ("on-call", False, "boundary", SENT_AT + CABLE + L),  # eager: nobody has to answer
-        # Receivers are in MPI once their threads have met, without what issuing takes: 1 ms, two barriers, half a handshake.
+        # Receivers are in MPI once their threads have met, without what issuing takes: 1 ms, two barriers, half a
+        # handshake.
         ("on-call", True, "boundary", 1e-3 + 2 * BARRIER + HALF + CABLE + L),
         ("on-call", True, "boundary-tested", SENT_AT + 2 * HALF + CABLE + L),
         # By threads, each issues its six once its boundary is computed, and is in MPI after its interior.
