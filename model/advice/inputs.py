@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pready.model.common.arrays import Array, Wholes
 from pready.model.machine.machine import Machine
 from pready.model.result.interval import median
-from pready.model.result.prediction import Lever, Source
+from pready.model.result.prediction import Lever, Source, Verdict
 from pready.model.result.verdict import certainty_of, enough, verdict_of
 from pready.model.timeline.own_error import NAME as OWN_ERROR
 from pready.model.timeline.sampling import Sampler
@@ -162,20 +162,18 @@ def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share:
 
 
 def asked_for(sampler: Sampler, percent: Array, min_gain: float) -> str:
-    """The field to state that decides most, and what each of its values means; empty: none turns the verdict or leaves
-    less chance of a wrong one."""
+    """The field to state that decides most, and what each of its values means; empty: none turns the verdict."""
     saves, found = enough(percent, min_gain), list[tuple[float, str]]()
-    chance, now, noise = _chance(saves)
     for name in FIELDS.keys() & sampler.alternatives.keys():
         of, bins = sampler.alternatives[name], sampler.chosen(name)[sampler.lead :]
-        by_verdict, left = dict[str, list[str]](), wrong(saves, bins)
+        by_verdict = dict[Verdict, list[str]]()
         for n, option in enumerate(of.options):
             if (bins == n).any():
                 by_verdict.setdefault(verdict_of(float(saves[bins == n].mean())), []).append(option)
-        if {*by_verdict} != {verdict_of(chance)} or left < now - noise:
+        if {*by_verdict} != {verdict_of(float(saves.mean()))}:
             means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in by_verdict.items())
             decides = "may decide" if "undecided" in by_verdict else "decides"
-            found.append((left, f"Say `{FIELDS[name]}` in the workload: it {decides} ({means})"))
+            found.append((wrong(saves, bins), f"Say `{FIELDS[name]}` in the workload: it {decides} ({means})"))
     return min(found, default=(0.0, ""))[1]
 
 
@@ -186,9 +184,11 @@ def measure_next(sampler: Sampler, percent: Array, min_gain: float) -> str:
     A measurement tells all its inputs at once: draws are in bins of what these say of the saving.
     """
     saves = enough(percent, min_gain)
-    chance, now, noise = _chance(saves)
+    chance = float(saves.mean())
     if certainty_of(chance) == "certain":
         return ""
+    now = min(chance, 1 - chance)
+    noise = 2 * math.sqrt(now * (1 - now) / len(saves))
     best, most = "pready prove", now / MINUTES["prove"]
     for measure, told in _told_by(sampler).items():
         won = now - wrong(saves, _told(percent, told))
@@ -196,13 +196,6 @@ def measure_next(sampler: Sampler, percent: Array, min_gain: float) -> str:
         if won > noise and worth > most:
             best, most = f"pready calibrate --measure {measure}", worth
     return best
-
-
-def _chance(saves: NDArray[np.bool_]) -> tuple[float, float, float]:
-    """The probability that enough is saved, the chance of a wrong verdict, and two standard errors of it."""
-    chance = float(saves.mean())
-    now = min(chance, 1 - chance)
-    return chance, now, 2 * math.sqrt(now * (1 - now) / len(saves))
 
 
 def _told_by(sampler: Sampler) -> dict[str, list[Array]]:

@@ -313,7 +313,7 @@ def _grid_asked(workload: Workload, found: Prediction, on_grid: Callable[..., Pr
         except PreadyError:  # what no thread grid goes with
             return ""
         verdicts.setdefault(made.advice.verdict, []).append(str([*grid]))
-    if {*verdicts} == {found.advice.verdict}:
+    if len({*verdicts, on_grid(workload, sizes=False).advice.verdict}) == 1:
         return ""
     means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in verdicts.items())
     return f"Say `thread_grid`, the threads along x, y and z, in the workload: it may decide ({means})"

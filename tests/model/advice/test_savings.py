@@ -347,7 +347,8 @@ def test_who_owns_a_face_is_asked_for_where_it_turns_the_verdict(
     fields: dict[str, Any], slabs: str, blocks: str, said: str
 ) -> None:
     def on_grid(workload: Workload, **_: Any) -> Any:
-        return Of(advice=Of(verdict=slabs if workload.thread_grid == (8, 1, 1) else blocks))
+        by_grid = {None: "port", (8, 1, 1): slabs}
+        return Of(advice=Of(verdict=by_grid.get(workload.thread_grid, blocks)))
 
     what = made(**{k: v for k, v in ({"pattern": "halo3d", "grid": [2, 2, 2]} | fields).items() if v is not None})
     found: Any = Of(advice=Of(verdict="port", never=False))
