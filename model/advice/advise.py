@@ -31,9 +31,6 @@ from pready.model.result.verdict import (
 )
 from pready.model.timeline.terms import TERMS, by_name, without
 
-CLOSE = 0.5
-"""Points of an iteration that two numbers of messages may differ by to be as good."""
-
 
 def advise(
     runs: Runs,
@@ -196,21 +193,24 @@ def messages_asked_for(runs: Runs, approach: Approach, number: int = 0) -> float
     return math.sqrt(on_cable / per_call) if per_call > 0 else math.inf
 
 
-def alike_counts(best: ApproachPrediction, rows: Sequence[ApproachPrediction]) -> list[int]:
-    """Numbers of messages with which an interface saves at most `CLOSE` points less than its best."""
+def alike_counts(best: ApproachPrediction, rows: Sequence[ApproachPrediction], points: float = 0.5) -> list[int]:
+    """Numbers of messages with which an interface saves at most so many percent of an iteration less than its best."""
     same = [p for p in rows if p.approach.interface == best.approach.interface]
     most = max((p.speedup_percent for p in same), default=0.0)
-    return sorted({p.approach.messages for p in same if p.speedup_percent >= most - CLOSE})
+    return sorted({p.approach.messages for p in same if p.speedup_percent >= most - points})
 
 
 def _count(runs: Runs, best: ApproachPrediction, usable: Sequence[ApproachPrediction], number: int) -> list[str]:
-    """Why so many messages."""
-    if not best.approach.interface.splits or best.approach.interface.one_sided:
+    """Why so many messages: those that save as much, and their number by costs where these rule."""
+    interface = best.approach.interface
+    tried = {p.approach.messages for p in usable if p.approach.interface == interface}
+    if not interface.splits or interface.one_sided or len(tried) < 2:
         return []
     some, wanted = alike_counts(best, usable), messages_asked_for(runs, best.approach, number)
-    close = f"{some[0]} to {some[-1]} messages" if len(some) > 1 else f"{best.approach.messages} messages alone"
+    if len(some) < 2:
+        return [f"no other number of messages than {some[0]} is within 0.5 points"]
     rules = f": sqrt(M / (β (o + c))) = {wanted:.2g}" if some[0] <= wanted <= some[-1] else ""
-    return [f"{close} save within {CLOSE:g} points of each other{rules}"]
+    return [f"{some[0]} to {some[-1]} messages save within 0.5 points of each other{rules}"]
 
 
 def _sits_in_mpi(best: ApproachPrediction, usable: Sequence[ApproachPrediction]) -> list[str]:
@@ -220,7 +220,7 @@ def _sits_in_mpi(best: ApproachPrediction, usable: Sequence[ApproachPrediction])
         return []
     each = {p.approach.interface.tests: p for p in sorted(usable, key=lambda p: p.speedup_percent) if
             p.approach.interface.key.startswith("many-joined")}  # fmt: skip
-    if len(each) < 2 or each[True].speedup_percent < each[False].speedup_percent + CLOSE:
+    if len(each) < 2 or each[True].speedup_percent < each[False].speedup_percent + 0.5:
         return []
     return [
         f"{best.name} has its threads in MPI: with one that tests, {each[True].name} saves "

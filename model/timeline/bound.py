@@ -20,9 +20,6 @@ from pready.model.timeline.costs import Costs
 from pready.model.workload.arrivals import Laggard, Measured, NoArrivals
 from pready.model.workload.workload import Workload
 
-NANOSECOND = 1e-9
-"""For threads to meet: so that no exchange takes no time, whose ratio to others would be none."""
-
 
 def bound_of(workload: Workload, partitions: int, *, in_turn: bool) -> Approach:
     """The bound as a way, in as many messages as there are times when partitions are ready.
@@ -72,6 +69,6 @@ def least_costs(some: Sequence[Costs], size: float, gap: Array) -> Costs:
     costs = dict.fromkeys((f.name for f in fields(Costs)), free)
     costs |= {"contention": np.zeros_like(first.contention), "waiting": np.zeros_like(first.waiting)}
     costs |= {"size": np.asarray(float(size)), "link": on_cable, "stream": on_cable, "shared": per_byte("shared", gap)}
-    costs["barrier"] = np.asarray(NANOSECOND)
+    costs["barrier"] = np.asarray(1e-9)  # no exchange takes no time, whose ratio to others would be none
     wire = np.minimum.reduce(np.broadcast_arrays(*(c.wire for c in some)))
     return Costs(**{**costs, "wire": wire, "on_call": np.zeros((), np.bool_)})
