@@ -302,7 +302,7 @@ def _copies(
     An assumed overhead with its copy is at least that of the largest message of the protocol before: what is no longer
     copied is registered, asked for and confirmed instead, which is a part of the handshake. A library changes its
     protocol where neither is faster (UCX estimates both, src/ucp/proto; Hawk: 2.14 us a message of 16 KiB that is
-    copied, 2.16 of 32 KiB that is not).
+    copied, 2.16 of 32 KiB that is not), and does not know whose data are in cache: the price is that of data that are.
     """
     segment = path.segments[index]
     off = size * factor(sampler, "bytes")
@@ -310,7 +310,8 @@ def _copies(
     if index == 0:
         return own[0], own[1], np.zeros(())
     fitted, before = (sampler.once((at, i), partial(_of_segment, sampler, at, path, i)) for i in (index, index - 1))
-    copied = _copies(sampler, at, path, copy, index - 1, min(size, segment.from_))
+    hot = sampler("memory.copy_hot", sampler.machine.memory.copy_hot) / factor(sampler, "bytes")
+    copied = _copies(sampler, at, path, hot, index - 1, min(size, segment.from_))
     made = [
         np.maximum(mine, before[o] + theirs - fitted[o]) if overhead.source == "assumed" else mine
         for o, mine, theirs, overhead in zip(("o_s", "o_r"), own, copied, (segment.o_s, segment.o_r), strict=False)
