@@ -83,6 +83,8 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     usual = [keys == common for keys in zip(*by_rank, strict=True)]
     kept = [[of_step for of_step, u in zip(of, usual, strict=True) if u] for of in inside]
     exchanges = _levels(ranks, lead, kept, n - turn)
+    if 2 * sum(any(_needs_itself(e, s) for e in exchanges) for s in range(sum(usual))) > sum(usual):
+        return None  # clocks or records are wrong: no step has what it needs
     exact = all(len({tuple(sorted(g.sent.items())) for g in groups}) <= 1 for e in exchanges for groups in e)
     before = max(0.0, mine[0].begin - float(mine[0].times.max()))
     ends = [(mine[i - 1].end if i else before, mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u]
@@ -176,6 +178,13 @@ def _needs(
     """Do some ranks' exchanges need messages of others, so that they come after these?"""
     sent = {(r, q, k) for r, i in others for q, k in groups[r][i].orders}
     return any((q, r, k) in sent for r, i in nodes for q, k in groups[r][i].needs)
+
+
+def _needs_itself(exchange: Instances, step: int) -> bool:
+    """Does a message of an exchange need another one of it in this step?"""
+    groups = [of[step : step + 1] for of in exchange]
+    nodes = [(r, 0) for r, of in enumerate(groups) if of]
+    return _needs(groups, nodes, nodes)
 
 
 def _levels(
