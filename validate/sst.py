@@ -39,7 +39,7 @@ from pready.sst.simulate import simulate_approach
 from pready.validate.claims.wrong_machines import bandwidth
 
 THREADS = 8
-TWO_RANKS = 8
+TWO_RANKS = 16
 """Scenes of two ranks: a size and a delay, with bulk and two ways to split."""
 SMALLEST, LARGEST = 2**10, 2**24
 SMALL = 16384

@@ -249,12 +249,12 @@ def test_two_rank_scenes_cover_the_sizes_and_are_seeded() -> None:
     assert scenes == two_rank_scenes(m, 1)
     assert scenes != two_rank_scenes(m, 2)
     sizes = sorted({s.workload.buffer for s in scenes})
-    assert len(sizes) == 8
+    assert len(sizes) == 16
     assert sizes[0] < 2**12 < sst.SMALL < 2**22 < sizes[-1]
     assert {s.iterations for s in scenes} == {1}
     delays = (dict(s.workload.arrivals)["delay"] for s in scenes[::3])
     late = [d * m.bandwidth / s.workload.buffer for d, s in zip(delays, scenes[::3], strict=True)]
-    assert [delay == 0 for delay in late] == [True, False, False, False] * 2
+    assert [delay == 0 for delay in late] == [True, False, False, False] * 4
     assert 1 < max(late) < 2
 
 
