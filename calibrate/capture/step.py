@@ -94,7 +94,7 @@ class Exchange:
     @property
     def overlapped(self) -> bool:
         """Do threads compute between its messages and their completion?"""
-        return self.inside_s > 0
+        return self.inside_s > 0 and self.compute_s > 1e-9  # of the clock
 
     @property
     def threads(self) -> int:
@@ -173,7 +173,11 @@ class Step:
         for e in self.exchanges:
             count[e.today] += sum(b for to in e.pattern.lists for _, b in to) or sum(e.pattern.faces)
         most = max(count, key=count.__getitem__)
-        return "overlapped" if most == "nonblocking" and any(e.inside_s for e in self.exchanges) else most
+        return (
+            "overlapped"
+            if most == "nonblocking" and any(e.overlapped for e in self.exchanges) and not self.sweeps
+            else most
+        )
 
     @property
     def sweeps(self) -> bool:
