@@ -1126,9 +1126,7 @@ class Steps {
         return end;
     }
 
-    struct Place {
-        std::uint32_t source, message;
-    };
+    struct Place { std::uint32_t source, message; };
 
     // A message that comes at some time, and takes its receiver so long.
     struct Expected {
