@@ -69,6 +69,6 @@ def least_costs(some: Sequence[Costs], size: float, gap: Array) -> Costs:
     costs = dict.fromkeys((f.name for f in fields(Costs)), free)
     costs |= {"contention": np.zeros_like(first.contention), "waiting": np.zeros_like(first.waiting)}
     costs |= {"size": np.asarray(float(size)), "link": on_cable, "stream": on_cable, "shared": per_byte("shared", gap)}
-    costs["barrier"] = np.asarray(1e-9)  # no exchange takes no time, whose ratio to others would be none
+    costs["barrier"] = np.asarray(1e-12)  # no exchange takes no time, whose ratio to others would be none
     wire = np.minimum.reduce(np.broadcast_arrays(*(c.wire for c in some)))
     return Costs(**{**costs, "wire": wire, "on_call": np.zeros((), np.bool_)})
