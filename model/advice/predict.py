@@ -324,7 +324,9 @@ def _of_gpu(runs: Runs, profile: LibraryProfile, min_gain: float, notes: list[st
     today = runs.predicted([runs.step.today], 0)
     bound = bound_row(runs, min_gain)
     advice = advise(runs, profile, today, today[0], min_gain, where=False, reason=False)
-    told = replace(advice, partitioned=None, bound=bound, never=never(bound), warnings=notes)
+    told = replace(
+        advice, partitioned=None, bound=bound, never=never(bound, min_gain, shared=runs.shared_adapter), warnings=notes
+    )
     could = verdict_on(bound, min_gain)
     verdict: Verdict = "do not port" if could == "do not port" else "undecided"
     sure = certainty_of(bound.probability or 0.0) if verdict == "do not port" else ""
@@ -368,7 +370,7 @@ def _answered(
     advice = replace(advice, warnings=[*advice.warnings, *notes])
     if whole:
         bound = bound_row(runs, min_gain, number)
-        advice = replace(advice, bound=bound, never=never(bound))
+        advice = replace(advice, bound=bound, never=never(bound, min_gain, shared=runs.shared_adapter))
     prediction = _prediction(runs, number, profile, rows, advice)
     if savings is None or not whole or len(runs.parts) > 1:
         return prediction
@@ -460,7 +462,7 @@ def _step(
     )
     if most_ways:
         bound = by_way[tuple(most_ways[0])]
-        advice = replace(advice, bound=bound, never=never(bound))
+        advice = replace(advice, bound=bound, never=never(bound, min_gain, shared=runs.shared_adapter))
     delay = sum(e.closed_form["delay_s"] for e in exchanges)
     made = Prediction(
         version=VERSION,

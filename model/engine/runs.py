@@ -277,6 +277,11 @@ class Runs:
         """The exchanges of the step."""
         return self.step.parts
 
+    @property
+    def shared_adapter(self) -> bool:
+        """Do ranks of a node share an adapter?"""
+        return any((w.ranks_per_node or 1) > 1 for w in self.parts)
+
     def pattern(self, number: int = 0) -> Pattern:
         """Who sends to whom."""
         return self.compiler(number).pattern()
