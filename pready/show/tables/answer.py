@@ -59,10 +59,10 @@ def decided(prediction: Prediction) -> list[Text]:
         return [partitioned(prediction), *_without_partitions(prediction)]
     step = "a step" if prediction.exchanges else "an iteration"
     if advice.never:
-        could = f"none could save more than {bare(max(most.speedup_high_percent, 0.0))} % of {step} (95 %)"
+        could = f"none could save more than {an_end(max(most.speedup_high_percent, 0.0))} % of {step} (95 %)"
         said = f"{could}, less than {100 * advice.min_gain:g} %; certain, whatever messages cost."
         return [_headed("do not port", "Do not port, by any library: ", said)]
-    could = f"o library could save more than {bare(most.speedup_high_percent)} % of {step} (95 %)"
+    could = f"o library could save more than {an_end(most.speedup_high_percent)} % of {step} (95 %)"
     if waves := prediction.workload["compute"].get("waves"):  # of a GPU
         said = f"n{could}, sending as each of {waves} waves ends: a bound without any time of a device."
         return [_headed(advice.verdict, f"{advice.verdict.capitalize()}: ", said)]
@@ -245,8 +245,12 @@ def saved_percent(percent: float, least: float, most: float) -> str:
     """A saving with its interval, from numbers."""
     if bare(percent) == bare(least) == bare(most):
         return f"{bare(percent)} %"
-    low, high = (f"{end:.0f}" if abs(end) >= 10 else bare(end) for end in (least, most))
-    return f"{bare(percent)} % ({low} to {high} %)"
+    return f"{bare(percent)} % ({an_end(least)} to {an_end(most)} %)"
+
+
+def an_end(percent: float) -> str:
+    """An end of an interval, a percentage without its sign of unit."""
+    return f"{percent:.0f}" if abs(percent) >= 10 else bare(percent)
 
 
 def bare(percent: float) -> str:
