@@ -105,7 +105,7 @@ class _Open:
     learnt: float = -1.0
     """When a receive was last complete."""
     computed: bool = False
-    first: float = float("inf")
+    first: float | None = None
     """When a receive was first complete after the last message began."""
     got: list[int] = field(default_factory=list)
     waits: list[Call] = field(default_factory=list)
@@ -153,7 +153,7 @@ class _Thread:
                 self.open.learnt = max(self.open.learnt, call.done)
                 self.open.end = max(self.open.end, call.done)
                 if call.done >= self.open.last:
-                    self.open.first = min(self.open.first, call.done)
+                    self.open.first = min(self.open.first or call.done, call.done)
                 self.open.got.append(call.who)
         self.posted = rest
 
@@ -207,7 +207,7 @@ class _Thread:
                 self.close()
             self.open = self.open or _Open([])
             self.open.sends.append(call)
-            self.open.first = float("inf")
+            self.open.first = None
         elif call.kind in ("wait", "test") and self.open is not None and call.what:
             self.open.waits.append(call)
         self.busy_until, self.site = max(self.busy_until, call.end), call.site
@@ -319,7 +319,7 @@ def _add_overlap(group: Group, dependence: Dependence, of: _Open, thread: int) -
     """What is computed while its messages are on their way: not before the last is begun, nor once one is there."""
     timeline, begin, last = dependence.timeline, of.sends[0].end, max(of.sends, key=lambda c: c.begin)
     waited = [c.done for c in of.sends if c.done > c.end and c.done > last.end]
-    end = min([of.first, *waited, group.end])
+    end = min([*waited, group.end] if of.first is None else [of.first, *waited, group.end])
     group.overlapped = of.computed and last.end < end and dependence.computes(thread, last.end, end)
     group.inside_s = max(0.0, timeline.outside(thread, last.end, end)) if group.overlapped else 0.0
     regions = [at for at, *_ in timeline.computing if begin <= at < last.begin] if last.begin > begin else []

@@ -349,8 +349,8 @@ def send_machines(firefly: Firefly, largest: int, messages: int, peers: int) -> 
     """How many messages a NIC streams at once.
 
     Adapters share the cable among destinations and keep the order to each: queue pairs take turns, and hfi1 chooses
-    one of Omni-Path's 16 DMA engines by the destination (Linux, drivers/infiniband/hw/hfi1/user_sdma.c,
-    `dlid_to_selector`). So as many as there are peers; of two ranks one, and g lies between messages. Where there are
+    one of Omni-Path's 16 DMA engines by the destination (Linux, `dlid_to_selector`
+    of its driver). So as many as there are peers; of two ranks one, and g lies between messages. Where there are
     rendezvous, all: their headers and requests then pass the data of others instead of waiting behind them.
     """
     late = firefly.short is not None and largest > firefly.short

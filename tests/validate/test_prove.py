@@ -263,7 +263,7 @@ def test_what_cannot_be_performed_is_refused_first(fields: dict[str, Any], ways:
     assert str(refused.value).startswith(said)
 
 
-@pytest.mark.parametrize("today", sorted({*TODAY} - {"pipeline"}))
+@pytest.mark.parametrize("today", sorted({*TODAY} - {"pipeline", "overlapped"}))
 def test_whatever_a_captured_program_does_today_is_performed(today: Today) -> None:
     what = workload(today=today, partitions_per_thread=2)
     (way,) = design.way_of([what.baseline], what).each

@@ -60,6 +60,8 @@ def has_program(interface: Interface, language: str = "c") -> bool:
     """Is a program written for it? Its requests or windows are set up once, and an MPI library can do it."""
     if interface.needs or not (interface.one_sided or interface.partitioned or interface.persistent):
         return False
+    if interface.boundary_first or interface.tests or interface.all_pack or interface.progress_thread:
+        return False
     fits = {
         "c": True,
         "fortran": not interface.one_sided,
