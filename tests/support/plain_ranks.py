@@ -90,8 +90,9 @@ def run_from_rest(of: Runs, approach: Approach) -> tuple[Outcome, Array]:
     (plan,), n = of.plans((approach,)), of.iterations
     times = [drawn_times(plan.workload, n, plan.seed, rank=rank).tolist() for rank in (0, 1)]
     state = State.at_rest(2 * n)
-    ended, sent = exchange(ranks_of(of.machine, plan), [*times[0], *times[1]], state)
-    last = np.array([max(t) for t in times[0]])
+    ranks = ranks_of(of.machine, plan)
+    ended, sent = exchange(ranks, [*times[0], *times[1]], state)
+    last = ranks.setting.slower * np.array([max(t) for t in times[0]])
     ends = np.array([e.end for e in ended])
     close([e.end for e in each(of, approach)] + last, ends, rtol=1e-12)
     return Outcome(ended, sent[:n]), last

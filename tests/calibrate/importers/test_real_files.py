@@ -165,7 +165,7 @@ def test_half_of_the_sizes_decide_as_all_do(monkeypatch: Patch) -> None:
         print(name, words)
         assert len({*words} - {"undecided"}) <= 1
         differ += sum(word != words[0] for word in words[1:])
-    assert differ <= 2
+    assert differ <= 3
 
 
 @pytest.mark.parametrize("name", [*CLUSTERS, *MORE])
