@@ -161,7 +161,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_adapter_that_is_shared_is_no_bound() -> None:
     """0.3 % at most is never 1 %; beside an exchange of half an iteration 12 % of it, 6 %, may be."""
-    bound = predict(workload(), FLAT, draws=16).advice.bound
+    bound = predict(FLAT, workload(), draws=16).advice.bound
     assert bound is not None
     small = replace(bound, probability=0.0, speedup_high_percent=0.3, time_s=bound.iteration_s / 2)
     assert never(small, 0.01, shared=False)
