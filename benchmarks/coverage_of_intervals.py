@@ -88,7 +88,7 @@ def proof(workload: Workload, made: Prediction, seconds: list[float], saving: fl
 
 
 def interval_with(proven: Proven, machine: Machine, seed: int) -> tuple[float, float]:
-    """The interval of what its second way saves, in percent of an iteration, with what the proof says of machines."""
+    """The 95 % interval of the second way's saving, in percent of an iteration, of draws that the proof weights."""
     runs, _ = runs_of(machine, proven.workload, seed, picks=chosen(machine, [proven], seed).picks)
     return interval(Savings(runs, tuple(timed.way for timed in proven.ways)).percent[1])
 

@@ -75,12 +75,10 @@ def columns(sampler: Sampler) -> list[Column]:
     """All inputs that were drawn, by draw: without the rows of values as they stand."""
     out, sources, lead = list[Column](), _sources(sampler.machine), sampler.lead
     for name in sampler.drawn:
-        if name.startswith(OWN_ERROR):
-            what, source = OWN_ERROR, "assumed"
-        else:
-            what, source = _term(name), sources.get(_DRAWN.get(name, name), "assumed")
-        bins = _bins(sampler.normals(name)[lead:])
-        out.append(Column(what, source, bins, ("low end", "high end")))  # type: ignore[arg-type]
+        own = name.startswith(OWN_ERROR)
+        what = OWN_ERROR if own else _term(name)
+        source: Source = "assumed" if own else sources.get(_DRAWN.get(name, name), "assumed")
+        out.append(Column(what, source, _bins(sampler.normals(name)[lead:]), ("low end", "high end")))
     for of in sampler.alternatives.values():
         out.append(Column(of.name, of.source, sampler.chosen(of.name)[lead:], of.said))
     return out

@@ -42,7 +42,7 @@ class Setting:
     """Partitions of a buffer at its receiver; None: the sender's."""
 
     interior: float = 0.0
-    """Share of the computing that neither makes what is sent nor needs what comes."""
+    """Share of a thread's computing that needs no neighbour: it makes nothing sent and uses nothing received."""
     pack: float = 0.0
     """Seconds in which one thread packs a byte."""
     packed_by: PackedBy = "one"

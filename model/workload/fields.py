@@ -117,8 +117,8 @@ class Fields(Strict):
     """Who packs today: one thread after the others, each message before it goes, or every thread its own part. A thread
     that sends its own part packs it by any way."""
     interior: Interior | None = None
-    """Share of the computing that neither makes what is sent nor needs what comes, which threads could do last, each
-    its own: a code that is `today` "overlapped" sends before it. Absent: none is known."""
+    """Share of a thread's computing that needs no neighbour: it makes nothing sent and uses nothing received.
+    Threads could do it last; a code that is `today` "overlapped" sends before it. Absent: none is known."""
     compute: Compute = ComputeTime.model_validate({"time": "0 s"})
     arrivals: Arrivals = NoArrivals()
     exchanges: Annotated[tuple[Exchange, ...], Field(min_length=1, max_length=MOST_EXCHANGES)] | None = None

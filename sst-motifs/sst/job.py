@@ -85,7 +85,7 @@ class Setup:
 
     @cached_property
     def edges(self) -> Wholes:
-        """Who sends to whom: once, what is alike in several phases in a row; of pairs, whose motif knows it, none."""
+        """The table of edges, phases that are alike written once; empty for PartPingPong, which knows its two ranks."""
         w, of = self.workload, PATTERNS[self.workload.pattern]
         if self.motif == "PartPingPong":
             return np.zeros((0, 5), np.int64)
