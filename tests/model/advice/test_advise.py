@@ -5,11 +5,13 @@ from types import SimpleNamespace as Of
 from typing import Any
 
 import pytest
+from machines import ideal
 from made_row import row
 
 from pready.model.advice import advise as advising
 from pready.model.advice.advise import advise
-from pready.model.approach.interfaces import BY_KEY
+from pready.model.advice.predict import runs_of
+from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.result.break_even import Range
 from pready.model.result.prediction import Advice, Partitioned
@@ -132,3 +134,19 @@ def test_costs_that_matter_are_more_than_a_thousandth_the_largest_first(monkeypa
     names, seconds = zip(*advising.costs_that_matter(of, MANY.approach), strict=True)
     assert names == ("c", "b")
     assert seconds == pytest.approx((5e-3, 3e-3))
+
+
+def test_how_many_messages_costs_ask_for() -> None:
+    """1 MB at 25 GB/s is 40 us on the cable; calls of 2.5 us, of which nobody shares a lock, make it sqrt(16) = 4."""
+    what = validated(Workload, SHAPE | {"buffer": "1 MB", "partitions_per_thread": 1}, "test")
+    made, _ = runs_of(ideal(G=1 / 25e9, o_s=2.5e-6), what, draws=0)
+    assert advising.messages_asked_for(made, Approach(BY_KEY["many"], 4, 4)) == pytest.approx(4)
+    free, _ = runs_of(ideal(G=1 / 25e9), what, draws=0)
+    assert advising.messages_asked_for(free, Approach(BY_KEY["many"], 4, 4)) == float("inf")
+
+
+def test_numbers_of_messages_within_half_a_point() -> None:
+    """Of one interface only; 0.5 points count, 0.6 do not."""
+    some = [row("many", n, speedup_percent=s) for n, s in ((2, 4.4), (4, 4.5), (8, 5.0), (16, 4.9))]
+    others = [row("part", 1, speedup_percent=5.0)]
+    assert advising.alike_counts(some[2], [*some, *others]) == [4, 8, 16]
