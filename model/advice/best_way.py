@@ -70,9 +70,7 @@ def drawn_rows(
     workload = runs.parts[number]
     drawn = drawn_ways(rows, workload, min_gain)
     if len(drawn) == 1 or runs.draws == 0:
-        measured = not unmeasured(runs.machine)
-        able = [p for p in drawn[1:] if p.available and (measured or not p.approach.interface.one_sided)]
-        return best_port(able, drawn[0], workload.iterations, min_gain) if able else drawn[0], None
+        return best_at_values(runs, drawn, min_gain, number), None
     ways = [runs.step.way(p.approach, number) for p in drawn]
     first = Savings(runs, tuple(ways), CHOICE)
     at = chosen(first, drawn, workload.iterations, min_gain)
@@ -90,15 +88,23 @@ def drawn_rows(
     return made[at], savings
 
 
+def best_at_values(
+    runs: Runs, drawn: Sequence[ApproachPrediction], min_gain: float, number: int = 0
+) -> ApproachPrediction:
+    """The way to advise among `drawn_ways` by the machine's values."""
+    measured = not unmeasured(runs.machine)
+    able = [p for p in drawn[1:] if p.available and (measured or not p.approach.interface.one_sided)]
+    return best_port(able, drawn[0], runs.parts[number].iterations, min_gain) if able else drawn[0]
+
+
 def probability(runs: Runs, able: Sequence[Approach], min_gain: float) -> float:
     """That the best of some ways, the baseline first, saves enough, as `drawn_rows` says; by fewer draws where these
     are `clear`. Where nothing is drawn, 1 if it does.
     """
-    rows, (workload,) = runs.predicted([(a,) for a in able]), runs.parts
-    drawn = drawn_ways(rows, workload, min_gain)
+    (workload,) = runs.parts
+    drawn = drawn_ways(runs.predicted([(a,) for a in able], calm=False), workload, min_gain)
     if len(drawn) == 1 or runs.draws == 0:
-        best, _ = drawn_rows(runs, rows, min_gain, every=False)
-        return float(enough(best.speedup_percent, min_gain))
+        return float(enough(best_at_values(runs, drawn, min_gain).speedup_percent, min_gain))
     ways = [p.approach for p in drawn]
     return _by_stages(runs, ways, lambda some: chosen(some, drawn, workload.iterations, min_gain), min_gain)
 

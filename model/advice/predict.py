@@ -7,13 +7,12 @@ the approach, and its own neighbours an iteration later.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Literal
 
 from pready.model.advice.advise import advise, with_inputs
-from pready.model.advice.best_way import drawn_rows
+from pready.model.advice.best_way import best_at_values, drawn_rows, drawn_ways
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import asked_for, levers, measure_next
 from pready.model.advice.proven import Proven, chosen, with_proofs
@@ -278,7 +277,6 @@ def predict(
     PreadyError
         An unknown library, or a workload outside what the machine describes.
     """
-    given = machine, workload
     machine, profile = with_library(machine, library)
     workload = as_sent_by(workload, profile)
     if workload.on_gpu and whole is None:
@@ -295,28 +293,35 @@ def predict(
         sizes = wanted if sizes is None else sizes
         found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
         if wanted and runs.draws and not found.advice.ask:
-            on_grid = partial(predict, given[0], library=library, seed=seed, draws=0, min_gain=min_gain, whole=())
-            found = replace(found, advice=replace(found.advice, ask=_grid_asked(given[1], found, on_grid)))
+            found = replace(found, advice=replace(found.advice, ask=_grid_asked(runs, profile, found)))
     found = held_against(found, workload.captured)
     return found if known is None else with_proofs(found, workload, proofs, known)
 
 
-def _grid_asked(workload: Workload, found: Prediction, on_grid: Callable[..., Prediction]) -> str:
+def _grid_asked(runs: Runs, profile: LibraryProfile, found: Prediction) -> str:
     """Ask which threads own which part of a face, where slabs or blocks turn the verdict, by the machine's values."""
-    n, verdicts = workload.threads, dict[Verdict, list[str]]()
+    (workload,), verdicts = runs.parts, dict[Verdict, list[str]]()
+    n = workload.threads
     if workload.pattern not in HALOS or workload.thread_grid is not None or n == 1 or found.advice.never:
         return ""
     divided = [(x, y, n // x // y) for x in range(1, n + 1) for y in range(1, n + 1) if n % (x * y) == 0]
     for grid in dict.fromkeys([(n, 1, 1), max(divided, key=lambda of: (-sum(of), of))]):
         try:
-            made = on_grid(workload.changed(thread_grid=[*grid]), sizes=False)
+            verdict = _at_values(runs.of(workload.changed(thread_grid=[*grid])), profile, found.advice.min_gain)
         except PreadyError:  # what no thread grid goes with
             return ""
-        verdicts.setdefault(made.advice.verdict, []).append(str([*grid]))
-    if len({*verdicts, on_grid(workload, sizes=False).advice.verdict}) == 1:
+        verdicts.setdefault(verdict, []).append(str([*grid]))
+    if len({*verdicts, _at_values(runs, profile, found.advice.min_gain)}) == 1:
         return ""
     means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in verdicts.items())
     return f"Say `thread_grid`, the threads along x, y and z, in the workload: it may decide ({means})"
+
+
+def _at_values(runs: Runs, profile: LibraryProfile, min_gain: float) -> Verdict:
+    """The verdict of one exchange by the machine's values."""
+    (workload,) = runs.parts
+    rows = runs.predicted([(a,) for a in approaches(runs.machine, workload, profile)], calm=False)
+    return verdict_on(best_at_values(runs, drawn_ways(rows, workload, min_gain), min_gain), min_gain)
 
 
 def _of_gpu(runs: Runs, profile: LibraryProfile, min_gain: float, notes: list[str]) -> Prediction:

@@ -260,6 +260,11 @@ class Runs:
         """These runs on another machine."""
         return Runs(machine, self.step, self.rows, self.cores)
 
+    def of(self, workload: Workload) -> Runs:
+        """Runs of another workload, likewise."""
+        step = Step.from_rest(workload) if self.step.rest else Step.of_a_part(workload)
+        return Runs(self.machine, step, self.rows, self.cores)
+
     def at_buffer(self, size: float, number: int = 0) -> Runs:
         """These runs with another buffer of one exchange, in bytes per peer."""
         return Runs(self.machine, self.step.at_buffer(size, number), self.rows, self.cores)
@@ -647,12 +652,15 @@ class Runs:
         sampler = self.sampler if drawn else self.values
         return [begin(sampler, w, a) for w, a in zip(self.parts, way, strict=True)]
 
-    def predicted(self, ways: Sequence[Sequence[Approach]], number: int | None = None) -> list[ApproachPrediction]:
-        """A row for each way on row 0, without intervals: of one exchange or, None, of the whole step."""
+    def predicted(
+        self, ways: Sequence[Sequence[Approach]], number: int | None = None, *, calm: bool = True
+    ) -> list[ApproachPrediction]:
+        """A row for each way on row 0, without intervals: of one exchange or, None, of the whole step; without `calm`,
+        what compares with times without spread is not looked at."""
         workload = self.step.workload if number is None else self.parts[number]
         bulk = [BULK] * len(self.parts) if number is None else self.step.way(BULK, number)
         today, *found = self.means([self.step.today, *ways])
-        alone, *calm = self.calm.means([bulk, *ways])
+        alone, *quiet = self.calm.means([bulk, *ways]) if calm else (today, *found)
 
         def averages(of: Means) -> Averages:
             sums, times = of.blocks[0], of.step if number is None else of.exchange(number)
@@ -683,11 +691,11 @@ class Runs:
             row(
                 whole(way) if number is None else way[number],
                 averages(of),
-                averages(quiet).communication_s,
+                averages(still).communication_s,
                 begins(way),
                 terms,
             )
-            for way, of, quiet in zip(ways, found, calm, strict=True)
+            for way, of, still in zip(ways, found, quiet, strict=True)
         ]
 
 
