@@ -293,7 +293,8 @@ def predict(
         sizes = wanted if sizes is None else sizes
         found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
         if wanted and runs.draws and not found.advice.ask:
-            found = replace(found, advice=replace(found.advice, ask=_grid_asked(runs, profile, found)))
+            ask = _grid_asked(runs, profile, found) or _today_asked(runs, found)
+            found = replace(found, advice=replace(found.advice, ask=ask))
     found = held_against(found, workload.captured)
     return found if known is None else with_proofs(found, workload, proofs, known)
 
@@ -315,6 +316,22 @@ def _grid_asked(runs: Runs, profile: LibraryProfile, found: Prediction) -> str:
         return ""
     means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in verdicts.items())
     return f"Say `thread_grid`, the threads along x, y and z, in the workload: it may decide ({means})"
+
+
+def _today_asked(runs: Runs, found: Prediction) -> str:
+    """Ask how a code sends that nothing would help, where many messages of its own would be worth joining."""
+    (workload,), advice = runs.parts, found.advice
+    if "today" in workload.model_fields_set or advice.verdict != "do not port" or workload.n_partitions == 1:
+        return ""
+    try:
+        several = runs.of(workload.changed(today="several messages"))
+        (row,) = several.predicted([(BULK,)], calm=False)
+    except PreadyError:  # what is not sent in several messages
+        return ""
+    if verdict_on(row, advice.min_gain) != "port":
+        return ""
+    saves = f"one in place of {workload.n_partitions} saves {row.speedup_percent:.2g} %"
+    return f"Say `today` in the workload, where a neighbour gets several messages: {saves}"
 
 
 def _at_values(runs: Runs, profile: LibraryProfile, min_gain: float) -> Verdict:

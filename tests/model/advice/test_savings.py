@@ -9,9 +9,10 @@ import pytest
 from machines import ideal
 from made_row import row
 
+from pready.model.advice import predict as of_predict
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import asked_for, explained, levers, measure_next, wrong
-from pready.model.advice.predict import _grid_asked, predict, runs_of, with_library
+from pready.model.advice.predict import predict, runs_of, with_library
 from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.layout import Step
@@ -344,13 +345,30 @@ def test_measuring_rma_narrows_the_interval_by_half_and_says_so() -> None:
     ],
 )
 def test_who_owns_a_face_is_asked_for_where_it_turns_the_verdict(
-    fields: dict[str, Any], slabs: str, blocks: str, said: str
+    fields: dict[str, Any], slabs: str, blocks: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def on_grid(workload: Workload, **_: Any) -> Any:
-        by_grid = {None: "port", (8, 1, 1): slabs}
-        return Of(advice=Of(verdict=by_grid.get(workload.thread_grid, blocks)))
-
+    by_grid = {None: "port", (8, 1, 1): slabs}
+    monkeypatch.setattr(of_predict, "_at_values", lambda runs, *_: by_grid.get(runs.parts[0].thread_grid, blocks))
     what = made(**{k: v for k, v in ({"pattern": "halo3d", "grid": [2, 2, 2]} | fields).items() if v is not None})
-    found: Any = Of(advice=Of(verdict="port", never=False))
-    asked = _grid_asked(what, found, on_grid)
+    found: Any = Of(advice=Of(verdict="port", never=False, min_gain=0.01))
+    asked = of_predict._grid_asked(Runs(load("meluxina"), Step.of(what), Rows(0)), Of(), found)  # type: ignore[arg-type]
     assert asked == (said and f"Say `thread_grid`, the threads along x, y and z, in the workload: {said}")
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        ({}, True),
+        ({"today": "nonblocking"}, False),
+        ({"today": "several messages"}, False),
+        ({"buffer": "40 MiB"}, False),
+    ],
+)
+def test_where_many_messages_would_be_worth_joining_the_user_is_asked_how_it_sends(
+    fields: dict[str, Any], asked: bool
+) -> None:
+    # Forty calls for each of six neighbours, and as many receives: 480 us and more of one thread at 1 us each.
+    few = {"partitions_per_thread": 5, "buffer": "40 KiB", "pattern": "halo3d", "grid": [2, 2, 2], "threads": 8}
+    calm = {"compute": {"time": "300 us"}, "arrivals": {"model": "none"}}
+    advice = predict(load("meluxina"), made(**few | calm | fields)).advice
+    assert advice.ask.startswith("Say `today` in the workload") == asked
