@@ -150,7 +150,8 @@ def _if_early(asked: Partitioned) -> str:
     row = asked.if_early
     if row is None:
         return ""
-    by = row.needs if asked.row is None else f"if it did ({row.needs}) it"
+    did = "sent early" if asked.verdict != "do not port" and not asked.unknown else "did"
+    by = row.needs if asked.row is None else f"if it {did} ({row.needs}) it"
     would = f"take {longer(row)}" if longer(row) else f"save {saved(row)}"
     return f"; {by} would {would}, probability {chance(row.probability)}"
 
