@@ -169,7 +169,8 @@ def wished(machine: Machine, workload: Workload, library: LibraryProfile) -> lis
         return []
     able = [a for a in approaches(machine, workload, other) if a.interface is other.part and a != workload.baseline]
     widest = {a.transport_partitions: a for a in sorted(able, key=lambda a: a.vcis)}
-    return [(a, other.needs or other.name) for a in widest.values()]
+    needs = other.needs or (f"{other.name} from {other.part_since}" if other.name == library.name else other.name)
+    return [(a, needs) for a in widest.values()]
 
 
 def runs_of(

@@ -49,9 +49,11 @@ class Savings:
 
     @cached_property
     def percent(self) -> Array:
-        """What each way saves of an iteration, shape (ways, draws)."""
+        """What each way saves of an iteration, shape (ways, draws); what no library exceeds, at least nothing: each may
+        send as today."""
         whole = np.stack([self.times(w)[1] for w in self.ways])
-        return np.asarray(metrics.speedup_percent(whole[:1], whole))
+        least = np.array([[0.0 if all(a.interface.least for a in way) else -np.inf] for way in self.ways])
+        return np.asarray(np.maximum(metrics.speedup_percent(whole[:1], whole), least))
 
     def best_in(self, able: Sequence[bool]) -> Array:
         """Share of the draws in which each way that is `able` saves most, shape (ways,); of equal ones, the first."""

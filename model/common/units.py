@@ -264,8 +264,8 @@ def format_exact(value: float, unit: Unit) -> str:
 
 
 def format_time(seconds: float) -> str:
-    """``1.22e-6`` as ``1.22 us``: three significant digits, the unit a reader would choose; half a picosecond is 0."""
-    if abs(seconds) < 5e-13:
+    """``1.22e-6`` as ``1.22 us``: three significant digits, the unit a reader would choose; less than 5 ps is 0."""
+    if abs(seconds) < 5e-12:
         return "0 ns"
     return _scaled(seconds, _TIMES)
 

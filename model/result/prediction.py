@@ -230,9 +230,10 @@ class Advice:
     """Is it certain that no library saves enough, whatever is not known of its costs?"""
 
     def of_bound(self, row: ApproachPrediction) -> float | None:
-        """Share of what any library could save that a way saves; None where that is nothing."""
+        """Share of what any library could save that a way saves, each in the median of its draws; None where that is
+        nothing."""
         most = 0.0 if self.bound is None else self.bound.speedup_percent
-        return row.speedup_percent / most if most > 0 else None
+        return min(row.speedup_percent / most, 1.0) if most > 0 else None
 
     @property
     def break_even_bytes(self) -> float | None:
