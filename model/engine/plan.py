@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -85,11 +85,6 @@ class Plan:
     def exchange(self) -> _kernel.Exchange:
         """The plan as the kernel takes it."""
         return self.kernel, self.kinds, self.team, self.contention, self.arrivals
-
-    def repeated(self, rows: int) -> Plan:
-        """The plan of one machine as of so many equal ones."""
-        kinds, team, contention = (np.repeat(x, rows, axis=0) for x in (self.kinds, self.team, self.contention))
-        return replace(self, kinds=kinds, team=team, contention=contention)
 
 
 def costs_of(sampler: Sampler, workload: Workload) -> CostsOf:

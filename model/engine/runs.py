@@ -579,9 +579,8 @@ class Runs:
         sizes: Sequence[float],
         exchanges: int = ALONE_OVER_SIZES,
         number: int = 0,
-    ) -> tuple[Array, Array]:
-        """Mean times on row 0 of an exchange's communication and of an iteration with its share of the set-up, in
-        seconds, each of shape (approaches, sizes).
+    ) -> Array:
+        """Mean times on row 0 of an exchange's communication, in seconds, shape (approaches, sizes).
 
         Parameters
         ----------
@@ -591,35 +590,12 @@ class Runs:
         exchanges
             From rest, of which each is the mean.
         """
-        length = self.length if not self.step.rest or self._alike else self.length._replace(exchanges=exchanges)
-        alike_: dict[tuple[Approach, object], list[tuple[int, Compiler, Workload, list[Costs]]]] = {}
-        for n, size in enumerate(sizes):
-            at = self.at_buffer(float(size), number)
-            here, there = at.compiler(number), at.parts[number]
-            for approach in dict.fromkeys(approaches):
-                by_class = at._by_class(number, here.messages(approach), drawn=False)
-                # One plan on several machines, as long as protocols and arrivals are the same.
-                rate = getattr(there.arrivals, "delay_rate", None)
-                key = *(c.protocol(approach.interface) for c in by_class), there.thread_time, rate and size
-                alike_.setdefault((approach, key), []).append((n, here, there, by_class))
-        jobs = list[Job]()
-        for (approach, _), some in alike_.items():
-            _, here, _, first = some[0]
-            costs = [Costs.stack([of[k] for *_, of in some]) for k in range(len(first))]
-            made = here.plan(approach, here.messages(approach, length.exchanges), costs, len(some))
-            others = [self._plan(i, a, length.exchanges) for i, a in enumerate(self.step.today) if i != number]
-            repeated = [plan.repeated(len(some)) for plan in others]
-            jobs.append(([*repeated[:number], made, *repeated[number:]], length.all))
-        times: dict[tuple[Approach, int], tuple[float, float]] = {}
-        for ((approach, _), some), sums in zip(
-            alike_.items(), sums_of(jobs, [length.first] * len(jobs), self.cores), strict=True
-        ):
-            communication, iteration = sums.exchange(number).communication / self.steps, sums.step().iteration
-            for row_, (n, _, there, _) in enumerate(some):
-                once = float(begin(self.values, there, approach)) / there.iterations
-                times[approach, n] = float(communication[row_]), float(iteration[row_]) + once
-        table = np.array([[times[a, n] for n in range(len(sizes))] for a in approaches])
-        return table[..., 0], table[..., 1]
+        rows, out = replace(self.rows, iterations=exchanges) if self.step.rest else self.rows, list[list[float]]()
+        for size in sizes:
+            at = Runs(self.machine, self.step.at_buffer(float(size), number), rows, self.cores)
+            at.means([at.step.way(a, number) for a in approaches])
+            out.append([at.mean_time(a, number) for a in approaches])
+        return np.array(out).T
 
     def ready(self, rows: range = VALUES, number: int = 0) -> Array:
         """When partitions are ready, in seconds from the start of an exchange, on rows of one length.

@@ -5,7 +5,6 @@ A cost is an array of shape (rows,) or (); a row is one sample of one configurat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -91,10 +90,6 @@ class Costs:
             return np.asarray(self.size >= interface.fetched_from)
         return np.asarray(np.logical_and(interface.shakes, self.handshake > 0))
 
-    def protocol(self, interface: Interface) -> tuple[bool, ...]:
-        """What messages of one row have in common that are sent alike."""
-        return bool(self.asks(interface)), bool(self.handshake > 0), bool(self.on_call)
-
     def half_shake(self, interface: Interface) -> Array:
         """One way of the handshake; 0 for an active message that is copied, whose cost contains it."""
         asks = self.asks(interface) & ((not interface.active_message) | (self.copy_out == 0))
@@ -123,11 +118,6 @@ class Costs:
             return np.asarray(np.where(rows[:, None] if name in BY_SHARING else rows, mine, its))
 
         return Costs(**{f.name: those(f.name) for f in fields(Costs)})
-
-    @staticmethod
-    def stack(parts: Sequence[Costs]) -> Costs:
-        """Costs of several configurations, none drawn: a row of each."""
-        return Costs(**{f.name: np.stack([getattr(p, f.name) for p in parts]) for f in fields(Costs)})
 
 
 def costs(sampler: Sampler, workload: Workload, size: float) -> Costs:

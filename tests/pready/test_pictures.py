@@ -129,7 +129,7 @@ def test_lines_are_of_the_best_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [way("single", eta=9.0), more, puts, missing, joined, way("many", 2, eta=9.0), kept]
 
     def over_sizes(ways: Any, sizes: Any, exchanges: int) -> Any:
-        return [6.0, *((a, len(sizes), exchanges) for a in ways[1:])], None
+        return [6.0, *((a, len(sizes), exchanges) for a in ways[1:])]
 
     runs = Of(over_sizes=over_sizes)
     monkeypatch.setattr(of_prediction, "metrics", Of(eta=lambda today, time: time if today == 6.0 else None))

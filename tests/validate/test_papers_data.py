@@ -150,7 +150,7 @@ def test_break_even_is_where_the_range_of_the_buffer_or_the_next_begins(low: flo
     def times(_: Any, sizes: list[float]) -> Any:
         asked.append(sizes)
         ported = np.where((low <= np.array(sizes)) & (np.array(sizes) <= high), 1.0, 2.0)
-        return (np.full(len(sizes), 1.1), ported), None
+        return np.full(len(sizes), 1.1), ported
 
     workload = SimpleNamespace(buffer=1e6, n_partitions=4, baseline=None)
     of: Any = SimpleNamespace(parts=[workload], over_sizes=times)

@@ -62,7 +62,7 @@ def _eta(
     """η of each approach over sizes, parameters at their values; from rest each is the mean of so many exchanges."""
     engine: Any = prediction.engine
     runs, _ = runs_of(machine, workload, prediction.seed, engine, draws=0)
-    today, *times = runs.over_sizes((workload.baseline, *approaches), sizes, exchanges)[0]
+    today, *times = runs.over_sizes((workload.baseline, *approaches), sizes, exchanges)
     return [metrics.eta(today, time) for time in times]
 
 

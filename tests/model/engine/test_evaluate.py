@@ -125,7 +125,7 @@ def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
     rest = Runs(machine, Step.from_rest(w), Rows(iterations=8))
     assert Runs(machine, Step.from_rest(w)).length_of_draw.exchanges == (16 if model is NOISY else 1)  # all alike
     ways = BULK, approach
-    times, _ = rest.over_sizes(ways, sizes[:1], 8)
+    times = rest.over_sizes(ways, sizes[:1], 8)
     np.testing.assert_allclose(times[:, 0], [rest.mean_time(a) for a in ways], rtol=1e-12)
-    times, _ = Runs(machine, Step.of(w)).over_sizes(ways, sizes)
+    times = Runs(machine, Step.of(w)).over_sizes(ways, sizes)
     np.testing.assert_array_equal(times, [[alone(a, s) for s in sizes] for a in ways])

@@ -111,7 +111,7 @@ def break_even(runs: Runs, approach: Approach) -> float:
     (w,) = runs.parts
 
     def faster(some: Array) -> NDArray[np.bool_]:
-        today, fine = runs.over_sizes((w.baseline, approach), some.tolist())[0]
+        today, fine = runs.over_sizes((w.baseline, approach), some.tolist())
         gains = metrics.eta(today, fine)
         return np.asarray(gains.round(9) > 1)  # what times are rounded to is no gain
 
