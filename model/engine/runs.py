@@ -7,9 +7,8 @@ who makes progress and in how puts move; those that follow the same rules share 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -147,37 +146,40 @@ class Times:
     """Share of the messages that have arrived when their sender's threads have met."""
 
 
-class Sums(NamedTuple):
-    """What came of a way on rows of one length, or on one of them: sums over ranks."""
+class Means(NamedTuple):
+    """What came of a way on rows of one length: sums over ranks, without the iterations that go before."""
 
     of: Array
-    """Shape ([rows,] iterations, exchanges, `_kernel.SUM_FIELDS`), without the iterations that go before."""
-    end: Array
-    """When the last rank has ended the last iteration, in seconds, shape ([rows])."""
+    """Shape (rows, iterations, exchanges, `_kernel.SUM_FIELDS`)."""
+    ends: Array
+    """When the last rank has ended the last iteration, in seconds, shape (rows,)."""
     counts: tuple[int, ...]
     """Messages of an iteration by exchange, of all ranks."""
     ranks: int
     """Whose times count."""
 
-    def exchange(self, number: int) -> Times:
+    def rows(self, some: slice) -> Means:
+        """Of some rows."""
+        return self._replace(of=self.of[some], ends=self.ends[some])
+
+    def exchange(self, number: int = 0) -> Times:
         """One exchange of the step."""
         own = self.of[:, :, number]
         iteration, early = self.of[..., 0].sum(axis=2) / self.ranks, own[..., _EARLY] / max(self.counts[number], 1)
         return _times(own / self.ranks, iteration, early)
 
+    @property
     def step(self) -> Times:
         """The whole step: times of its exchanges add up."""
-        each = [self.of[:, :, number] for number in range(len(self.counts))]
-        added = np.asarray(sum(own / self.ranks for own in each))
-        early = [own[..., _EARLY] / max(count, 1) for own, count in zip(each, self.counts, strict=True)]
-        weights = [self.of.shape[1] * count for count in self.counts]
-        share = np.asarray(sum(w * of for w, of in zip(weights, early, strict=True)) / max(sum(weights), 1))
-        return _times(added, added[..., 0], share)
+        added, messages = self.of.sum(axis=2) / self.ranks, max(sum(self.counts), 1)
+        return _times(added, added[..., 0], added[..., _EARLY] * self.ranks / messages)
 
+    @property
     def transfers(self) -> Array:
-        """Transfers as of `Means`, shape (rows, exchanges)."""
+        """Communication of each exchange without waiting for late neighbours and a receiver's work, in seconds, shape
+        (exchanges, rows)."""
         of = dict(zip(_kernel.SUM_FIELDS, np.moveaxis(self.of / self.ranks, -1, 0), strict=True))
-        return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1))
+        return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1).T)
 
 
 _EARLY = _kernel.SUM_FIELDS.index("early")
@@ -193,40 +195,6 @@ def _times(each: Array, iteration: Array, early: Array) -> Times:
         arrived_early=early.mean(axis=1),
         **{name: own[name] for name in own if name not in ("lasts", "early")},
     )
-
-
-@dataclass(frozen=True)
-class Means:
-    """What came of one way on some rows."""
-
-    blocks: tuple[Sums, ...]
-    """Rows of one length each."""
-
-    def exchange(self, number: int = 0) -> Times:
-        """One exchange of the step."""
-        return _joined([block.exchange(number) for block in self.blocks])
-
-    @property
-    def step(self) -> Times:
-        """The whole step: times of its exchanges add up."""
-        return _joined([block.exchange(0) if len(block.counts) == 1 else block.step() for block in self.blocks])
-
-    @property
-    def transfers(self) -> Array:
-        """Communication of each exchange without waiting for late neighbours and a receiver's work, in seconds, shape
-        (exchanges, rows)."""
-        return np.concatenate([block.transfers() for block in self.blocks]).T
-
-    @property
-    def ends(self) -> Array:
-        """When the last rank has ended the last iteration, in seconds, shape (rows,)."""
-        return np.concatenate([block.end for block in self.blocks])
-
-
-def _joined(some: Sequence[Times]) -> Times:
-    if len(some) == 1:
-        return some[0]
-    return Times(**{f.name: np.concatenate([getattr(of, f.name) for of in some]) for f in fields(Times)})
 
 
 class Runs:
@@ -247,7 +215,7 @@ class Runs:
         self.cores = cores or all_cores()
         self.values = Sampler(machine)
         """Values as they stand: what only row 0 needs does not count as drawn."""
-        self._found: dict[Way, dict[int, Sums]] = {}
+        self._found: dict[Way, dict[int, Means]] = {}
         """What came of each way, by row."""
         self._compilers: dict[tuple[int, Rule], Compiler] = {}
         self._costs: dict[tuple[int, float, bool, bool], Costs] = {}
@@ -538,7 +506,7 @@ class Runs:
     # What came of them.
 
     def means(self, ways: Iterable[Sequence[Approach]], rows: range = VALUES) -> list[Means]:
-        """Each way on some rows; what is not yet simulated is, all at once.
+        """Each way on some rows of one length; what is not yet simulated is, all at once.
 
         Raises
         ------
@@ -552,9 +520,8 @@ class Runs:
                 jobs += [(way, *job) for job in self._jobs(way, np.array(missing))]
         firsts = [self.length_of(some[0]).first for _, _, some in jobs]
         for (way, _, some), sums in zip(jobs, sums_of([job for _, job, _ in jobs], firsts, self.cores), strict=True):
-            for n, row_ in enumerate(some.tolist()):
-                self._found[way][row_] = sums._replace(of=sums.of[n], end=sums.end[n])
-        return [_means([self._found[way][r] for r in rows]) for way in asked]
+            self._found[way] |= {row_: sums.rows(slice(n, n + 1)) for n, row_ in enumerate(some.tolist())}
+        return [_joined([self._found[way][r] for r in rows]) for way in asked]
 
     def at_values(self, way: Sequence[Approach]) -> Means:
         """A way on row 0."""
@@ -639,8 +606,8 @@ class Runs:
         alone, *quiet = self.calm.means([bulk, *ways]) if calm else (today, *found)
 
         def averages(of: Means) -> Averages:
-            sums, times = of.blocks[0], of.step if number is None else of.exchange(number)
-            count = sum(sums.counts) if number is None else sums.counts[number]
+            times = of.step if number is None else of.exchange(number)
+            count = sum(of.counts) if number is None else of.counts[number]
             return Averages(
                 communication_s=float(times.communication[0]) / self.steps,
                 iteration_s=float(times.iteration[0]),
@@ -648,7 +615,7 @@ class Runs:
                 to_join_s=float(times.to_join[0]) / self.steps,
                 arrived_early=float(times.arrived_early[0]),
                 work_s=float(times.consuming[0]) / self.steps,
-                messages=round(count / self.steps / sums.ranks),
+                messages=round(count / self.steps / of.ranks),
             )
 
         def begins(way: Sequence[Approach]) -> float:
@@ -675,11 +642,9 @@ class Runs:
         ]
 
 
-def _means(rows: Sequence[Sums]) -> Means:
-    """Rows of one length as one block."""
-    some = [[*of] for _, of in groupby(rows, key=lambda x: (x.counts, x.of.shape))]
-    stacked = [(np.stack([x.of for x in of]), np.array([x.end for x in of]), *of[0][2:]) for of in some]
-    return Means(tuple(Sums(*of) for of in stacked))
+def _joined(each: Sequence[Means]) -> Means:
+    """Rows of one length."""
+    return each[0]._replace(of=np.concatenate([x.of for x in each]), ends=np.concatenate([x.ends for x in each]))
 
 
 def _told(approach: Approach, rule: Rule) -> Approach:
@@ -694,7 +659,7 @@ def warm_up(workload: Workload, iterations: int) -> int:
     return max(0, min(WARM_UP, workload.iterations - iterations))
 
 
-def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Sums]:
+def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Means]:
     """Simulate steps, each on its machines for so many iterations, in one call of the kernel; without the first ones.
 
     Raises
@@ -707,13 +672,13 @@ def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Sums
     for step, iterations in jobs:
         check(step, iterations, cores)
     out = _kernel.simulate_all([([p.exchange for p in step], step[0].firsts, n) for step, n in jobs], cores)
-    made = list[Sums]()
+    made = list[Means]()
     for (step, _), first, rows in zip(jobs, firsts, out, strict=True):
         for of in rows:
             refuse_overflow(of)
         sums = np.stack([of["sums"] for of in rows]).reshape(len(rows), -1, len(step), len(_kernel.SUM_FIELDS))
         ends = np.array([of["extremes"][-1, 3] for of in rows])
-        made.append(Sums(sums[:, first:], ends, tuple(p.count for p in step), step[0].pattern.counted))
+        made.append(Means(sums[:, first:], ends, tuple(p.count for p in step), step[0].pattern.counted))
     return made
 
 

@@ -51,9 +51,8 @@ def test_a_draw_is_what_a_prediction_on_that_machine_says(approach: Approach) ->
     runs = Runs(plain, Step.from_rest(LATE))
     runs.sampler.normals = lambda name: np.zeros(1 + DRAWS)  # type: ignore[method-assign]
     runs.sampler.alternatives = {n: a for n, a in runs.sampler.alternatives.items() if n != "ranks per node"}
-    (found,) = runs.means([(approach,)], range(1 + runs.draws))
-    got = found.step.iteration
-    np.testing.assert_array_equal(got[0], runs.at_values((approach,)).step.iteration)
+    each = runs.at_values((approach,)), *runs.means([(approach,)], runs.drawn())
+    got = np.concatenate([found.step.iteration for found in each])
     for rule, rows in runs._rules:
         there = machine.progressing(rule.progress)
         puts = plain.one_sided.model_copy(update={"puts": runs.compiler(0, rule).machine.one_sided.puts})

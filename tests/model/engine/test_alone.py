@@ -46,7 +46,7 @@ def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Runs, Approach
     ends = np.array([e.end for e in plain])
     equal = partial(close, rtol=1e-12, atol=1e-12 * float(ends.max()))
     found = runs.at_values((approach,))
-    times, (messages,) = found.exchange(), found.blocks[0].counts
+    times, (messages,) = found.exchange(), found.counts
     equal(times.communication, [np.mean(ends - last)])
     as_many_are_early(times.arrived_early * messages, [plain])
     # Message by message, what is shown is what was summed up; an exchange without spread is one of its own.
