@@ -82,7 +82,9 @@ def drawn_rows(
     asked = [n for n, p in enumerate(drawn) if n in (0, at) or p.approach.interface.partitioned]
     savings = Savings(runs, tuple(ways[n] for n in asked))
     for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
-        made[n] = row
+        made[n], before = row, made[n]
+        if n == at and every:  # what the first draws said of all ways is off by what they said of this one
+            made = [p if k in asked else p.moved(before, row) for k, p in enumerate(made)]
     made = [row.beside(made[0]) for row in made]
     rows[:] = [made[drawn.index(row)] if row in drawn else row.beside(made[0]) for row in rows]
     return made[at], savings

@@ -81,6 +81,12 @@ class ApproachPrediction:
         at_time = replace(self, time_low_s=t0, time_high_s=t1, eta_low=e0, eta_high=e1)
         return replace(at_time, speedup_low_percent=s0, speedup_high_percent=s1)
 
+    def moved(self, before: ApproachPrediction, after: ApproachPrediction) -> ApproachPrediction:
+        """The row of some draws as all draws would have it, by another way's saving from some draws, and from all."""
+        ends = "speedup_low_percent", "speedup_percent", "speedup_high_percent"
+        low, middle, high = sorted(getattr(self, x) + getattr(after, x) - getattr(before, x) for x in ends)
+        return replace(self, speedup_low_percent=low, speedup_percent=middle, speedup_high_percent=high)
+
     def beside(self, today: ApproachPrediction) -> ApproachPrediction:
         """The row beside a drawn baseline: the iteration is what its saving means and, if it was not drawn
         itself, the time what its η means."""
