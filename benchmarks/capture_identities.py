@@ -97,8 +97,8 @@ def wrong(view: RenderableType) -> list[str]:
 def contradictions(step: Step) -> list[str]:
     """Figures of a step that cannot all be true."""
     found = []
-    values = {"step": step.step_s, "share": step.share, "waiting": step.waiting, "collectives": step.collective_s,
-              "others": step.other_s, "modelled": step.modelled_s}  # fmt: skip
+    values = {"step": step.step_s, "share": step.share, "waiting": step.waiting, "others": step.others_s,
+              "modelled": step.modelled_s}  # fmt: skip
     for e in step.exchanges:
         each = {"in MPI": e.exchange_s, "computing": e.last_s, "least": e.times.min(), "waits": e.waiting_s}
         values |= {f"{e.name} {what}": float(v) for what, v in each.items()}
@@ -110,8 +110,8 @@ def contradictions(step: Step) -> list[str]:
         if max(e.exchange_s, e.last_s) > longest:
             found.append(f"{e.name}: {e.exchange_s} s in MPI, {e.last_s} s of computing in a step of {step.step_s} s")
     parts = sum(e.exchange_s + e.last_s for e in step.exchanges)
-    if parts + step.collective_s + step.other_s > longest:
-        found.append(f"parts of {parts} s, {step.collective_s} and {step.other_s} in a step of {step.step_s}")
+    if parts + step.others_s > longest:
+        found.append(f"parts of {parts} s, {step.others_s} in a step of {step.step_s}")
     found += [f"{what} = {v}" for what, v in (("share", step.share), ("waiting", step.waiting)) if v > 1 + ROUNDING]
     return found
 

@@ -18,7 +18,7 @@ from pready.calibrate.capture.call_sites import Way
 from pready.calibrate.capture.exchanges import Group
 from pready.calibrate.capture.files import Process
 from pready.calibrate.capture.repetition import Repetition, occurrences, repetition
-from pready.calibrate.capture.thresholds import ALIKE_SIZES
+from pready.calibrate.capture.thresholds import ALIKE_SIZES, COMPUTES_S, MOSTLY
 
 Instances = list[list[Group]]
 """One exchange of the step: for each rank its groups, one per step; none of a rank that has no part in it."""
@@ -26,45 +26,32 @@ Instances = list[list[Group]]
 
 @dataclass(frozen=True)
 class Aligned:
-    """The exchanges of the step that repeats, in order.
-
-    Attributes
-    ----------
-    steps, ends
-        How often it occurs on the lead rank; begins and ends of usual ones there, in seconds.
-    usual
-        Share of the steps in which every rank sends to the ranks that it usually sends to.
-    exact
-        Sizes are the same in all steps.
-    shares
-        Where no step stands for half of the run: of the lead's time, the share of each common one, this one's first.
-    """
+    """The exchanges of the step that repeats, in order."""
 
     exchanges: list[Instances]
-    lead: int
-    steps: int
-    ends: list[tuple[float, float]]
-    usual: float = 1.0
-    exact: bool = True
-    shares: tuple[float, ...] = ()
+    lead: int  # a rank
+    steps: int  # how often it occurs there
+    ends: list[tuple[float, float]]  # begins and ends of usual ones there, in seconds
+    usual: float = 1.0  # share of the steps in which every rank sends to the ranks that it usually sends to
+    exact: bool = True  # sizes are the same in all steps
+    shares: tuple[
+        float, ...
+    ] = ()  # where no step stands for half of the lead's time, of each common one, this one's first
 
 
 def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned | None:
     """The step's exchanges over all ranks; None if nothing repeats."""
     lead = max(range(len(ranks)), key=lambda r: len(found[r]))
     mine = found[lead]
-    keys = signatures(mine)
-    seconds = [float(g.times.max()) + g.took for g in mine]
-    step = repetition(keys, seconds)
+    codes, computed, step = _repeated(mine)
     if step is None:
         return None
     n = step.period
-    codes = _numbered(keys)
     word = codes[step.first : step.first + n]
     # A step begins after its longest computing, where ranks are apart from each other the least.
     computing = [fmean(float(mine[i].times.max()) for i in range(step.first + j, step.stop, n)) for j in range(n)]
     turn = max(range(n), key=lambda j: computing[j])
-    at = [i for i in occurrences(codes, {(*word[turn:], *word[:turn])}) if step.stands(i)]
+    at = [i for i in occurrences(codes, {(*word[turn:], *word[:turn])}, computed) if step.stands(i)]
     middle = [(before.end + group.ready) / 2 for before, group in pairwise(mine)]
     borders = [-float("inf"), *middle, float("inf")]
     windows = [(borders[i], borders[i + n]) for i in at]
@@ -97,9 +84,18 @@ def _keys(groups: Sequence[Group], windows: Sequence[list[Group]]) -> list[tuple
     return [tuple(of[id(g)] for g in window) for window in windows]
 
 
-def _numbered(keys: Sequence[Hashable]) -> list[int]:
+def _repeated(groups: Sequence[Group]) -> tuple[list[int], list[bool | None], Repetition | None]:
+    """The exchanges of a rank as numbers, equal ones alike; is something computed before such ones, mostly, or mostly
+    not; and the step that repeats."""
+    keys = signatures(groups)
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    return [numbers[key] for key in keys]
+    codes = [numbers[key] for key in keys]
+    teams = any(g.producer for g in groups)
+    before = [g.producer is not None if teams else float(g.times.max()) > COMPUTES_S for g in groups]
+    count, after = Counter(codes), Counter(code for code, is_so in zip(codes, before, strict=True) if is_so)
+    shares = (after[code] / count[code] for code in codes)
+    computed = [True if share >= MOSTLY else False if share <= 1 - MOSTLY else None for share in shares]
+    return codes, computed, repetition(keys, [float(g.times.max()) + g.took for g in groups], computed)
 
 
 def signatures(groups: Sequence[Group]) -> list[Hashable]:
@@ -130,15 +126,14 @@ def _by_own_step(
 
     A step begins where the lead's does, as places in the code and else the time tell.
     """
-    keys = signatures(groups)
-    step = repetition(keys, [float(g.times.max()) + g.took for g in groups])
+    codes, computed, step = _repeated(groups)
     if step is None:
         return None
-    codes, n = _numbered(keys), step.period
+    n = step.period
     word = codes[step.first : step.first + n]
     fit: list[tuple[tuple[int, int], list[list[Group]]]] = []
     for turn in range(n):
-        every = occurrences(codes, {(*word[turn:], *word[:turn])})
+        every = occurrences(codes, {(*word[turn:], *word[:turn])}, computed)
         more = len(every) - len(windows)
         for first in range(more + 1 if part else more == 0):
             each = [list(groups[i : i + n]) for i in every[first : first + len(windows)]]
@@ -180,6 +175,13 @@ def _needs(
     return any((q, r, k) in sent for r, i in nodes for q, k in groups[r][i].needs)
 
 
+def _answers(groups: Sequence[Sequence[Group]], a: tuple[int, int], b: tuple[int, int]) -> bool:
+    """Does an exchange begin once the rank that it goes to has sent in the other, from another routine?"""
+    one, other = groups[a[0]][a[1]], groups[b[0]][b[1]]
+    after = any((b[0], k) in one.came for to, k in other.orders if to == a[0])
+    return after and one.way[1:2] != other.way[1:2]
+
+
 def _needs_itself(exchange: Instances, step: int) -> bool:
     """Does a message of an exchange need another one of it in this step?"""
     groups = [of[step : step + 1] for of in exchange]
@@ -212,7 +214,7 @@ def _levels(
         theirs = receives.get(pair, [])
         if len(mine) == len(theirs):
             for a, b in zip(mine, theirs, strict=True):
-                if not _needs(first, [a], [b]):
+                if not _needs(first, [a], [b]) and not _answers(first, a, b):
                     parent[root(a)] = root(b)
     members: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for node in parent:

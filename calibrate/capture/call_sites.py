@@ -107,18 +107,7 @@ def names_of(chains: Sequence[Chain]) -> list[str]:
     sites: defaultdict[tuple[str, str], set[tuple[str, int]]] = defaultdict(set)
     for inner, call in filter(None, ways):
         sites[inner, call.where].add(call.place)
-    names = ["" if way is None else _name(*way, sorted(sites[way[0], way[1].where])) for way in ways]
-    short = [_without_template_arguments(name) for name in names]
-    return short if len(set(short)) == len(set(names)) else names
-
-
-def _without_template_arguments(name: str) -> str:
-    """``exchange<Matrix<double>, Vector>`` as ``exchange``; an operator keeps its sign."""
-    if "operator" in name:
-        return name
-    while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
-        name = shorter
-    return name
+    return ["" if way is None else _name(*way, sorted(sites[way[0], way[1].where])) for way in ways]
 
 
 def _name(inner: str, call: Frame, among: list[tuple[str, int]]) -> str:

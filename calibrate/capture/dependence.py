@@ -93,10 +93,14 @@ class Dependence:
         """By `id` of a message or receive: the how many-eth of its pair of ranks, and way, it is."""
         return {id(c): k for of in (self.to, self.by) for calls in of.values() for k, c in enumerate(calls)}
 
+    def came(self, since: float, until: float) -> list[Call]:
+        """Receives complete after the one time, and not after the other."""
+        ordered, done = self._by_done
+        return ordered[bisect_right(done, since) : bisect_right(done, until)]
+
     def needs(self, message: Call, since: float) -> list[Call]:
         """Receives complete after `since` that a message depends on."""
-        ordered, done = self._by_done
-        computed = ordered[bisect_right(done, since) : bisect_right(done, self.computed[id(message)])]
+        computed = self.came(since, self.computed[id(message)])
         same = self._by_buffer.get(message.buffer, ()) if message.what else ()
         return [*computed, *(c for c in same if since < c.done <= message.begin)]
 
@@ -131,24 +135,12 @@ class Dependence:
 
 @dataclass(frozen=True)
 class Chain:
-    """Ranks whose messages each wait for one received before.
+    """Ranks whose messages each wait for one received before."""
 
-    Attributes
-    ----------
-    blocks
-        Messages to the next rank in a step; of all steps together if these cannot be told apart.
-    steps
-        0 if they cannot be told apart.
-    own
-        Ranks begin by themselves, each with what it need not wait for.
-    said
-        In words: a sweep with its grid and messages, or a pipeline.
-    """
-
-    blocks: int
-    steps: int
-    own: bool = False
-    said: str = field(default="", compare=False)
+    blocks: int  # messages to the next rank in a step; of all steps together if these cannot be told apart
+    steps: int  # 0 if they cannot be told apart
+    own: bool = False  # ranks begin by themselves, each with what it need not wait for
+    said: str = field(default="", compare=False)  # in words: a sweep with its grid and messages, or a pipeline
 
 
 def chain(ranks: Sequence[Dependence]) -> Chain | None:

@@ -19,80 +19,45 @@ import numpy as np
 
 from pready.calibrate.capture.call_sites import Way, way_to
 from pready.calibrate.capture.dependence import Dependence, Gaps, gaps
+from pready.calibrate.capture.files import ONE_SIDED
 from pready.calibrate.capture.regions import Stretch
-from pready.calibrate.capture.thresholds import COMPUTES_S
-from pready.calibrate.capture.timeline import COLLECTIVE, RECEIVING, Call, Timeline, is_message
+from pready.calibrate.capture.thresholds import COMPUTES_S, MOSTLY
+from pready.calibrate.capture.timeline import BLOCKING, COLLECTIVE, RECEIVING, Call, Timeline, is_message, most_common
+from pready.model.approach.interfaces import Today
 from pready.model.common.arrays import Array
 
 
 @dataclass
 class Group:
-    """One exchange of one rank; times in seconds.
+    """One exchange of one rank; times in seconds."""
 
-    Attributes
-    ----------
-    since, begin, end
-        End of the exchange before, start of the first message and end of the last completion.
-    ready, took
-        When the last thread was through with its computing; from then on, in MPI, of a team that sends by itself from
-        its last thread's first message to the end.
-    times
-        Seconds that each thread computes before its part is ready, after the exchange before; without time in MPI.
-    sent, counts, received
-        Bytes and messages by peer, and messages received by peer.
-    by_thread, parts
-        Bytes by peer and number in the team (-1: of none), and bytes of a partition by peer.
-    producer
-        The stretch of computing before it, or in which its threads send; and its instance.
-    team
-        Several threads of a team send, or mark their partitions.
-    inside_s, pack_s
-        Computing between its last message and the first completion after it, and between its first message and its
-        last, without regions: what the second sends is packed.
-    overlapped, beside
-        Threads compute between its messages and their completion, or others of a team while one sends.
-    orders, needs
-        Messages, by receiver, and receives that some of them need and that the exchange before brought, by sender: the
-        how many-eth they are of their pair of ranks.
-    collectives, collective_s, other_s
-        Collectives since the exchange before, their time, and that of other calls outside of exchanges.
-    sites
-        Places of its messages in the code, the first one first; `waits`: of the calls that complete them; `way`: the
-        calls that lead to the first.
-    """
-
-    begin: float
-    end: float = 0.0
-    since: float = 0.0
-    ready: float = 0.0
-    took: float = 0.0
-    times: Array = field(default_factory=lambda: np.zeros(1))
-    sent: dict[int, int] = field(default_factory=dict)
-    counts: dict[int, int] = field(default_factory=dict)
-    received: Counter[int] = field(default_factory=Counter)
-    by_thread: Counter[tuple[int, int]] = field(default_factory=Counter)
-    parts: dict[int, int] = field(default_factory=dict)
+    begin: float  # of the first message
+    end: float = 0.0  # of the last completion
+    since: float = 0.0  # end of the exchange before
+    ready: float = 0.0  # the last thread is through with its computing
+    took: float = (
+        0.0  # from then on in MPI; of a team that sends by itself, from its last thread's first message to the end
+    )
+    times: Array = field(default_factory=lambda: np.zeros(1))  # each thread's computing after the exchange before
+    sent: dict[int, int] = field(default_factory=dict)  # bytes by peer
+    counts: dict[int, int] = field(default_factory=dict)  # messages by peer
+    received: Counter[int] = field(default_factory=Counter)  # messages by peer
+    parts: dict[int, int] = field(default_factory=dict)  # bytes of a partition by peer
     kinds: Counter[str] = field(default_factory=Counter)
-    producer: tuple[Stretch, int] | None = None
-    team: bool = False
-    inside_s: float = 0.0
-    pack_s: float = 0.0
-    overlapped: bool = False
-    beside: bool = False
-    one_by_one: bool = False
-    orders: frozenset[tuple[int, int]] = frozenset()
-    needs: frozenset[tuple[int, int]] = frozenset()
-    collectives: int = 0
-    collective_s: float = 0.0
-    other_s: float = 0.0
-    sites: list[int] = field(default_factory=list)
-    waits: list[int] = field(default_factory=list)
-    way: Way = ()
-
-    @property
-    def threads(self) -> int:
-        """Threads whose times are known."""
-        return len(self.times)
+    producer: tuple[Stretch, int] | None = None  # computing before it, or in which its threads send; and the instance
+    team: bool = False  # several threads send, or mark their partitions
+    inside_s: float = 0.0  # computing between its last message and the first completion after it
+    pack_s: float = 0.0  # between its first message and its last, without regions: what the second sends is packed
+    beside: bool = False  # one thread of a team sends while others compute
+    one_by_one: bool = False  # each message blocks
+    orders: frozenset[tuple[int, int]] = frozenset()  # its messages: receiver, the how many-eth of the two ranks
+    needs: frozenset[tuple[int, int]] = frozenset()  # receives of the exchange before that some need, likewise
+    came: frozenset[tuple[int, int]] = frozenset()  # receives complete since it began and before this one, likewise
+    collectives: int = 0  # since the exchange before
+    others_s: float = 0.0  # in these and in other calls outside of exchanges
+    sites: list[int] = field(default_factory=list)  # places of its messages in the code, the first one first
+    waits: list[int] = field(default_factory=list)  # places of the calls that complete them
+    way: Way = ()  # the calls that lead to the first
 
 
 @dataclass
@@ -118,10 +83,6 @@ class _Open:
     @property
     def sends_done(self) -> float:
         return max(c.done for c in self.sends)
-
-    @property
-    def blocks(self) -> bool:
-        return all(c.blocks for c in self.sends)
 
 
 _Team = tuple[int, int] | None
@@ -164,9 +125,10 @@ class _Thread:
         done = self.open.sends_done
         return self.open.learnt >= self.open.last or all(c.begin >= done for c in self.posted)
 
-    def close(self) -> None:
+    def close(self, at: float | None = None) -> None:
+        """All of it is complete, or from a time on the next step's is on its way, too."""
         assert self.open is not None
-        self.open.end = max(self.open.end, self.open.sends_done)
+        self.open.end = at or max(self.open.end, self.open.sends_done)
         self.over.append(self.open)
         self.open = None
 
@@ -205,6 +167,8 @@ class _Thread:
         elif is_message(call, self.rank):
             if self.complete(at) and self._knows() and not self._comes_back(call):
                 self.close()
+            elif self._again(call):
+                self.close(at)
             self.open = self.open or _Open([])
             self.open.sends.append(call)
             self.open.first = None
@@ -217,6 +181,11 @@ class _Thread:
         assert self.open is not None
         waited = any(c.end < c.done for c in self.open.sends)
         return waited or self.open.learnt >= self.open.last or self.open.computed
+
+    def _again(self, call: Call) -> bool:
+        """Is it the first message once more, after computing?"""
+        first = self.open.sends[0] if self.open is not None and self.open.computed else None
+        return first is not None and (first.site, first.who, first.what) == (call.site, call.who, call.what)
 
     def _comes_back(self, call: Call) -> bool:
         """Calls that receive as well: does the second one go where the first one's came from? They are the two ways
@@ -243,15 +212,20 @@ def groups(timeline: Timeline, of: Dependence | None = None) -> list[Group]:
         thread = _Thread(timeline, between)
         thread.follow(calls, [] if team else [begin for begin, *_ in timeline.computing])
         over[team][number] = thread.over
-    found = [(each, team) for team, turns in over.items() for each in _turns(turns)]
+    found = [
+        (each, team)
+        for team, turns in over.items()
+        for each in _turns(turns, team is not None and timeline.teams[team][0].tasks)
+    ]
     found.sort(key=lambda each: min(o.sends[0].begin for o in each[0].values()))
     return list(_finished(of or Dependence(timeline), found))
 
 
-def _turns(over: dict[int, list[_Open]]) -> list[dict[int, _Open]]:
-    """What threads of a team send, turn by turn; all of it together if they take different numbers of turns."""
+def _turns(over: dict[int, list[_Open]], tasks: bool) -> list[dict[int, _Open]]:
+    """What threads of a team send, turn by turn; all of it together if they take different numbers of turns, or tasks,
+    of which each thread takes whichever is free."""
     turns = {number: of for number, of in over.items() if of}
-    if len({len(of) for of in turns.values()}) <= 1:
+    if len({len(of) for of in turns.values()}) <= 1 and not tasks:
         return [dict(zip(turns, each, strict=True)) for each in zip_longest(*turns.values())]
     whole = {}
     for number, of in turns.items():
@@ -266,7 +240,7 @@ def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _T
     before = ended = timeline.process.within_mpi_s[0]
     computing = timeline.computing
     begins = [begin for begin, *_ in computing]
-    collectives = [c for c in timeline.calls if c.kind in COLLECTIVE]
+    collectives = [c.begin for c in timeline.calls if c.kind in COLLECTIVE]
     counted = 0
     own: dict[int, float] = {}
     masters = timeline.process.thread[timeline.process.of("region")]
@@ -280,7 +254,8 @@ def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _T
         # Between regions the thread computes that begins them, whichever of a team sends first.
         thread = int(masters[0]) if sender is not None else min(calls, key=lambda c: c.begin).thread
         effective = min((c.begin for c in marks), default=group.begin)
-        since = computing[bisect_left(begins, ended) : bisect_left(begins, effective)]
+        over = ended if ended < effective else before  # else all of it is computed while messages are on their way
+        since = computing[bisect_left(begins, over) : bisect_left(begins, effective)]
         earlier = [s for s in since if round(1e9 * (s[1] - effective)) <= 0]
         if sender is None:
             inside = [c for c in marks if c.of in timeline.teams]
@@ -300,16 +275,15 @@ def _finished(dependence: Dependence, found: Sequence[tuple[dict[int, _Open], _T
             group.took = timeline.in_mpi(thread, effective, group.end)
         order = dependence.order
         group.orders = frozenset((c.who, order[id(c)]) for c in calls)
-        group.needs = frozenset((r.who, order[id(r)]) for c in calls for r in dependence.needs(c, previous))
+        if sender is None or not timeline.teams[sender][0].tasks:  # each for itself
+            group.needs = frozenset((r.who, order[id(r)]) for c in calls for r in dependence.needs(c, previous))
+        group.came = frozenset((r.who, order[id(r)]) for r in dependence.came(previous, group.begin))
         previous = group.begin
         if not group.team:
             _add_overlap(group, dependence, each[_ALL], thread)
-        while counted < len(collectives) and collectives[counted].begin < group.begin:
-            group.collectives += 1
-            group.collective_s += collectives[counted].end - collectives[counted].begin
-            counted += 1
-        outside = timeline.in_mpi(thread, ended, group.begin)
-        group.other_s = max(0.0, outside - group.collective_s)
+        then = bisect_left(collectives, group.begin)
+        group.collectives, counted = then - counted, then
+        group.others_s = timeline.in_mpi(thread, ended, group.begin)
         # All that is not in MPI is computing, packing and unpacking among it.
         before, ended = group.end if group.team else effective, group.end
         yield group
@@ -320,8 +294,8 @@ def _add_overlap(group: Group, dependence: Dependence, of: _Open, thread: int) -
     timeline, begin, last = dependence.timeline, of.sends[0].end, max(of.sends, key=lambda c: c.begin)
     waited = [c.done for c in of.sends if c.done > c.end and c.done > last.end]
     end = min([*waited, group.end] if of.first is None else [of.first, *waited, group.end])
-    group.overlapped = of.computed and last.end < end and dependence.computes(thread, last.end, end)
-    group.inside_s = max(0.0, timeline.outside(thread, last.end, end)) if group.overlapped else 0.0
+    if of.computed and last.end < end and dependence.computes(thread, last.end, end):
+        group.inside_s = max(0.0, timeline.outside(thread, last.end, end))
     regions = [at for at, *_ in timeline.computing if begin <= at < last.begin] if last.begin > begin else []
     group.pack_s = 0.0 if regions else max(0.0, timeline.outside(thread, begin, last.begin))
     if of.sends[0].of in timeline.teams:
@@ -335,15 +309,12 @@ def _add_messages(group: Group, each: dict[int, _Open], calls: list[Call], marks
         group.sent[c.who] = group.sent.get(c.who, 0) + c.what
         group.counts[c.who] = group.counts.get(c.who, 0) + 1
         group.kinds[c.kind] += 1
-        if c.kind != "pstart_send":
-            group.by_thread[c.who, c.number] += c.what
     for c in marks:
-        group.by_thread[c.who, c.number] += c.what
         if c.what:
             group.parts[c.who] = min(c.what, group.parts.get(c.who, c.what))
     for o in each.values():
         group.received.update(o.got)
-    group.one_by_one = all(o.blocks for o in each.values()) and len(calls) > 1
+    group.one_by_one = all(c.kind in BLOCKING for c in calls) and len(calls) > 1
     ordered = sorted(each[min(each)].sends, key=lambda c: c.begin)
     group.sites = list(dict.fromkeys(c.site for c in (*ordered, *calls)))
     group.waits = sorted({c.site for o in each.values() for c in o.waits})
@@ -374,3 +345,25 @@ def _of_team(
     group.producer, group.team, group.times = (stretch, i), True, times
     group.ready = min(ready, group.end)
     group.took = group.end - group.ready
+
+
+def today_of(groups: Sequence[Group]) -> tuple[Today, int]:
+    """How an exchange is sent, and the messages to a neighbour, most often."""
+    kinds = Counter[str]()
+    for g in groups:
+        kinds.update(g.kinds)
+    messages = most_common([n for g in groups for n in g.counts.values()] or [1])
+    most = kinds.most_common(1)[0][0] if kinds else "isend"
+    teams = sum(g.team for g in groups) >= MOSTLY * len(groups)
+    if most == "pstart_send":
+        return "partitioned", messages
+    if most in ONE_SIDED:
+        return "rma", messages
+    if teams:
+        return "one message per thread", messages
+    if messages > 1:
+        return "several messages", messages
+    if most == "start_send":
+        return "persistent", messages
+    blocking = sum(g.one_by_one for g in groups) >= MOSTLY * len(groups)
+    return ("blocking" if blocking else "nonblocking"), messages

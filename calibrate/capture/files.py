@@ -16,7 +16,7 @@ from pready.model.common.errors import PreadyError, printable
 from pready.model.toml.reading import read_bytes
 
 PRELOAD = Path(__file__).resolve().parent / "preload"
-MAGIC = b"pready capture 4"
+MAGIC = b"pready capture 5"
 SUFFIX = ".capture"
 NO_ROOM = ".unwritten"
 """Behind that: an empty file of a process that had no room for its records."""
@@ -28,11 +28,10 @@ TIMES = 5
 _HEADER = np.dtype(
     [
         ("magic", "S16"), ("header_bytes", "<u4"), ("site_bytes", "<u4"), ("sites", "<u4"), ("chunk_bytes", "<u4"),
-        ("rank", "<i4"), ("ranks", "<i4"), ("pid", "<i4"), ("thread_level", "<i4"),
+        ("rank", "<i4"), ("ranks", "<i4"), ("pid", "<i4"), ("chunks", "<i4"),
         ("started_ns", "<i8"), ("wall_ns", "<i8"), ("mpi_started_ns", "<i8"), ("mpi_ended_ns", "<i8"),
-        ("ended_ns", "<i8"), ("ended", "<u4"), ("openmp", "<u4"), ("threads", "<u4"), ("chunks", "<u4"),
-        ("used_sites", "<u4"), ("forks", "<u4"), ("dropped", "<u8"), ("dropped_requests", "<u8"),
-        ("execs", "<u4"), ("pad", "<u4"),
+        ("ended_ns", "<i8"), ("ended", "<u4"), ("openmp", "<u4"), ("threads", "<u4"),
+        ("forks", "<u4"), ("dropped", "<u8"), ("dropped_requests", "<u8"),
     ]
 )  # fmt: skip
 _SITE = np.dtype([("offset", "<u8"), ("kind", "<u4"), ("caller", "<u4"), ("symbol", "S176"), ("object", "S320")])
@@ -90,41 +89,27 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """The records of one process.
-
-    Attributes
-    ----------
-    records
-        Sorted by start; times in ns since the file was opened. `thread` is the thread that wrote each record; `done` of
-        a request is the end of the call that completed it, and that of none -1.
-    cpus
-        Numbers of the CPUs that its threads may run on; empty if not known.
-    rank, ranks
-        Rank in MPI_COMM_WORLD, and its size; -1 without MPI.
-    mpi_s
-        Return of MPI_Init and begin of MPI_Finalize, in s; None if missing.
-    """
+    """The records of one process."""
 
     path: Path
-    rank: int
-    ranks: int
+    rank: int  # in MPI_COMM_WORLD; -1 without MPI
+    ranks: int  # its size, likewise
     host: str
     command: str
     library: str
     runtime: str
     ended: str
     threads: int
-    pid: int = 0
     forks: int = 0
     dropped: int = 0
     dropped_requests: int = 0
     wall_s: float = 0.0
-    cpus: frozenset[int] = frozenset()
+    cpus: frozenset[int] = frozenset()  # that its threads may run on; empty if not known
     duration_s: float
-    mpi_s: tuple[float | None, float | None]
+    mpi_s: tuple[float | None, float | None]  # return of MPI_Init and begin of MPI_Finalize; None if missing
     places: tuple[Place | None, ...]
-    records: NDArray[Any] = field(repr=False)
-    thread: NDArray[np.int32] = field(repr=False)
+    records: NDArray[Any] = field(repr=False)  # by start, in ns since the file was opened; `done` of no request: -1
+    thread: NDArray[np.int32] = field(repr=False)  # that wrote each
 
     def of(self, *names: str) -> NDArray[np.bool_]:
         """Mask of the records of these kinds."""
@@ -163,8 +148,6 @@ class Run:
 
     folder: Path
     processes: tuple[Process, ...]
-    programs: int = 1
-    """With MPI, that each rank's process ran one after the other: the longest is read."""
 
     @property
     def ranks(self) -> tuple[Process, ...]:
@@ -192,20 +175,14 @@ class Run:
 
 
 def read_run(folder: Path) -> Run:
-    """Read the files of a folder.
-
-    Raises
-    ------
-    PreadyError
-        No folder, no files, an invalid file, or the files of two runs.
-    """
+    """Read the files of a folder; a PreadyError if there are none, an invalid one, or those of two runs."""
     source = str(folder)
     files = sorted(folder.glob(f"*{SUFFIX}"))
     if not files:
         problem = f"holds no file *{SUFFIX}" if folder.is_dir() else "is not a folder"
         raise PreadyError(problem, valid="the folder that 'pready capture -o' wrote", source=source)
     processes = [parse_process(read_bytes(path, LARGEST_FILE, TIMES), path) for path in files]
-    ranked, programs = _longest_program([p for p in processes if p.rank >= 0])
+    ranked = sorted((p for p in processes if p.rank >= 0), key=lambda p: p.rank)
     for first, second in pairwise(ranked):
         if first.rank == second.rank or first.ranks != second.ranks:
             raise PreadyError(
@@ -214,26 +191,7 @@ def read_run(folder: Path) -> Run:
                 valid="one run per folder",
                 source=source,
             )
-    return Run(folder, (*ranked, *(p for p in processes if p.rank < 0)), programs)
-
-
-def _longest_program(ranked: list[Process]) -> tuple[list[Process], int]:
-    """Ranks in order; where their processes ran several programs with MPI (exec after MPI_Finalize), the longest one's.
-
-    Returns
-    -------
-    The ranks, and the number of programs.
-    """
-    of_process: dict[tuple[str, int], list[Process]] = {}
-    for p in sorted(ranked, key=lambda p: p.wall_s):
-        of_process.setdefault((p.host, p.pid), []).append(p)
-    count = max(map(len, of_process.values()), default=0)
-    programs = [[files[n] for files in of_process.values() if len(files) > n] for n in range(count)]
-    whole = [some for some in programs if sorted(p.rank for p in some) == [*range(some[0].ranks)]]
-    found = max(
-        whole, key=lambda some: sum(end - begin for begin, end in (p.within_mpi_s for p in some)), default=ranked
-    )
-    return sorted(found, key=lambda p: p.rank), count if whole else 1
+    return Run(folder, (*ranked, *(p for p in processes if p.rank < 0)))
 
 
 def parse_process(data: bytes, path: Path) -> Process:
@@ -273,7 +231,6 @@ def parse_process(data: bytes, path: Path) -> Process:
         runtime=RUNTIMES[head["openmp"]],
         ended=ENDINGS[head["ended"]],
         threads=int(head["threads"]),
-        pid=int(head["pid"]),
         forks=int(head["forks"]),
         dropped=int(head["dropped"]),
         dropped_requests=int(head["dropped_requests"]),
@@ -339,19 +296,4 @@ def _records(data: bytes, first_chunk: int, source: str) -> tuple[NDArray[Any], 
         said = f"holds a record of kind {row['kind']} from {row['start']} to {row['end']} ns, place {row['site']}"
         raise PreadyError(said, valid="a file as the library wrote it", source=source)
     order = np.lexsort((records["end"], records["start"]))
-    records, thread = records[order], thread[order]
-    _refuse_overlaps(records, thread, source)
-    return records, thread
-
-
-def _refuse_overlaps(records: NDArray[Any], thread: NDArray[np.int32], source: str) -> None:
-    """A thread has one share of a region at a time."""
-    shares = records["kind"] == kinds()["share"]
-    rows, owners = records[shares], thread[shares]
-    order = np.lexsort((rows["start"], owners))
-    rows, owners = rows[order], owners[order]
-    bad = (rows["start"][1:] < rows["end"][:-1]) & (owners[1:] == owners[:-1])
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        said = f"thread {owners[at]} computes until {rows['end'][at]} ns, and again from {rows['start'][at + 1]} ns"
-        raise PreadyError(said, valid="a file as the library wrote it", source=source)
+    return records[order], thread[order]

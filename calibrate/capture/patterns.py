@@ -1,19 +1,18 @@
-"""The pattern of a workload file that describes the messages: a halo on a grid, a sweep, pairs, or lists.
+"""The pattern of a workload file that describes the messages: a halo on a grid, pairs, or lists.
 
 A pattern is recognised only if it explains every rank's peers and bytes exactly; anything else is a list.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, product
+from itertools import product
 from typing import Literal
 
 from pready.model.common.errors import PreadyError
-from pready.model.workload.edges import HALOS, PATTERNS, Grid, Name, Ranks, Sweep3D, towards
+from pready.model.workload.edges import HALOS, PATTERNS, Grid, Name, Ranks, towards
 from pready.model.workload.sizes import FACES
 
 Sent = dict[int, tuple[int, int]]
@@ -22,51 +21,24 @@ Boundaries = Literal["periodic", "open"]
 BOUNDARIES: tuple[Boundaries, ...] = ("periodic", "open")
 
 
-def per_step(sent: Sent, steps: int) -> Sent:
-    """What is sent in all steps, in the mean of one; at least a byte in a message."""
-    return {to: (max(1, round(size / steps)), max(1, round(count / steps))) for to, (size, count) in sent.items()}
-
-
-def no_messages(source: str) -> PreadyError:
-    return PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
-
-
 @dataclass(frozen=True)
 class Recognised:
-    """A pattern of a workload file with its grid and sizes.
-
-    Attributes
-    ----------
-    messages
-        Per neighbour and exchange, all of whose bytes are in the sizes.
-    faces, edges
-        Bytes for a neighbour along x, y, z, and beyond an edge along x, y, z; 0 where there is none.
-    times
-        Iterations of eight octants in a sweep.
-    lists
-        Where ranks have no place on a grid: for each the ranks that it sends to with bytes.
-    phase, phases, axis, whole
-        Of a halo that is exchanged axis after axis: which exchange this is, from 0, of how many, its axis, and the
-        grid of that halo; None where this is no phase.
-    to_a_rank
-        Bytes from a rank to another, all that go there together: least and most.
-    """
+    """A pattern of a workload file with its grid and sizes in bytes."""
 
     name: Name
-    grid: Grid | None = None
+    grid: Grid | None = None  # None: `lists`
     boundaries: Boundaries = "periodic"
-    messages: int = 1
-    faces: tuple[int, int, int] = (0, 0, 0)
-    edges: tuple[int, int, int] = (0, 0, 0)
+    messages: int = 1  # per neighbour and exchange, all of whose bytes are in the sizes
+    faces: tuple[int, int, int] = (0, 0, 0)  # for a neighbour along x, y, z; 0 where there is none
+    edges: tuple[int, int, int] = (0, 0, 0)  # for one beyond an edge along x, y, z
     corner: int = 0
-    blocks: int = 1
-    times: int = 1
-    lists: tuple[tuple[tuple[int, int], ...], ...] = ()
-    phase: int = 0
-    phases: int = 1
-    axis: str = ""
-    whole: Grid | None = None
-    to_a_rank: tuple[int, int] = (0, 0)
+    blocks: int = 1  # of an octant
+    lists: tuple[tuple[tuple[int, int], ...], ...] = ()  # for each rank those that it sends to, and bytes
+    phase: int = 0  # of a halo that is exchanged axis after axis: which exchange this is, from 0,
+    phases: int = 1  # of how many,
+    axis: str = ""  # along which axis,
+    whole: Grid | None = None  # and the grid of that halo
+    to_a_rank: tuple[int, int] = (0, 0)  # from a rank to another, all that go there together: least and most
 
     @property
     def said_whole(self) -> str:
@@ -200,44 +172,3 @@ def _explained(sent: Sequence[Sent], name: Name, grid: Grid, boundaries: Boundar
     return Recognised(
         name, grid, boundaries, messages=int(min(messages)), faces=(x, y, z), edges=(yz, xz, xy), corner=corner
     )
-
-
-def recognise_sweep(steps: Sequence[Sequence[Sent]]) -> Recognised | None:
-    """The sweep over a two-dimensional grid that explains all exchanges; None if there is none.
-
-    In an octant a rank sends on to one side along each axis; each side has half of the eight octants. Exchanges
-    in a row to the same side are the blocks of an octant.
-    """
-    if all(len({frozenset(sent) for sent in exchanges}) < 2 for exchanges in steps):
-        return None
-    sizes = {size for exchanges in steps for sent in exchanges for size, _ in sent.values()}
-    for grid in grids(len(steps)):
-        counts = _sides(steps, grid) if grid[2] == 1 else None
-        if counts is None:
-            continue
-        runs = (len(list(run)) for exchanges in steps for _, run in groupby(map(frozenset, exchanges)))
-        blocks = math.gcd(*runs)
-        times, rest = divmod(counts, Sweep3D.octants // 2 * blocks)
-        if rest == 0:
-            return Recognised("sweep3d", grid, "open", faces=(max(sizes),) * 3, blocks=blocks, times=times)
-    return None
-
-
-def _sides(steps: Sequence[Sequence[Sent]], grid: Grid) -> int | None:
-    """Messages of a rank to each of its sides, if equal for all ranks and possible in a sweep."""
-    counts: set[int] = set()
-    for exchanges, (west, east, south, north) in zip(
-        steps, towards(grid, (False,) * 3, FACES[:4]).tolist(), strict=True
-    ):
-        there = {west, east, south, north} - {-1}
-        for sent in exchanges:
-            if not set(sent) <= there or {west, east} <= set(sent) or {south, north} <= set(sent):
-                return None
-            if any(count != 1 for _, count in sent.values()):
-                return None
-        for x in {west, east} - {-1}:
-            for y in {south, north} - {-1}:
-                if not any({x, y} <= set(sent) for sent in exchanges):
-                    return None
-        counts |= {sum(side in sent for sent in exchanges) for side in there}
-    return counts.pop() if len(counts) == 1 else None

@@ -23,27 +23,14 @@ Key = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Stretch:
-    """All instances of one stretch in one process; places of its key are numbers of `Process.places`.
-
-    Attributes
-    ----------
-    begin
-        Seconds since the file was opened, shape (instances,).
-    finish, mpi
-        Seconds from the begin until each thread finished its share, and of that in MPI, shape (instances, threads).
-    which
-        Number of the region and of the stretch in it, shape (instances, 2).
-    tasks
-        Explicit tasks were created in it: threads go on with them at the barrier, so that they are busy for longer than
-        `finish` says.
-    """
+    """All instances of one stretch in one process; times in seconds since the file was opened."""
 
     key: Key
-    begin: Array
-    finish: Array
-    mpi: Array
-    which: NDArray[np.int64]
-    tasks: bool
+    begin: Array  # shape (instances,)
+    finish: Array  # from the begin until each thread finished its share, shape (instances, threads)
+    mpi: Array  # of that in MPI
+    which: NDArray[np.int64]  # region and number of the stretch in it, shape (instances, 2)
+    tasks: bool  # explicit tasks were created in it: threads go on with them at the barrier, after `finish`
 
     @property
     def threads(self) -> int:

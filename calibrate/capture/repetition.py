@@ -31,13 +31,10 @@ class Repetition:
         """Is it this step that begins there?"""
         return not self.rows or any(first <= at <= stop - self.period for first, stop in self.rows)
 
-    @property
-    def times(self) -> int:
-        """Whole steps in the longest run."""
-        return (self.stop - self.first) // self.period
 
-
-def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None = None) -> Repetition | None:
+def repetition(
+    signatures: Sequence[Hashable], seconds: Sequence[float] | None = None, computed: Sequence[bool | None] = ()
+) -> Repetition | None:
     """The shortest step that explains most of a sequence; None if nothing repeats.
 
     A shorter one that stands `IN_A_ROW` for most of the time is the common step: every twentieth may differ. Where the
@@ -47,6 +44,9 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
     ----------
     seconds
         How long each takes; absent: all as long.
+    computed
+        Does the program compute before such ones? Between two steps it does, where a step begins so: the first
+        exchanges of a longer step are no step. None, or absent: not known.
 
     A step may occur in several runs, like the iterations of a solver that is called repeatedly. A step cut by the end
     of a run does not count.
@@ -68,7 +68,7 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
                 rows[_turned(word)].append((start, length))
         for same in rows.values():
             first, covered = max(same, key=lambda row: row[1])
-            step = Repetition(period, first, first + (covered + period) // period * period)
+            step = Repetition(period, *_whole(period, first, covered, computed))
             # Exchanges equal to the one a step earlier, over those that have one.
             found.append((sum(length for _, length in same) / (n - period), step))
             taken = sum(
@@ -77,14 +77,27 @@ def repetition(signatures: Sequence[Hashable], seconds: Sequence[float] | None =
                 if length + period >= IN_A_ROW * period
             )
             if taken >= LEAST_COVERED * time.sum():
-                return _counted(codes, step)
+                return _counted(codes, step, computed)
             if taken:
-                long = tuple((at, at + n + period) for at, n in same if n + period >= IN_A_ROW * period)
+                whole = (_whole(period, *row, computed) for row in same)
+                long = tuple((at, stop) for at, stop in whole if stop - at >= IN_A_ROW * period)
                 common.append((float(taken / time.sum()), replace(step, rows=long)))
     explained, step = max(found, key=lambda each: each[0], default=(0.0, Repetition(1, 0, 0)))
     if explained >= LEAST_COVERED:
-        return _counted(codes, step)
+        return _counted(codes, step, computed)
     return _most_common(common)
+
+
+def _whole(period: int, start: int, length: int, computed: Sequence[bool | None]) -> tuple[int, int]:
+    """Begin and end of the whole steps of a row, of which so many exchanges equal the one a step later."""
+    first = next((at for at in range(start, start + period) if computed and computed[at]), start)
+    stop = first + (start + length + period - first) // period * period
+    return first, stop - period * _goes_on(first, stop, computed)
+
+
+def _goes_on(first: int, stop: int, computed: Sequence[bool | None]) -> bool:
+    """Does a step that begins with computing go on at its end?"""
+    return stop < len(computed) and computed[first] is True and computed[stop] is False
 
 
 def _turned(word: Sequence[int]) -> tuple[int, ...]:
@@ -106,19 +119,19 @@ def _most_common(steps: Sequence[tuple[float, Repetition]]) -> Repetition | None
     return replace(step, everywhere=times, shares=tuple(share for share, _ in kept))
 
 
-def _counted(codes: NDArray[np.int64], step: Repetition) -> Repetition:
+def _counted(codes: NDArray[np.int64], step: Repetition, computed: Sequence[bool | None]) -> Repetition:
     """With the number of steps everywhere."""
     word = codes[step.first : step.first + step.period]
     turned = {tuple(np.roll(word, -by).tolist()) for by in range(step.period)}
-    return Repetition(step.period, step.first, step.stop, len(occurrences(codes.tolist(), turned)))
+    return Repetition(step.period, step.first, step.stop, len(occurrences(codes.tolist(), turned, computed)))
 
 
-def occurrences(codes: Sequence[int], words: set[tuple[int, ...]]) -> list[int]:
+def occurrences(codes: Sequence[int], words: set[tuple[int, ...]], computed: Sequence[bool | None]) -> list[int]:
     """Where words of one length stand in a sequence, from the left and without overlaps."""
     (length,) = {len(word) for word in words}
     found, free = list[int](), 0
     for at in range(len(codes)):
-        if at >= free and tuple(codes[at : at + length]) in words:
+        if at >= free and tuple(codes[at : at + length]) in words and not _goes_on(at, at + length, computed):
             found.append(at)
             free = at + length
     return found

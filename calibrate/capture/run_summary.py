@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,50 +18,29 @@ from pready.model.common.arrays import Array
 
 @dataclass(frozen=True)
 class RegionSummary:
-    """One stretch of computing; calls are those of all ranks together.
-
-    Attributes
-    ----------
-    time_s
-        Of all calls: from the begin until the last thread has finished, mean over ranks.
-    reclaimable_s
-        Of all calls: how long finished shares waited for the last thread, mean over threads and ranks.
-    late
-        The last thread behind the median one, as a part of the stretch; median over calls.
-    tasks
-        Explicit tasks were created in it: shares end later than was seen.
-    """
+    """One stretch of computing, over all ranks."""
 
     name: str
     threads: int
     calls: int
-    time_s: float
-    reclaimable_s: float
-    late: float
-    tasks: bool
+    time_s: float  # of all calls, from the begin until the last thread has finished; mean over ranks
+    reclaimable_s: float  # of all calls, wait of finished shares for the last thread; mean over threads and ranks
+    late: float  # the last thread behind the median one, as a part of the stretch; median over calls
+    tasks: bool  # explicit tasks were created in it: shares end later than was seen
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Summary of a run; times are means over ranks, from MPI_Init to MPI_Finalize, or of the process without MPI.
-
-    Attributes
-    ----------
-    in_mpi_s
-        Of the thread that called MPI_Init.
-    regions
-        Those first that could be given back most.
-    """
+    """Summary of a run; times are means over ranks, from MPI_Init to MPI_Finalize, or of the process without MPI."""
 
     ranks: int
     hosts: int
-    library: str
     run_s: float
-    in_mpi_s: float
+    in_mpi_s: float  # of the thread that called MPI_Init
     messages: int
     message_bytes: float
     collectives: int
-    regions: tuple[RegionSummary, ...]
+    regions: tuple[RegionSummary, ...]  # those first that could be given back most
     notes: tuple[str, ...]
 
     @property
@@ -79,7 +58,6 @@ def summarise(run: Run) -> RunSummary:
     return RunSummary(
         ranks=len(processes),
         hosts=len({p.host for p in processes}),
-        library=next((p.library.splitlines()[0] for p in processes if p.library), ""),
         run_s=float(np.mean([time_within_mpi(p) for p in processes])),
         in_mpi_s=float(np.mean([time_in_mpi(p) for p in processes])),
         messages=sum(int(p.sent.sum()) for p in processes),
@@ -105,16 +83,11 @@ def time_in_mpi(process: Process, *beside: str) -> float:
     return float((ends - begins).sum())
 
 
-def _by_name(processes: Sequence[Process]) -> dict[tuple[str, int], list[Stretch]]:
-    """The stretches of all processes by name and threads."""
-    grouped: dict[tuple[str, int], list[Stretch]] = {}
+def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
+    by_name = defaultdict[tuple[str, int], list[Stretch]](list)
     for process in processes:
         for stretch in stretches(process):
-            grouped.setdefault((stretch_name(process, stretch), stretch.threads), []).append(stretch)
-    return grouped
-
-
-def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
+            by_name[stretch_name(process, stretch), stretch.threads].append(stretch)
     found = [
         RegionSummary(
             name=name,
@@ -125,7 +98,7 @@ def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
             late=float(np.median(np.concatenate([_late(s.computing) for s in group]))),
             tasks=any(s.tasks for s in group),
         )
-        for (name, threads), group in _by_name(processes).items()
+        for (name, threads), group in by_name.items()
     ]
     return tuple(sorted(found, key=lambda r: -r.reclaimable_s))
 
@@ -186,8 +159,6 @@ def notes(run: Run) -> list[str]:
         said.append(
             f"{len(run.ranks)} of {run.ranks[0].ranks} ranks have a file: the others wrote none, or to another folder"
         )
-    if run.programs > 1:
-        said.append(f"each rank ran {run.programs} programs with MPI, one after the other: the longest is read")
     counted = {
         "records were dropped: the limit of a file was reached (--limit), or the disk is full": "dropped",
         "persistent requests were not followed: too many at once": "dropped_requests",
@@ -199,8 +170,11 @@ def notes(run: Run) -> list[str]:
     if all(p.runtime == "none" for p in processes):
         seen = "MPI was called by several threads" if any(p.threads > 1 for p in processes) else "no threads were seen"
         said.append(f"no parallel region was seen: no OpenMP, linked statically, or pthreads ({seen})")
-    if others := _others(run):
-        said.append(f"other calls of MPI take {others}")
+    files = [p.records[p.of("other")] for p in run.ranks]
+    in_files = 1e-9 * sum(int((of["end"] - of["start"]).sum()) for of in files)
+    whole = sum(map(time_within_mpi, run.ranks))
+    if in_files and in_files >= SAID / 2 * whole:
+        said.append(f"MPI's files take {100 * in_files / whole:.1f} % of the run")
     if nested := sum(int(p.of("nested").sum()) for p in run.processes):
         said.append(f"{nested} nested regions: only the outermost teams are recorded")
     aborted = [p.rank for p in processes if p.ended == "abort"]
@@ -210,63 +184,3 @@ def notes(run: Run) -> list[str]:
             shown = ", ".join(map(str, ranks[:8])) + (", …" if len(ranks) > 8 else "")
             said.append(f"{len(ranks)} ranks {how}: {shown}")
     return said
-
-
-def _others(run: Run) -> str:
-    """Calls of which only the time is known, by name, if they take a hundredth of the run."""
-    time, count = Counter[str](), Counter[str]()
-    whole = sum(time_within_mpi(p) for p in run.ranks)
-    for p in run.ranks:
-        rows = p.records[p.of("other")]
-        for site, took in zip(rows["site"].tolist(), (rows["end"] - rows["start"]).tolist(), strict=True):
-            place = p.places[site]
-            name = place.symbol if place is not None and place.symbol else "unknown"
-            time[name] += took * 1e-9
-            count[name] += 1
-    if not time or sum(time.values()) < SAID / 2 * whole:
-        return ""
-    named = [f"{count[name]} {name}" for name, _ in time.most_common(3)]
-    more = f" and {len(time) - 3} more" if len(time) > 3 else ""
-    return f"{100 * sum(time.values()) / whole:.1f} % of the run: {', '.join(named)}{more}"
-
-
-@dataclass(frozen=True)
-class Finishes:
-    """Finish times of one stretch of the first rank, and of all that ran it with this number of threads, one below the
-    other; shape (instances, threads), seconds."""
-
-    name: str
-    first: Array
-    every: Array
-
-    @property
-    def last_share(self) -> Array:
-        """Share of instances in which each thread was last, shape (threads,)."""
-        counts = np.bincount(self.every.argmax(axis=1), minlength=self.every.shape[1])
-        return np.asarray(counts / len(self.every))
-
-    @property
-    def behind(self) -> Array:
-        """Lateness of the last thread after the median one, as a share of the stretch, shape (instances,)."""
-        return _late(self.every)
-
-
-def most_reclaimable(run: Run) -> Finishes | None:
-    """The stretch with the longest wait for the last thread; None without regions."""
-    teams = [(name, of) for (name, threads), of in _by_name(run.ranks or run.processes).items() if threads > 1]
-    if not teams:
-        return None
-    name, group = max(teams, key=lambda each: sum(float(s.reclaimable.sum()) for s in each[1]))
-    return Finishes(name, group[0].computing, np.concatenate([s.computing for s in group]))
-
-
-def communication_matrix(run: Run) -> Array:
-    """Bytes from each rank (row) to each rank (column), shape (ranks, ranks)."""
-    ranks = len(run.ranks)
-    matrix = np.zeros((ranks, ranks))
-    for row, process in enumerate(run.ranks):
-        # Partitioned messages count by partition; their start would count them twice.
-        sent = process.records[process.sent]
-        known = sent[(sent["who"] >= 0) & (sent["who"] < ranks)]
-        np.add.at(matrix[row], known["who"], known["what"].astype(np.float64))
-    return matrix

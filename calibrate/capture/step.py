@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 import numpy as np
 
@@ -13,18 +14,10 @@ from pready.calibrate.capture.alignment import Aligned, Instances, aligned
 from pready.calibrate.capture.call_sites import Chain as Calls
 from pready.calibrate.capture.call_sites import chain_of, names_of, shared_by
 from pready.calibrate.capture.dependence import Chain, Dependence, chain
-from pready.calibrate.capture.exchanges import Group, groups
+from pready.calibrate.capture.exchanges import Group, groups, today_of
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.patterns import (
-    Recognised,
-    Sent,
-    no_messages,
-    recognise_open,
-    recognise_step,
-    recognise_sweep,
-)
+from pready.calibrate.capture.patterns import Recognised, Sent, recognise_open, recognise_step
 from pready.calibrate.capture.run_summary import notes, stretch_name, summarise, time_within_mpi
-from pready.calibrate.capture.sending import thread_shares, today_of
 from pready.calibrate.capture.thresholds import ADDS_UP, COMPUTES_S, SAID, WARM_UP
 from pready.calibrate.capture.timeline import COLLECTIVE, Timeline, most_common
 from pready.model.approach.interfaces import Today
@@ -38,58 +31,31 @@ ONE_THREAD = "nothing to partition with one thread"
 
 @dataclass(frozen=True)
 class Exchange:
-    """One exchange of the step, over all ranks and steps.
+    """One exchange of the step, over all ranks and steps; times in seconds, sizes in bytes.
 
     Attributes
     ----------
     times
-        Seconds that each thread computes before its part is ready, after the exchange before, shape (samples, threads):
-        all ranks of a step, step after step. Serial work counts for all threads; time in MPI for none.
-    exchange_s
-        Mean time in MPI from the first message to the end; of one that threads send, from the last thread's message.
-    today, messages
-        How it is sent, and in how many messages to a neighbour.
-    inside_s, pack_s
-        Computing between its messages and their completion, and packing of all of them by one thread, where it takes
-        2 % of a step or more; `times` has the first and not the second.
-    sent
-        Bytes that a rank sends in a step, the mean.
-    beside
-        One thread of a team sends while others compute.
-    region
-        The stretch of computing before it; "" if there is none.
-    partitions
-        Of a buffer, where sends are partitioned; else 0.
-    early
-        Threads send messages, or mark partitions ready, while others still compute.
-    shares
-        What each thread sends of every buffer, in some unit, where threads send themselves and differ; else None.
-    unlike_shares
-        They differ from buffer to buffer, too, and `shares` is None.
-    depends
-        It sends what the exchange before it in the step brought: both cannot be one message.
-    routine
-        Its name, without what tells it from others of the same routine.
+        Computing of each thread before its part is ready, after the exchange before, shape (samples, threads): all
+        ranks of a step, step after step. Serial work counts for all threads; time in MPI for none.
     """
 
     name: str
     pattern: Recognised
     times: Array
-    exchange_s: float = 0.0
+    exchange_s: float = 0.0  # mean in MPI from the first message to the end; where threads send, from the last one's
     today: Today = "nonblocking"
-    messages: int = 1
-    inside_s: float = 0.0
-    pack_s: float = 0.0
-    sent: float = 0.0
-    beside: bool = False
-    collectives: float = 0.0
-    region: str = ""
-    partitions: int = 0
-    early: bool = False
-    shares: tuple[int, ...] | None = None
-    unlike_shares: bool = False
-    depends: bool = False
-    routine: str = ""
+    messages: int = 1  # to a neighbour
+    inside_s: float = 0.0  # computing between its messages and their completion, in `times`
+    pack_s: float = 0.0  # packing of all messages by one thread, not in `times`
+    sent: float = 0.0  # by a rank in a step, the mean
+    beside: bool = False  # one thread of a team sends while others compute
+    collectives: float = 0.0  # in a step, before it
+    region: str = ""  # the stretch of computing before it; "" if there is none
+    partitions: int = 0  # of a buffer, where sends are partitioned
+    early: bool = False  # threads send messages, or mark partitions ready, while others still compute
+    depends: bool = False  # it sends what the exchange before it in the step brought: both cannot be one message
+    routine: str = ""  # its name, without what tells it from others of the same routine
 
     @property
     def overlapped(self) -> bool:
@@ -117,38 +83,20 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Step:
-    """The step that repeats in a run.
-
-    Attributes
-    ----------
-    share
-        Share of the time from MPI_Init to MPI_Finalize that the steps take.
-    waiting
-        Share of the run in which finished threads wait for their last one, in all regions.
-    collective_s, other_s
-        Of a step: time in collectives, and in other calls of MPI that are in no exchange.
-    chain
-        The pipeline that it is; None: none of its messages waits for one received in the same step.
-    shares_cores
-        Threads have fewer cores than there are threads: their times are the cores', too.
-    held_against
-        The times are of a run: a prediction is held against them.
-    """
+    """The step that repeats in a run."""
 
     exchanges: tuple[Exchange, ...]
     ranks: int
     ranks_per_node: int
     threads: int
     steps: int
-    step_s: float
-    share: float
+    step_s: float  # of one step
+    share: float  # of the time from MPI_Init to MPI_Finalize, in such steps
     notes: tuple[str, ...]
-    waiting: float = 0.0
-    collective_s: float = 0.0
-    other_s: float = 0.0
-    chain: Chain | None = None
-    shares_cores: bool = False
-    held_against: bool = False
+    waiting: float = 0.0  # share of the run in which finished threads wait for their last one, in all regions
+    others_s: float = 0.0  # of a step: in collectives and other calls of MPI that are in no exchange
+    chain: Chain | None = None  # None: none of its messages waits for one received in the same step
+    shares_cores: bool = False  # threads have fewer cores than there are threads: their times are the cores', too
 
     def share_of(self, times: Iterable[float]) -> float:
         """The sum of times in seconds as a share of a step."""
@@ -162,7 +110,7 @@ class Step:
     @property
     def modelled_s(self) -> float:
         """Time of a step that a workload describes: computing and exchanges, without other calls of MPI."""
-        return max(0.0, self.step_s - self.collective_s - self.other_s)
+        return max(0.0, self.step_s - self.others_s)
 
     @property
     def today(self) -> Today:
@@ -173,11 +121,8 @@ class Step:
         for e in self.exchanges:
             count[e.today] += sum(b for to in e.pattern.lists for _, b in to) or sum(e.pattern.faces)
         most = max(count, key=count.__getitem__)
-        return (
-            "overlapped"
-            if most == "nonblocking" and any(e.overlapped for e in self.exchanges) and not self.sweeps
-            else most
-        )
+        inside = most in ("nonblocking", "persistent") and not self.sweeps and any(e.overlapped for e in self.exchanges)
+        return "overlapped" if inside else most
 
     @property
     def sweeps(self) -> bool:
@@ -198,31 +143,20 @@ def with_threads(step: Step, threads: int) -> Step:
 
 
 def find(run: Run) -> Step:
-    """Find the step of a run.
-
-    Raises
-    ------
-    PreadyError
-        Ranks are missing, no rank sends to another one, or nothing repeats.
-    """
+    """The step of a run; a PreadyError where ranks are missing, none sends to another one, or nothing repeats."""
     source, ranks = str(run.folder), run.all_ranks()
     timelines = [Timeline(p) for p in ranks]
     dependences = [Dependence(timeline) for timeline in timelines]
     found = [groups(*of) for of in zip(timelines, dependences, strict=True)]
     if not any(found):
-        raise no_messages(source)
-    pipeline = chain(dependences)
+        raise PreadyError("no rank sends messages to another one", valid="point-to-point or put", source=source)
+    pipeline = _in_steps(chain(dependences), found)
     lead = max(range(len(ranks)), key=lambda r: len(found[r]))
-    sweep = recognise_sweep([[{to: (size, g.counts[to]) for to, size in g.sent.items()} for g in of] for of in found])
-    if pipeline is None and sweep is not None and any(g.sent.keys() & set(g.received) for of in found for g in of):
-        sweep = None  # both ways at once
-    made: Aligned | None
     mine = found[lead]
-    if sweep is not None:
-        made = Aligned([list(found)], lead, sweep.times, [(mine[0].begin, mine[-1].end)])
-    elif pipeline is not None:  # all its blocks as one exchange
-        ends = [(mine[0].begin - float(mine[0].times.max()), mine[-1].end)]
+    made: Aligned | None
+    if pipeline is not None:  # all its blocks as one exchange
         steps = pipeline.steps or 1
+        ends = [(mine[0].begin - float(mine[0].times.max()), mine[-1].end)]
         made = Aligned([[_each_step(of, steps) for of in found]], lead, steps, ends)
     else:
         made = aligned(ranks, found)
@@ -230,7 +164,18 @@ def find(run: Run) -> Step:
         problem = f"{len(mine)} exchanges of rank {lead} do not repeat"
         valid = "several steps that send to the same ranks: a longer run, or one of a mesh that stays"
         raise PreadyError(problem, valid=valid, source=source)
-    return _step(run, timelines, made, sweep, pipeline)
+    return _step(run, timelines, made, pipeline)
+
+
+def _in_steps(chain: Chain | None, found: Sequence[Sequence[Group]]) -> Chain | None:
+    """A sweep of octants has steps, even if nothing parts them: exchanges in a row to the same sides are the blocks of
+    an octant, and each side has half of the octants."""
+    sides = [[frozenset(g.sent) for g in of] for of in found]
+    if chain is None or chain.steps or chain.own or max(len({*of}) for of in sides) < 3:  # less is a way and its back
+        return chain
+    blocks = math.gcd(*(len([*same]) for of in sides for _, same in groupby(of)))
+    steps, rest = divmod(chain.blocks, Sweep3D.octants // 2 * blocks)
+    return chain if rest else replace(chain, blocks=chain.blocks // steps, steps=steps)
 
 
 def _each_step(of: list[Group], steps: int) -> list[Group]:
@@ -239,30 +184,22 @@ def _each_step(of: list[Group], steps: int) -> list[Group]:
     return [g for g in of if times[g.way] >= steps] or of
 
 
-def _step(
-    run: Run, timelines: Sequence[Timeline], step: Aligned, sweep: Recognised | None, pipeline: Chain | None
-) -> Step:
+def _step(run: Run, timelines: Sequence[Timeline], step: Aligned, pipeline: Chain | None) -> Step:
     ranks = run.ranks
-    whole = sweep is not None or pipeline is not None
-    skip = 1 if not whole and len(step.ends) >= WARM_UP else 0
+    skip = 1 if pipeline is None and len(step.ends) >= WARM_UP else 0
     used = [[of[skip:] for of in instances] for instances in step.exchanges]
-    together = step.steps if whole else 0  # whose exchanges are taken as one
-    exchanges = _exchanges(used, timelines, sweep, together)
-    if pipeline is not None and sweep is None:
+    together = 0 if pipeline is None else step.steps  # whose exchanges are taken as one
+    exchanges = _exchanges(used, timelines, together)
+    if pipeline is not None:
         exchanges = (_whole_chain(timelines, exchanges[0], step.steps),)
         pattern = exchanges[0].pattern
         pipeline = replace(pipeline, said=_said_of(pipeline, pattern))
         exchanges = (replace(exchanges[0], pattern=_in_octants(pipeline, pattern)),)
-    step_s = float(np.mean([end - begin for begin, end in step.ends[skip:]])) / together if whole else _lasts(used)
+    (begin, end), *_ = step.ends
+    step_s = (end - begin) / together if together else _lasts(used)
     run_s = time_within_mpi(ranks[step.lead])
     after_regions = [e.threads for e in exchanges if e.region or (pipeline is not None and e.threads > 1)]
-    collective_s, other_s = (
-        sum(
-            float(np.mean([sum(getattr(g, name) for g in of) / (together or len(of)) for of in instances if of]))
-            for instances in used
-        )
-        for name in ("collective_s", "other_s")
-    )
+    others = [[sum(g.others_s for g in of) / (together or len(of)) for of in instances if of] for instances in used]
     made = Step(
         exchanges=exchanges,
         ranks=len(ranks),
@@ -273,18 +210,15 @@ def _step(
         share=min(1.0, step.usual * step.steps * step_s / run_s) if run_s else 1.0,
         notes=(),
         waiting=summarise(run).waiting,
-        collective_s=collective_s,
-        other_s=other_s,
+        others_s=sum(float(np.mean(of)) for of in others),
         chain=pipeline,
         shares_cores=run.shares_cores,
-        held_against=True,
     )
     made, differ = _adds_up(made, str(run.folder))
     said = [*_changes(step, made.share), *notes(run), *differ, *_notes(made, step)]
-    if pipeline is not None and not made.sweeps:
-        said.insert(0, f"this is {pipeline.said}: not predicted")
-    elif pipeline is not None and sweep is None:
-        said.insert(0, f"this is {pipeline.said}: as 8 octants, one after the other")
+    if pipeline is not None:
+        how = "as 8 octants, one after the other" if made.sweeps else "not predicted"
+        said.insert(0, f"this is {pipeline.said}: {how}")
     return replace(made, notes=tuple(said))
 
 
@@ -296,19 +230,14 @@ def _lasts(used: Sequence[Instances]) -> float:
 
 
 def _adds_up(step: Step, source: str) -> tuple[Step, list[str]]:
-    """The step, which is as long as its parts, and a note where these are means of ranks that differ.
-
-    Raises
-    ------
-    PreadyError
-        An exchange is longer than the step: clocks or records are wrong.
-    """
+    """The step, which is as long as its parts, and a note where these are means of ranks that differ; a PreadyError
+    where an exchange is longer than the step: clocks or records are wrong."""
     for e in step.exchanges:
         for what, seconds in (("in MPI", e.exchange_s), ("computing", e.last_s)):
             if seconds > step.step_s * (1 + ADDS_UP):
                 said = f"{e.name}: {format_time(seconds)} {what} in a step of {format_time(step.step_s)}"
                 raise PreadyError(said, valid="records that agree with each other", source=source)
-    parts = sum(e.last_s + e.exchange_s for e in step.exchanges) + step.collective_s + step.other_s
+    parts = sum(e.last_s + e.exchange_s for e in step.exchanges) + step.others_s
     differ = parts > step.step_s * (1 + ADDS_UP)
     said_ = [f"ranks differ: their times add up to {format_time(parts)} in a step of {format_time(step.step_s)}"]
     return replace(step, step_s=max(parts, step.step_s)), said_ if differ else []
@@ -321,8 +250,7 @@ def _in_octants(chain: Chain, pattern: Recognised) -> Recognised:
     sizes = {size for size, n in zip(pattern.faces, pattern.grid or (), strict=False) if n > 1}
     if chain.own or not chain.steps or rest or len(sizes) != 1 or pattern.name != "halo3d":
         return pattern
-    size = sizes.pop() // pattern.messages
-    return Recognised("sweep3d", pattern.grid, "open", faces=(size,) * 3, blocks=blocks, times=chain.steps)
+    return Recognised("sweep3d", pattern.grid, "open", faces=(sizes.pop() // pattern.messages,) * 3, blocks=blocks)
 
 
 def _said_of(chain: Chain, pattern: Recognised) -> str:
@@ -330,12 +258,8 @@ def _said_of(chain: Chain, pattern: Recognised) -> str:
     if pattern.grid is None or pattern.name != "halo3d":
         return f"a pipeline of {chain.blocks} {'blocks' if chain.steps else 'messages from rank to rank'}"
     shape = " × ".join(str(n) for n in pattern.grid if n > 1)
-    sizes = {
-        f"{size // pattern.messages} B along {axis}": size // pattern.messages
-        for axis, size, n in zip("xyz", pattern.faces, pattern.grid, strict=True)
-        if n > 1
-    }
-    each = " and ".join(sizes) if len(set(sizes.values())) > 1 else f"{next(iter(sizes.values()))} B"
+    sizes = [size // pattern.messages for size, n in zip(pattern.faces, pattern.grid, strict=True) if n > 1]
+    each = " and ".join(f"{size} B" for size in dict.fromkeys(sizes))  # along x, then along y
     begins = ", in which each rank begins by itself" if chain.own else ""
     time = "step" if chain.steps else "run"
     return f"a sweep on {shape} ranks{begins}: {pattern.messages} messages of {each} to each neighbour a {time}"
@@ -361,16 +285,12 @@ def _whole_chain(timelines: Sequence[Timeline], of: Exchange, steps: int) -> Exc
     return replace(of, times=np.array(times), exchange_s=float(np.mean(took)), inside_s=0.0, pack_s=0.0)
 
 
-def _exchanges(
-    used: Sequence[Instances], timelines: Sequence[Timeline], sweep: Recognised | None, together: int
-) -> tuple[Exchange, ...]:
+def _exchanges(used: Sequence[Instances], timelines: Sequence[Timeline], together: int) -> tuple[Exchange, ...]:
     """With their means in a step: of so many whose exchanges are taken as one, or of steps apart (0)."""
     sent = [_sent_between(instances, together) for instances in used]
-    patterns = [sweep] if sweep else [recognise_open(sent[0])] if together else recognise_step(sent)
-    if not sweep:  # whose messages are those of a block
-        sizes = [[size for to in each for size, _ in to.values()] for each in sent]
-        ends = [(min(of), max(of)) for of in sizes]
-        patterns = [replace(p, to_a_rank=of) for p, of in zip(patterns, ends, strict=True)]
+    sizes = [[size for to in each for size, _ in to.values()] for each in sent]
+    patterns = [recognise_open(sent[0])] if together else recognise_step(sent)
+    patterns = [replace(p, to_a_rank=(min(of), max(of))) for p, of in zip(patterns, sizes, strict=True)]
     routines = names_of([_calls(timelines, instances) for instances in used])
     names = _told_apart(routines, patterns)
     each = zip(used, _computing(timelines, used), patterns, names, routines, strict=True)
@@ -466,12 +386,11 @@ def _exchange(
     together: int,
 ) -> Exchange:
     every = [g for of in used for g in of]
-    regions = [(r, g.threads, g.producer[0]) for r, of in enumerate(computing) for g in of if g.producer is not None]
+    regions = [(r, len(g.times), g.producer[0]) for r, of in enumerate(computing) for g in of if g.producer is not None]
     threads = most_common([n for _, n, _ in regions]) if regions else 1
     in_turn = (g for step in zip_longest(*computing) for g in step if g is not None)
-    rows = [g.times for g in in_turn if g.threads == threads]
+    rows = [g.times for g in in_turn if len(g.times) == threads]
     rank, lead = next((r, g) for r, of in enumerate(used) for g in of)
-    shares, unlike_shares = thread_shares(used, threads)
     today, messages = today_of(every)
     per_step = len(used[rank]) / together if together else 1.0
     return Exchange(
@@ -489,8 +408,6 @@ def _exchange(
         region=next((stretch_name(timelines[r].process, of) for r, n, of in regions if n == threads), ""),
         partitions=_partitions(lead),
         early=sum(g.team for g in every) > len(every) / 2,
-        shares=shares,
-        unlike_shares=unlike_shares,
         depends=any(sum(bool(g.needs) for g in of) > len(of) / 2 for of in used),
         routine=routine,
     )
@@ -521,16 +438,14 @@ def _notes(step: Step, found: Aligned) -> list[str]:
     if step.threads == 1:
         said.append(f"{ONE_THREAD}; --set threads=8: 8 threads of an eighth of the computing each")
     for what, some in (
-        ("threads' parts differ from neighbour to neighbour, and are taken as alike", [e.unlike_shares for e in kept]),
-        ("threads send as soon as they are ready, as a port would", [e.early for e in kept]),
+        ("threads send as soon as they are ready, as a port would; parts are taken as alike", [e.early for e in kept]),
         ("threads compute between the messages and the wait: that is the interior", [e.overlapped for e in kept]),
         ("one thread sends while others compute: what these hide is not predicted", [e.beside for e in kept]),
     ):
         if names := [e.name for e, is_so in zip(kept, some, strict=True) if is_so]:
             more = [f"{len(names) - 3} more"] if len(names) > 3 else []
             said.append(f"{', '.join(names[:3] + more)}: {what}")
-    others = step.collective_s + step.other_s
-    if step.share_of([others]) >= SAID:
+    if step.share_of([step.others_s]) >= SAID:
         calls = f"{sum(e.collectives for e in kept):.0f} a step"
-        said.append(f"collectives and other calls ({calls}) take {format_time(others)}, beside the exchanges")
+        said.append(f"collectives and other calls ({calls}) take {format_time(step.others_s)}, beside the exchanges")
     return said

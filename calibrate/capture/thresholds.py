@@ -1,14 +1,13 @@
 """What was chosen and not derived, with the reason.
 
-Of 41 captured runs some read otherwise without it. None does without three: LEAST_CHAIN keeps a set-up from being a
-pipeline, ALIKE_PARTS a division's remainder from being parts, LONGEST_STEP bounds the time. With one half or twice as
+Of 41 captured runs some read otherwise without it. None does without two: LEAST_CHAIN keeps a set-up from being a
+pipeline, LONGEST_STEP bounds the time. With one half or twice as
 large these differ: programs that block, send without a region between, or to nobody at an edge (COMPUTES_S,
 MOSTLY), and that output each 20th step (IN_A_ROW).
 """
 
 COMPUTES_S = 100e-6  # outside MPI, in no region, between two places, by the median: computing, and no packing of 1 MiB
 ALIKE_SIZES = 1.25  # sizes of one exchange differ from step to step by this factor: particles that leave a cell do
-ALIKE_PARTS = 0.03  # of the mean part: threads' parts that differ by less are what a division leaves
 MOSTLY = 0.8  # of messages or exchanges are of a kind: a first step, a last one, and output are of others
 LEAST_CHAIN = 4  # messages of a pair of ranks in which a dependency is looked for: two or three follow by chance
 LONGEST_STEP = 512  # exchanges: a run that does not repeat is soon known not to

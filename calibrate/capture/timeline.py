@@ -27,38 +27,19 @@ NOT_CALLS = ("region", "share", "nested", "init", "finalize")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An MPI call, or a message that it begins.
-
-    Attributes
-    ----------
-    done
-        When the message was complete as the program knows it; `end` of a call that blocks, and of one whose request is
-        freed or never completed.
-    who, what
-        Peer and bytes of a message; the number of requests of others.
-    thread, number
-        The operating system's thread, and its number in the team; -1: it is in none.
-    of
-        Region and stretch of the team that it is called in; None outside.
-    """
+    """An MPI call, or a message that it begins; times in seconds."""
 
     begin: float
     end: float
-    done: float
+    done: float  # the message was complete as the program knows it; `end` if it blocks, or is never completed
     kind: str
-    who: int
-    what: int
+    who: int  # peer of a message
+    what: int  # its bytes; the number of requests of other calls
     site: int
-    thread: int
-    number: int
-    of: tuple[int, int] | None
-    buffer: int = 0
-    """Address of a message's data; 0: not known."""
-
-    @property
-    def blocks(self) -> bool:
-        """Is it a send that returns when it is complete?"""
-        return self.kind in BLOCKING
+    thread: int  # the operating system's
+    number: int  # of the thread in the team; -1: it is in none
+    of: tuple[int, int] | None  # region and stretch of the team that it is called in; None outside
+    buffer: int = 0  # address of a message's data; 0: not known
 
 
 class Timeline:
@@ -82,11 +63,7 @@ class Timeline:
     @cached_property
     def teams(self) -> dict[tuple[int, int], tuple[Stretch, int]]:
         """Stretch and instance by region and number of the stretch in it."""
-        return {
-            (int(region), int(phase)): (stretch, i)
-            for stretch in self.stretches
-            for i, (region, phase) in enumerate(stretch.which.tolist())
-        }
+        return {(int(s.which[i, 0]), int(s.which[i, 1])): (s, i) for *_, s, i in self.computing}
 
     @cached_property
     def _busy(self) -> dict[int, tuple[list[float], list[float], Array]]:

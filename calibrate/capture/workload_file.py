@@ -32,14 +32,10 @@ class Writer:
     ----------
     arrivals
         "auto": a named distribution where a test does not reject it, else the times themselves; "trace": these always.
-    spread
-        Relative standard deviation of thread times, such as "4 %", of exchanges without a parallel region before them.
     """
 
-    def __init__(
-        self, stem: str, beside: Callable[[str, bytes], None], arrivals: str, seed: int, spread: str | None = None
-    ) -> None:
-        self.stem, self.beside, self.arrivals, self.seed, self.spread = stem, beside, arrivals, seed, spread
+    def __init__(self, stem: str, beside: Callable[[str, bytes], None], arrivals: str, seed: int) -> None:
+        self.stem, self.beside, self.arrivals, self.seed = stem, beside, arrivals, seed
         self.said: list[str] = []
         """Notes on what was changed."""
         self.models: Counter[str] = Counter()
@@ -69,15 +65,14 @@ class Writer:
         elif step.ranks > 2 and any(e.pattern.name != "neighbours" for e in step.exchanges):
             document.add("grid", [step.ranks])
         document.add("share", round(step.share, 4))
-        if step.held_against:
-            captured = tomlkit.inline_table()
-            captured.add("step", format_exact(step.modelled_s, Unit.TIME))
-            captured.add("exchanges", format_exact(step.exchange_s, Unit.TIME))
-            if step.shares_cores:
-                captured.add("shared_cores", True)
-            if step.chain is not None:
-                captured.add("blocks", step.chain.blocks)
-            document.add("captured", captured)
+        captured = tomlkit.inline_table()
+        captured.add("step", format_exact(step.modelled_s, Unit.TIME))
+        captured.add("exchanges", format_exact(step.exchange_s, Unit.TIME))
+        if step.shares_cores:
+            captured.add("shared_cores", True)
+        if step.chain is not None:
+            captured.add("blocks", step.chain.blocks)
+        document.add("captured", captured)
         if len(step.exchanges) == 1:
             self._exchange(document, step.exchanges[0], step, 0)
             return tomlkit.dumps(document)
@@ -119,10 +114,7 @@ class Writer:
 
     def _exchange(self, into: Any, exchange: Exchange, step: Step, number: int) -> None:
         self._pattern(into, exchange.pattern, step, number)
-        if exchange.shares is not None and exchange.threads == step.threads and exchange.pattern.name != "sweep3d":
-            into.add("thread_shares", list(exchange.shares))
-            into["thread_shares"].comment("bytes that each thread sent itself, in a unit of their own")
-        into.add("receiver", "computing" if exchange.compute_s > 0 or self.spread else "waiting")
+        into.add("receiver", "computing" if exchange.compute_s > 0 else "waiting")
         compute, arrivals, why = self._arrivals(exchange, step, number)
         if exchange.overlapped and exchange.pattern.name != "sweep3d":
             share = min(1.0, exchange.inside_s / float(exchange.times.mean()))
@@ -175,11 +167,8 @@ class Writer:
         found = named(exchange.times, self.seed) if self.arrivals == "auto" and exchange.region else None
         compute, arrivals = tomlkit.inline_table(), tomlkit.inline_table()
         if not exchange.region:
-            spread = self.spread if exchange.compute_s > 0 else None
             compute.add("time", format_exact(exchange.compute_s, Unit.TIME))
-            arrivals.add("model", "normal by thread" if spread else "none")
-            if spread:
-                arrivals.add("spread", spread)
+            arrivals.add("model", "none")
             return compute, arrivals, ""
         file = self._file("arrivals", number, "npy", _npy(exchange.times))
         compute.add("time", format_exact(found.time_s if found else exchange.compute_s, Unit.TIME))

@@ -1,4 +1,4 @@
-"""An OTF2 trace, as Score-P writes it, as a captured run and its step."""
+"""An OTF2 trace, as Score-P writes it, as a captured run."""
 
 from __future__ import annotations
 
@@ -6,23 +6,14 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.step import Step, find
 from pready.calibrate.otf2 import otf2_reading
-from pready.calibrate.otf2.without_regions import step_of_totals
 from pready.calibrate.other_tools import tool_of
 from pready.files.extra import need
 from pready.model.common.errors import PreadyError
 
-NEEDED: Mapping[str, str] = {
-    "threads": "--set threads=N, per rank",
-    "iterations": "--set iterations=N, steps of the run",
-    "spread": "--set arrivals.spread='4 %', the relative standard deviation of a thread's time",
-}
-"""Options for what a trace without regions of threads lacks."""
 ANCHOR = "its anchor file, such as scorep/traces.otf2"
 RECORDS_WITH_THREADS = "pready capture -o run/ -- mpiexec ..., or a trace of scorep --thread=omp"
 
@@ -65,28 +56,3 @@ def _no_trace(path: Path, source: str) -> PreadyError:
     if tool := tool_of(path):
         return PreadyError(f"is of {tool.name}, without times of threads", valid=RECORDS_WITH_THREADS, source=source)
     return PreadyError("is no captured run and no OTF2 trace", valid=f"the folder of a run; {ANCHOR}", source=source)
-
-
-def step_of_trace(run: Run, threads: int | None, steps: int | None, spread: str | None) -> Step:
-    """The step: found from regions, or made from the given numbers if the trace has no parallel regions.
-
-    Raises
-    ------
-    PreadyError
-        Something is given that the trace says itself, or not given that it does not; else as `find` and
-        `step_of_totals`.
-    """
-    source = str(run.folder)
-    if any(p.of("share").any() for p in run.processes):
-        if (threads, steps, spread) != (None, None, None):
-            raise PreadyError(
-                "has parallel regions",
-                valid="no threads, iterations or arrivals.spread: the trace has them",
-                source=source,
-            )
-        return find(run)
-    if threads is None or steps is None or spread is None:
-        given = {"threads": threads, "iterations": steps, "spread": spread}
-        options = "; ".join(NEEDED[name] for name, value in given.items() if value is None)
-        raise PreadyError("has no parallel regions of OpenMP threads", valid=options, source=source)
-    return step_of_totals(run, threads, steps)

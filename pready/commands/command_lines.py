@@ -113,9 +113,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "workload": (
         "pready workload run/ -o app.toml",
         "pready workload run/ -o app.toml --set arrivals.model=trace --seed 1",
-        "pready workload run/ --report run.html --trace run.json",
         "pready workload scorep/traces.otf2 -o app.toml",
-        "pready workload mpi-only/traces.otf2 -o a.toml --set threads=8 --set iterations=9 --set arrivals.spread=4%",
+        "pready workload mpi-only/traces.otf2 -o a.toml --set threads=8",
     ),
 }
 """By command; subcommands follow a blank."""

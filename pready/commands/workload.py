@@ -13,17 +13,14 @@ import click
 
 from pready.calibrate.capture.files import read_run
 from pready.calibrate.capture.step import Step, find, with_threads
-from pready.calibrate.capture.trace import trace as trace_of
 from pready.calibrate.capture.workload_file import Writer
-from pready.calibrate.otf2.run_of_trace import read_otf2, step_of_trace
+from pready.calibrate.otf2.run_of_trace import read_otf2
 from pready.calibrate.other_tools import tool_of
 from pready.commands import options
-from pready.files.extra import need
-from pready.files.writing import Write, check_writable, texts, write_all, write_text
+from pready.files.writing import Write, check_writable, texts, write_all
 from pready.model.common.errors import PreadyError, did_you_mean, shown
 from pready.model.version import VERSION
 from pready.model.workload.workload import load
-from pready.show.pages.capture_page import html
 from pready.show.tables.capture import no_step_view
 from pready.show.tables.workload import step_view
 from pready.show.terminal.terminal import console, status
@@ -31,13 +28,8 @@ from pready.whatif.fields import parse_axis
 
 MODELS = {"trace": "the captured times", "kde": "the density of captured times", "none": "none"}
 """Models of arrivals in words, where their name alone says too little."""
-GIVEN = {
-    "threads": "threads",
-    "iterations": "iterations",
-    "arrivals.spread": "spread",
-    "arrivals.model": "arrivals",
-}
-"""Fields of ``--set`` that a record may lack, and the arguments that they are."""
+GIVEN = ("threads", "arrivals.model")
+"""Fields of ``--set``."""
 
 
 @click.command()
@@ -48,19 +40,10 @@ GIVEN = {
     "fields",
     multiple=True,
     metavar="FIELD=VALUE",
-    help=f"What RUN does not say, of {', '.join(GIVEN)} (trace: the captured times, not a distribution); repeatable.",
+    help="threads=N of a run with one thread; arrivals.model=trace, not a distribution; repeatable.",
 )
-@click.option("--trace", type=click.Path(path_type=Path), metavar="FILE.json", help="A trace of the run, for Perfetto.")
-@click.option("--report", type=click.Path(path_type=Path), metavar="FILE.html", help="A page with pictures of the run.")
 @options.seed("Of the test of distributions.", bits=32)
-def workload(
-    run: Path | None,
-    output: Path | None,
-    fields: Sequence[str],
-    trace: Path | None,
-    report: Path | None,
-    seed: int,
-) -> None:
+def workload(run: Path | None, output: Path | None, fields: Sequence[str], seed: int) -> None:
     """Find the step of RUN: exchanges, pattern, sizes, threads and when they finish.
 
     RUN is the folder of a captured run, or an OTF2 trace (traces.otf2 of Score-P).
@@ -70,51 +53,25 @@ def workload(
     if run is None:
         raise PreadyError("nothing to read", valid="RUN: a captured run, or an OTF2 trace")
     given = _given(fields)
-    captured_here = not run.is_file() and run.suffix != ".otf2" and tool_of(run) is None
-    found = ("arrivals", "threads", "spread") if captured_here else ("threads", "iterations", "spread", "arrivals")
-    for name in (n for n in GIVEN.values() if n in given and n not in found):
-        field = next(f for f, n in GIVEN.items() if n == name)
-        raise PreadyError(f"--set {field} of {run}", valid=f"no {field}: it is found from what was recorded")
-    threads, iterations, spread = given.get("threads"), given.get("iterations"), given.get("spread")
-    if trace is not None:
-        check_writable(trace, (".json",))
-    if report is not None:
-        check_writable(report, (".html",))
-        need("matplotlib", "a report")
-    if captured_here:
+    if not run.is_file() and run.suffix != ".otf2" and tool_of(run) is None:
         captured = read_run(run)
     else:
         with status("reading the trace"):
             captured, said = read_otf2(run)
         _echo_notes(said)
-    if trace is not None:
-        text, left_out = trace_of(captured)
-        write_text(trace, text)
-        more = f" ({left_out} events left out)" if left_out else ""
-        click.echo(f"wrote {trace}{more}: open it in https://ui.perfetto.dev", err=True)
-    step: Step | None = None
-    problem: PreadyError | None = None
     try:
-        step = find(captured) if captured_here else step_of_trace(captured, threads, iterations, spread)
-    except PreadyError as error:
-        problem = error
-    if report is not None:
-        write_text(
-            report, html(captured, step, "" if problem is None else str(problem), f"Captured: {captured.folder}")
-        )
-        click.echo(f"wrote {report}", err=True)
-    if problem is not None:
+        step = find(captured)
+    except PreadyError:
         if captured.ranks:
             console().print(no_step_view(captured))
-        raise problem
-    assert step is not None
-    if captured_here and threads is not None:
-        step = with_threads(step, threads)
+        raise
+    if "threads" in given:
+        step = with_threads(step, given["threads"])
     console().print(step_view(step))
     if output is not None:
         lead = captured.ranks[0]
         of = f"of a run of\n  {lead.command}\nwith {(lead.library.splitlines() or ['an unknown library'])[0]}"
-        _write(output, of, step, given.get("arrivals", "auto"), seed, spread)
+        _write(output, of, step, given.get("arrivals.model", "auto"), seed)
 
 
 def _given(fields: Sequence[str]) -> dict[str, Any]:
@@ -127,9 +84,9 @@ def _given(fields: Sequence[str]) -> dict[str, Any]:
             raise PreadyError(said, valid=f"{', '.join(GIVEN)}, or any field in the file that is written")
         if axis.field == "arrivals.model" and value != "trace":
             raise PreadyError(f"{axis.field} = {shown(value)}", valid="trace")
-        if axis.field in ("threads", "iterations") and (not isinstance(value, int) or value < 1):
+        if axis.field == "threads" and (not isinstance(value, int) or value < 1):
             raise PreadyError(f"{axis.field} = {shown(value)}", valid="an integer of at least 1")
-        given[GIVEN[axis.field]] = value if isinstance(value, int) else str(value)
+        given[axis.field] = value
     return given
 
 
@@ -138,14 +95,14 @@ def _echo_notes(notes: Iterable[str]) -> None:
         click.echo(f"note: {line}", err=True)
 
 
-def _write(output: Path, of: str, step: Step, arrivals: str, seed: int, spread: str | None) -> None:
+def _write(output: Path, of: str, step: Step, arrivals: str, seed: int) -> None:
     folder = output.parent
 
     def beside(file: str, content: bytes) -> None:
         written[folder / file] = lambda path: path.write_bytes(content)
 
     written: dict[Path, Write] = {}
-    writer = Writer(output.stem, beside, arrivals, seed, spread)
+    writer = Writer(output.stem, beside, arrivals, seed)
     comment = f"By pready {VERSION} workload, seed {seed}, {of}"
     comment += "".join(f"\nnote: {note}" for note in step.notes)
     text = writer.text(step, output.stem, comment)

@@ -11,14 +11,13 @@ from readable import check_readable
 from tables import table_of
 from whatif_row import point
 
-from pready.calibrate.capture.run_summary import Finishes, RegionSummary
 from pready.model.common.errors import PreadyError
-from pready.show.figures import capture_pictures, exchanges, idle_waves, whatif_pictures
+from pready.show.figures import exchanges, idle_waves, whatif_pictures
 from pready.show.figures.calibration import calibration
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.whatif.table import Table
 
-LIMITED = (capture_pictures, exchanges, idle_waves, whatif_pictures)
+LIMITED = (exchanges, idle_waves, whatif_pictures)
 
 
 def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
@@ -73,16 +72,6 @@ def lanes(messages: Any, threads: int = 2, above: Any = ()) -> Figure:
     of, owners = np.linspace(-2e-6, 0.0, threads), np.array([0, threads - 1])
     drawn = [exchanges.Exchange("bulk", of - 1e-6, sent(above), owners, None, 4e-6)] if above else []
     return exchanges.exchanges("title", [*drawn, exchanges.Exchange("label", of, sent(messages), owners, 0.5e-6, 3e-6)])
-
-
-def captured(kind: str, **more: Any) -> Figure:
-    finishes = Finishes("r", *(np.array(more.get(n, [[0.0]])) for n in ("first", "every")))
-    if kind == "matrix":
-        return capture_pictures.matrix(np.array(more["sent"]))
-    if kind == "reclaimable":
-        regions = [RegionSummary(name, 2, 1, 1.0, s, 0.1, tasks=False) for name, s in more["regions"]]
-        return capture_pictures.reclaimable(regions, 2.0)
-    return capture_pictures.heat_map(finishes) if kind == "heat map" else capture_pictures.distribution(finishes)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from command_line import out as printed
 from command_line import refused
 from matplotlib.figure import Figure
 from readable import check_readable
-from rich.text import Text
 
 import pready
 from pready.cli import main
@@ -25,13 +24,11 @@ from pready.model.engine.simulate import exchanges_from_rest
 from pready.model.machine import machine as machines
 from pready.model.result.prediction import Prediction
 from pready.model.workload import workload as workloads
-from pready.show.figures import capture_pictures
 from pready.show.figures import prediction_pictures as of_prediction
 from pready.show.figures.colours import COLOURS, NEUTRAL, rules
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.figures.files import pictures_of
 from pready.show.figures.svg import svg
-from pready.show.pages import capture_page
 from pready.show.tables.answer import as_one, decision, of_exchange
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
@@ -81,28 +78,6 @@ def test_pictures_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
         what = workloads.load(f"examples/{name}.toml")
         made: Any = Of(exchanges=what.exchanges or ())
         assert [title for title, _ in pictures_of(MELUXINA, what, made)] == titles
-
-
-def test_parts_of_the_page_of_a_captured_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def parts(regions: list[float], sent: float, finishes: Any, no_step: str, commands: list[str]) -> list[Any]:
-        summary = Of(run_s=0.0, regions=[Of(reclaimable_s=s) for s in regions])
-        made = {"summarise": summary, "most_reclaimable": finishes, "communication_matrix": np.array([[sent, 0]])}
-        for name, of in {**made, "summary_view": Text("summary")}.items():
-            monkeypatch.setattr(capture_page, name, lambda *_, of=of, **__: of)
-        run: Any = Of(processes=[Of(command=c) for c in commands])
-        found: Any = capture_page.html(run, None, no_step, "title")
-        return [(head, [t.plain for t in getattr(p, "renderables", [p])]) for head, p in found]
-
-    monkeypatch.setattr(capture_page, "page", lambda _, parts: parts)
-    monkeypatch.setattr(capture_page, "drawn", Text)
-    for name in ("heat_map", "distribution", "matrix", "reclaimable"):
-        monkeypatch.setattr(capture_pictures, name, lambda _, run_s="", of=name: f"{of} {run_s}")
-    said = [("", ["srun a", "summary"]), ("The step", ["no step"])]
-    said += [("When threads finish", ["r, 4 threads, 6 times in all ranks."]), ("", ["heat_map "])]
-    said += [("", ["distribution "]), ("Reclaimable time", ["reclaimable 1.0"])]
-    said += [("Bytes from rank to rank", ["matrix "])]
-    assert parts([0, 1], 1, Of(name="r", every=np.zeros((6, 4))), "no step", ["srun a", "b"]) == said
-    assert parts([0, 0], 0, None, "", []) == [("", ["", "summary"])]
 
 
 def given_to(monkeypatch: pytest.MonkeyPatch, kind: str, fields: dict[str, Any], **made: Any) -> Any:

@@ -97,7 +97,7 @@ def congestion(rows: Any) -> RenderableType:
     return congestion_view([Beside(*row) for row in rows], "a torus")
 
 
-def step(exchanges: Any, notes: Any = (), everything: bool = False, chain: bool = False) -> RenderableType:
+def step(exchanges: Any, notes: Any = (), chain: bool = False) -> RenderableType:
     """Of 8 ms; in each exchange threads compute 1 ms, and the last one 1.2 ms."""
     made = []
     for name, takes_s, messages, more in exchanges:
@@ -108,13 +108,13 @@ def step(exchanges: Any, notes: Any = (), everything: bool = False, chain: bool 
         times = np.array([[1e-3, 1.2e-3]] * 2)
         made.append(Exchange(name, at, times, takes_s, messages=messages, routine=name.partition(":")[0], **more))
     of = Step(tuple(made), 16, 4, 2, 100, 8e-3, 0.5, tuple(notes), chain=ANY if not chain else MANY)
-    return step_view(of, everything=everything)
+    return step_view(of)
 
 
-def captured(regions: int, notes: int, everything: bool = False) -> RenderableType:
+def captured(regions: int, notes: int) -> RenderableType:
     some = tuple(RegionSummary(f"r{n}", 4, 8, 4e-2, 2e-2, 0.05 * n, tasks=n == 1) for n in range(regions))
     said = tuple(f"note {n}" for n in range(notes))
-    return summary_view(RunSummary(2, 1, "", 0.2, 0.05, 12, 2.0**20, 1, some, said), everything=everything)
+    return summary_view(RunSummary(2, 1, 0.2, 0.05, 12, 2.0**20, 1, some, said))
 
 
 def values() -> RenderableType:

@@ -1,5 +1,4 @@
 // The chain of calls that leads to a message, each call a place whose caller is the next one outward.
-#include "callers.h"
 #include "store.h"
 
 #include <unwind.h>

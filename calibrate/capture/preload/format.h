@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define FORMAT_MAGIC "pready capture 4"
+#define FORMAT_MAGIC "pready capture 5"
 #define FORMAT_NO_ROOM ".unwritten" // behind the name of a process that had no room for its file
 enum {
     FORMAT_SITES = 1024,      // places in the code
@@ -24,19 +24,16 @@ struct header {
     char magic[16];
     uint32_t header_bytes, site_bytes, sites, chunk_bytes; // of this file's layout
     int32_t rank, ranks;                                   // of MPI_COMM_WORLD; -1 without MPI
-    int32_t pid, thread_level;                             // what MPI_Init_thread provided; -1 without
+    int32_t pid, chunks;                                   // in the file
     int64_t started_ns, wall_ns;                           // monotonic and wall-clock time at the same moment
     int64_t mpi_started_ns, mpi_ended_ns;                  // end of MPI_Init, begin of MPI_Finalize; 0 if not reached
     int64_t ended_ns;                                      // at exit; 0 if not reached
     uint32_t ended;                                        // ENDED_*
     uint32_t openmp;                                       // OPENMP_*
     uint32_t threads;                                      // that have recorded something
-    uint32_t chunks;                                       // in the file
-    uint32_t used_sites;                                   //
     uint32_t forks;                                        // children are not captured
     uint64_t dropped;                                      // records that did not fit
     uint64_t dropped_requests;                             // persistent requests that are not known
-    uint32_t execs, pad;                                   // the process was replaced that often before
 };
 
 enum { OPENMP_NONE, OPENMP_GOMP, OPENMP_OMPT };
@@ -57,7 +54,7 @@ enum {
 
 // A place in the code: where in which object. With its caller it is a chain of calls, a place for each chain.
 struct site {
-    uint64_t offset; // from the object's first mapped byte
+    uint64_t offset; // address in the object, as its file has it
     uint32_t kind;   // SITE_*; written last, so 0 is a place that is not there
     uint32_t caller; // place of the call of the function that it is in; 0: not followed
     char symbol[176]; // of the dynamic symbol table, where there is one

@@ -1,21 +1,12 @@
 // Collectives: time in MPI, and the bytes that this rank sends.
 #include "mpi_wrap.h"
 
-// The blocking form of one collective, the nonblocking one, which has a request more, and the persistent one.
+// The blocking form of one collective, the nonblocking one, which has a request more.
 #define UNPACK(...) __VA_ARGS__
-#ifdef HAVE_MPI_4_CALLS
-#define PERSISTENT(name, parameters, arguments, bytes)                                                                 \
-    WRAP(name##_init, (UNPACK parameters, MPI_Info info, MPI_Request *request), (UNPACK arguments, info, request),     \
-         if (rc == MPI_SUCCESS) requests_keep(                                                                         \
-             *request, (struct persistent){bytes, 1, NULL, PEER_NOT_ONE, KIND_COLLECTIVE_STARTED}))
-#else
-#define PERSISTENT(name, parameters, arguments, bytes)
-#endif
 #define BOTH(name, iname, kind, parameters, arguments, bytes)                                                          \
     WRAP(name, (UNPACK parameters), (UNPACK arguments), NOTE(kind, PEER_NOT_ONE, bytes))                               \
     WRAP(iname, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),                               \
-         NOTE_STARTED(COLLECTIVE_STARTED, PEER_NOT_ONE, bytes))                                                        \
-    PERSISTENT(name, parameters, arguments, bytes)
+         NOTE_STARTED(COLLECTIVE_STARTED, PEER_NOT_ONE, bytes))
 
 #define GIVEN const void *sent, int count, MPI_Datatype type
 #define TAKEN void *received, int receive_count, MPI_Datatype receive_type
@@ -82,8 +73,7 @@ BOTH(Alltoallw, Ialltoallw, COLLECTIVE,
 #define NEIGHBOURS(name, parameters, arguments, bytes)                                                                 \
     WRAP(Neighbor_##name, (UNPACK parameters), (UNPACK arguments), EACH_NEIGHBOUR(, bytes))                            \
     WRAP(Ineighbor_##name, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),                    \
-         EACH_NEIGHBOUR(FOLLOW, bytes))                                                                                \
-    PERSISTENT(Neighbor_##name, parameters, arguments, 0)
+         EACH_NEIGHBOUR(FOLLOW, bytes))
 
 NEIGHBOURS(alltoall, (GIVEN, TAKEN, MPI_Comm comm), (GIVEN_, TAKEN_, comm), BYTES)
 NEIGHBOURS(allgather, (GIVEN, TAKEN, MPI_Comm comm), (GIVEN_, TAKEN_, comm), BYTES)

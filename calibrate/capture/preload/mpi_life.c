@@ -1,13 +1,12 @@
 // MPI_Init to MPI_Finalize, and MPI_Abort.
 #include "mpi_wrap.h"
 
-static void started(int64_t t0, int provided, int rank, int ranks)
+static void started(int64_t t0, int rank, int ranks)
 {
     const int64_t t1 = now();
     if (store_header->rank < 0) {
         store_header->rank = rank;
         store_header->ranks = ranks;
-        store_header->thread_level = provided;
         static char version[MPI_MAX_LIBRARY_VERSION_STRING];
         int length = 0;
         __typeof__(&PMPI_Get_library_version) library =
@@ -23,11 +22,11 @@ static void started(int64_t t0, int provided, int rank, int ranks)
     mpi_runs = true;
 }
 
-static void begun(int rc, int64_t t0, int provided)
+static void begun(int rc, int64_t t0)
 {
     int rank = 0, ranks = 0;
     if (rc == MPI_SUCCESS && peers_begin(&rank, &ranks))
-        started(t0, provided, rank, ranks);
+        started(t0, rank, ranks);
 }
 
 static void ended(int64_t t0)
@@ -56,9 +55,9 @@ static void ended(int64_t t0)
     LIFE_AS(MPI_##name, parameters, arguments, when, before, after)                                                    \
     LIFE_AS(PMPI_##name, parameters, arguments, when, before, after)
 
-LIFE(Init, (int *argc, char ***argv), (argc, argv), !mpi_runs, (void)0, begun(rc, t0, MPI_THREAD_SINGLE))
+LIFE(Init, (int *argc, char ***argv), (argc, argv), !mpi_runs, (void)0, begun(rc, t0))
 LIFE(Init_thread, (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided), !mpi_runs,
-     (void)0, begun(rc, t0, *provided))
+     (void)0, begun(rc, t0))
 LIFE(Finalize, (void), (), mpi_runs, ended(t0), store_record(KIND_FINALIZE, 0, PEER_NOT_ONE, 0, t0, now()))
 
 #define ABORT(symbol)                                                                                                  \

@@ -3,7 +3,6 @@
 // Only the outermost call counts: libraries call their own functions, and other tools may interpose, too.
 #pragma once
 
-#include "callers.h"
 #include "next.h"
 #include "peers.h"
 #include "requests.h"

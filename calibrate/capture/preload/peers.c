@@ -12,7 +12,7 @@ bool mpi_runs;
     USE(Type_size)                                                                                                     \
     USE(Comm_rank) USE(Comm_size) USE(Comm_test_inter) USE(Comm_group) USE(Comm_remote_group)                          \
     USE(Comm_create_keyval) USE(Comm_free_keyval) USE(Comm_get_attr) USE(Comm_set_attr)                                \
-    USE(Win_create_keyval) USE(Win_free_keyval) USE(Win_get_attr) USE(Win_set_attr) USE(Win_get_group)                 \
+    USE(Win_get_group)                                                                                                 \
     USE(Group_size) USE(Group_translate_ranks) USE(Group_free)                                                         \
     USE(Topo_test) USE(Cartdim_get) USE(Cart_shift) USE(Graph_neighbors_count) USE(Graph_neighbors)                    \
     USE(Dist_graph_neighbors_count) USE(Dist_graph_neighbors)
@@ -23,11 +23,11 @@ static struct {
     MPI_Group group; // of the world
     bool known;      // the group exists
     int ranks;
-    int Comm_key, Win_key;
+    int key; // of the table that is kept with a communicator
     FUNCTIONS(MEMBER)
 } mpi;
 
-// World ranks of a group, kept with its communicator or window.
+// World ranks of a group, kept with its communicator.
 struct table {
     int size;
     int neighbours; // that a neighbour collective sends to; -1: not asked yet
@@ -74,53 +74,39 @@ static int32_t in_table(const struct table *t, int rank)
     return t != NULL && rank >= 0 && rank < t->size ? t->world[rank] : PEER_UNKNOWN;
 }
 
-static int group_of_Comm(MPI_Comm comm, MPI_Group *group)
+static int forget_table(MPI_Comm of, int key, void *value, void *extra)
 {
-    int inter = 0;
+    (void)of, (void)key, (void)extra;
+    forget(value);
+    return MPI_SUCCESS;
+}
+
+// A duplicate makes its own table when it needs one.
+static int copy_no_table(MPI_Comm of, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)of, (void)key, (void)extra, (void)in, (void)out;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static struct table *table_of(MPI_Comm comm)
+{
+    struct table *t = NULL;
+    int flag = 0, inter = 0;
+    if (mpi.Comm_get_attr(comm, mpi.key, &t, &flag) != MPI_SUCCESS || flag)
+        return t;
+    MPI_Group group;
     mpi.Comm_test_inter(comm, &inter);
-    return (inter ? mpi.Comm_remote_group : mpi.Comm_group)(comm, group);
-}
-
-static int group_of_Win(MPI_Win win, MPI_Group *group)
-{
-    return mpi.Win_get_group(win, group);
-}
-
-// The same for communicators and windows. A duplicate makes its own table when it needs one.
-#define TABLES(Kind)                                                                                                   \
-    static int forget_##Kind(MPI_##Kind of, int key, void *value, void *extra)                                         \
-    {                                                                                                                  \
-        (void)of, (void)key, (void)extra;                                                                              \
-        forget(value);                                                                                                 \
-        return MPI_SUCCESS;                                                                                            \
-    }                                                                                                                  \
-    static int copy_##Kind(MPI_##Kind of, int key, void *extra, void *in, void *out, int *flag)                        \
-    {                                                                                                                  \
-        (void)of, (void)key, (void)extra, (void)in, (void)out;                                                         \
-        *flag = 0;                                                                                                     \
-        return MPI_SUCCESS;                                                                                            \
-    }                                                                                                                  \
-    static struct table *table_of_##Kind(MPI_##Kind of)                                                                \
-    {                                                                                                                  \
-        struct table *t = NULL;                                                                                        \
-        int flag = 0;                                                                                                  \
-        if (mpi.Kind##_get_attr(of, mpi.Kind##_key, &t, &flag) != MPI_SUCCESS)                                         \
-            return NULL;                                                                                               \
-        if (flag)                                                                                                      \
-            return t;                                                                                                  \
-        MPI_Group group;                                                                                               \
-        if (group_of_##Kind(of, &group) != MPI_SUCCESS)                                                                \
-            return NULL;                                                                                               \
-        t = translated(group);                                                                                         \
-        mpi.Group_free(&group);                                                                                        \
-        if (t != NULL && mpi.Kind##_set_attr(of, mpi.Kind##_key, t) != MPI_SUCCESS) {                                  \
-            forget(t);                                                                                                 \
-            t = NULL;                                                                                                  \
-        }                                                                                                              \
-        return t;                                                                                                      \
+    if ((inter ? mpi.Comm_remote_group : mpi.Comm_group)(comm, &group) != MPI_SUCCESS)
+        return NULL;
+    t = translated(group);
+    mpi.Group_free(&group);
+    if (t != NULL && mpi.Comm_set_attr(comm, mpi.key, t) != MPI_SUCCESS) {
+        forget(t);
+        t = NULL;
     }
-TABLES(Comm)
-TABLES(Win)
+    return t;
+}
 
 int32_t peers_world_rank(int rank, MPI_Comm comm)
 {
@@ -128,55 +114,49 @@ int32_t peers_world_rank(int rank, MPI_Comm comm)
         return PEER_NONE;
     if (rank == MPI_ANY_SOURCE)
         return PEER_ANY;
-    return comm == mpi.world ? rank : in_table(table_of_Comm(comm), rank);
+    return comm == mpi.world ? rank : in_table(table_of(comm), rank);
 }
 
 int32_t peers_window_rank(int rank, MPI_Win win)
 {
-    return rank == MPI_PROC_NULL ? PEER_NONE : in_table(table_of_Win(win), rank);
+    MPI_Group group;
+    if (rank == MPI_PROC_NULL || mpi.Win_get_group(win, &group) != MPI_SUCCESS)
+        return rank == MPI_PROC_NULL ? PEER_NONE : PEER_UNKNOWN;
+    int world = MPI_UNDEFINED;
+    mpi.Group_translate_ranks(group, 1, &rank, mpi.group, &world);
+    mpi.Group_free(&group);
+    return world < 0 || world >= mpi.ranks ? PEER_UNKNOWN : world;
 }
 
-// Their number and, into `to`, their ranks in the communicator; of a Cartesian one, below and above along each dimension.
-static int neighbours_of(MPI_Comm comm, int most, int to[])
-{
-    int kind = MPI_UNDEFINED, n = 0, rank = 0, other = 0, weighted = 0;
-    mpi.Topo_test(comm, &kind);
-    mpi.Comm_rank(comm, &rank);
-    if (kind == MPI_CART) {
-        int dimensions = 0;
-        mpi.Cartdim_get(comm, &dimensions);
-        for (int d = 0; d < dimensions; d++, n += 2)
-            if (n < most)
-                mpi.Cart_shift(comm, d, 1, &to[n], &to[n + 1]);
-    } else if (kind == MPI_GRAPH) {
-        mpi.Graph_neighbors_count(comm, rank, &n);
-        if (n <= most)
-            mpi.Graph_neighbors(comm, rank, n, to);
-    } else if (kind == MPI_DIST_GRAPH) {
-        mpi.Dist_graph_neighbors_count(comm, &other, &n, &weighted);
-        int *const sources = malloc(sizeof(int) * (size_t)(2 * other + n));
-        if (n <= most && sources != NULL)
-            mpi.Dist_graph_neighbors(comm, other, sources, sources + other, n, to, sources + 2 * other);
-        free(sources);
-    }
-    return n;
-}
-
+// World ranks that a neighbour collective sends to; of a Cartesian communicator, below and above along each dimension.
 int peers_neighbours(MPI_Comm comm, const int32_t **to)
 {
-    struct table *const t = table_of_Comm(comm);
-    if (t == NULL)
-        return 0;
-    if (t->neighbours < 0) {
-        t->neighbours = neighbours_of(comm, 0, NULL);
-        t->to = malloc(sizeof *t->to * (size_t)t->neighbours);
-        if (t->to == NULL)
-            t->neighbours = 0;
-        neighbours_of(comm, t->neighbours, t->to);
-        for (int i = 0; i < t->neighbours; i++)
-            t->to[i] = t->to[i] == MPI_PROC_NULL ? PEER_NONE : in_table(t, t->to[i]);
+    struct table *const t = table_of(comm);
+    if (t == NULL || t->neighbours >= 0) {
+        *to = t == NULL ? NULL : t->to;
+        return t == NULL ? 0 : t->neighbours;
     }
-    *to = t->to;
+    int kind = MPI_UNDEFINED, n = 0, rank = 0, in = 0, weighted = 0;
+    mpi.Topo_test(comm, &kind);
+    mpi.Comm_rank(comm, &rank);
+    if (kind == MPI_CART && mpi.Cartdim_get(comm, &n) == MPI_SUCCESS)
+        n *= 2;
+    else if (kind == MPI_GRAPH)
+        mpi.Graph_neighbors_count(comm, rank, &n);
+    else if (kind == MPI_DIST_GRAPH)
+        mpi.Dist_graph_neighbors_count(comm, &in, &n, &weighted);
+    int *const found = calloc((size_t)(2 * (in + n) + 1), sizeof *found);
+    t->neighbours = found == NULL ? 0 : n;
+    t->to = found;
+    for (int d = 0; kind == MPI_CART && 2 * d < t->neighbours; d++)
+        mpi.Cart_shift(comm, d, 1, &found[2 * d], &found[2 * d + 1]);
+    if (kind == MPI_GRAPH && found != NULL)
+        mpi.Graph_neighbors(comm, rank, n, found);
+    if (kind == MPI_DIST_GRAPH && found != NULL)
+        mpi.Dist_graph_neighbors(comm, in, found + n, found + n + in, n, found, found + n + 2 * in);
+    for (int i = 0; i < t->neighbours; i++)
+        found[i] = found[i] == MPI_PROC_NULL ? PEER_NONE : in_table(t, found[i]);
+    *to = found;
     return t->neighbours;
 }
 
@@ -195,8 +175,7 @@ bool peers_begin(int *rank, int *ranks)
 #else
     mpi.world = MPI_COMM_WORLD;
 #endif
-    mpi.known = mpi.Comm_create_keyval(copy_Comm, forget_Comm, &mpi.Comm_key, NULL) == MPI_SUCCESS &&
-                mpi.Win_create_keyval(copy_Win, forget_Win, &mpi.Win_key, NULL) == MPI_SUCCESS &&
+    mpi.known = mpi.Comm_create_keyval(copy_no_table, forget_table, &mpi.key, NULL) == MPI_SUCCESS &&
                 mpi.Comm_rank(mpi.world, rank) == MPI_SUCCESS && mpi.Comm_size(mpi.world, ranks) == MPI_SUCCESS &&
                 mpi.Comm_group(mpi.world, &mpi.group) == MPI_SUCCESS;
     mpi.ranks = *ranks;
@@ -208,8 +187,7 @@ void peers_end(void)
     if (mpi.known)
         mpi.Group_free(&mpi.group);
     mpi.known = false;
-    mpi.Comm_free_keyval(&mpi.Comm_key);
-    mpi.Win_free_keyval(&mpi.Win_key);
+    mpi.Comm_free_keyval(&mpi.key);
 }
 
 uint64_t peers_bytes(int64_t count, MPI_Datatype type)

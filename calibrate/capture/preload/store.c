@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -90,8 +91,7 @@ static bool create(void)
     for (char *c = host; *c; c++)
         if (*c == '/')
             *c = '_';
-    unsigned again = 0;
-    for (; again < 100 && file < 0; again++) { // the name is taken after an exec
+    for (unsigned again = 0; again < 100 && file < 0; again++) { // the name is taken after an exec
         snprintf(path, sizeof path, "%s/process-%s-%d-%u.capture", folder, host, (int)getpid(), again);
         file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno != EEXIST)
@@ -115,10 +115,8 @@ static bool create(void)
     h->site_bytes = FORMAT_SITE_BYTES;
     h->sites = FORMAT_SITES;
     h->chunk_bytes = FORMAT_CHUNK;
-    h->rank = h->ranks = h->thread_level = -1;
+    h->rank = h->ranks = -1;
     h->pid = (int32_t)getpid();
-    h->used_sites = 1; // place 0 is none
-    h->execs = again - 1;
     struct timespec wall;
     clock_gettime(CLOCK_REALTIME, &wall);
     h->started_ns = now();
@@ -296,7 +294,9 @@ static void describe(unsigned number, const void *address, uint32_t kind, uint16
     struct site *const s = (struct site *)(mapped + FORMAT_HEADER) + number;
     Dl_info info;
     if (dladdr(address, &info) != 0 && info.dli_fname != NULL) {
-        s->offset = (uint64_t)((const char *)address - (const char *)info.dli_fbase);
+        // A program that is not position-independent is where its own addresses say.
+        const bool fixed = ((const ElfW(Ehdr) *)info.dli_fbase)->e_type == ET_EXEC;
+        s->offset = (uint64_t)((uintptr_t)address - (fixed ? 0 : (uintptr_t)info.dli_fbase));
         // The program has the name of its call, which may be no path.
         char real[PATH_MAX];
         const char *name = realpath(info.dli_fname, real) != NULL ? real : info.dli_fname;
@@ -309,7 +309,6 @@ static void describe(unsigned number, const void *address, uint32_t kind, uint16
         s->offset = (uint64_t)(uintptr_t)address;
     s->caller = caller;
     __atomic_store_n(&s->kind, kind, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&store_header->used_sites, 1, __ATOMIC_RELAXED);
 }
 
 uint16_t store_place(const void *address, uint32_t kind, uint16_t caller)

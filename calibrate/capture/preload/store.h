@@ -1,7 +1,7 @@
 // What is recorded and where, for every other part of the library; nothing of it is visible to the program.
 //
-// Order of includes, each of those before it: format.h, store.h, regions.h; callers.h, next.h, peers.h and requests.h
-// need none of ours; mpi_wrap.h comes after all but regions.h.
+// Order of includes, each of those before it: format.h, store.h, regions.h; next.h, peers.h and requests.h need none of
+// ours; mpi_wrap.h comes after all but regions.h.
 #pragma once
 
 #include "format.h"
@@ -48,6 +48,7 @@ void store_text(int offset, int room, const char *text);
 void store_cpus(void);                 // CPUs of all threads, in the header
 uint16_t store_site(const void *address, uint32_t kind);
 uint16_t store_place(const void *address, uint32_t kind, uint16_t caller);
+uint16_t callers_site(const void *at, const void *frame); // the place of a call with its callers
 struct record *store_record_slow(enum kind kind, uint16_t site, int32_t who, uint64_t what, int64_t start, int64_t end);
 
 static inline bool recording(void)

@@ -14,9 +14,8 @@ MOST_REGIONS = 4
 MOST_NOTES = 2
 
 
-def summary_view(summary: RunSummary, *, everything: bool = False) -> RenderableType:
-    """Time in MPI, the regions with the most reclaimable time, and notes; all of both if `everything` is asked for."""
-    most, most_notes = (len(summary.regions), len(summary.notes)) if everything else (MOST_REGIONS, MOST_NOTES)
+def summary_view(summary: RunSummary) -> RenderableType:
+    """Time in MPI, the regions with the most reclaimable time, and notes."""
     run = summary.run_s or 1.0
     said = (
         f"{_count(summary.ranks, 'rank')} on {_count(summary.hosts, 'node')}, {format_time(summary.run_s)}: "
@@ -25,8 +24,8 @@ def summary_view(summary: RunSummary, *, everything: bool = False) -> Renderable
     )
     parts: list[RenderableType] = [Text(said)]
     if summary.regions:
-        parts.append(_regions(summary, run, most))
-        rest = len(summary.regions) - most
+        parts.append(_regions(summary, run))
+        rest = len(summary.regions) - MOST_REGIONS
         more = f"and {rest} more; " if rest > 0 else ""
         parts.append(
             Text(
@@ -34,9 +33,9 @@ def summary_view(summary: RunSummary, *, everything: bool = False) -> Renderable
                 f"{share(summary.waiting)} of the run"
             )
         )
-    parts += [Text(f"note: {note}", style="yellow") for note in summary.notes[:most_notes]]
-    if len(summary.notes) > most_notes:
-        parts.append(Text(f"{_count(len(summary.notes) - most_notes, 'note')} more: pready workload", style="yellow"))
+    parts += [Text(f"note: {note}", style="yellow") for note in summary.notes[:MOST_NOTES]]
+    if len(summary.notes) > MOST_NOTES:
+        parts.append(Text(f"{_count(len(summary.notes) - MOST_NOTES, 'note')} more: pready workload", style="yellow"))
     return Group(*parts)
 
 
@@ -57,12 +56,12 @@ def no_step_view(run: Run) -> RenderableType:
     return Group(*parts)
 
 
-def _regions(summary: RunSummary, run: float, most: int) -> Readable:
+def _regions(summary: RunSummary, run: float) -> Readable:
     table = Readable()
     table.add_column("parallel region", overflow="fold")
     for column in ("threads", "calls", "each", "last late by", "waiting"):
         table.add_column(column, justify="right", no_wrap=True)
-    for r in summary.regions[:most]:
+    for r in summary.regions[:MOST_REGIONS]:
         calls = r.calls / summary.ranks
         table.add_row(
             r.name + (" (tasks)" if r.tasks else ""),

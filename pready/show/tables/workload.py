@@ -13,30 +13,21 @@ from pready.show.tables.capture import share
 from pready.show.terminal.table import Readable
 
 MOST_EXCHANGES = 3
-MOST_NOTES = 1
 LONGEST_NAME = 26
 """Characters of a name of an exchange in a line of 80."""
 
 
-def step_view(step: Step, *, everything: bool = False) -> RenderableType:
-    """The step in a dozen lines: the exchanges that take longest, and what bounds a port.
-
-    Parameters
-    ----------
-    everything
-        All exchanges and notes.
-    """
-    folded = [[e] for e in step.exchanges] if everything else _folded(step.exchanges)
-    most, most_notes = (len(folded), len(step.notes)) if everything else (MOST_EXCHANGES, MOST_NOTES)
-    longest = None if everything else LONGEST_NAME
+def step_view(step: Step) -> RenderableType:
+    """The step in a dozen lines: the exchanges that take longest, and what bounds a port."""
+    folded = _folded(step.exchanges)
     table = Readable()
     table.add_column("exchange", overflow="fold")
     for column in ("bytes to a rank", "sent", "computing", "in MPI"):
         table.add_column(column, justify="right", no_wrap=True)
-    for alike in folded[:most]:
+    for alike in folded[:MOST_EXCHANGES]:
         e = alike[0]
         table.add_row(
-            _named(e.name if len(alike) == 1 else e.routine, len(alike), longest),
+            _named(e.name if len(alike) == 1 else e.routine, len(alike)),
             bytes_said(alike),
             _sent(e),
             format_time(sum(one.last_s for one in alike)),
@@ -50,16 +41,16 @@ def step_view(step: Step, *, everything: bool = False) -> RenderableType:
     return Group(
         Text(said),
         table,
-        *(Text(line) for line in [_rest(step, folded[most:]), *_bounds(step)] if line),
-        *_notes(step.notes, most_notes),
+        *(Text(line) for line in [_rest(step, folded[MOST_EXCHANGES:]), *_bounds(step)] if line),
+        *_notes(step.notes),
     )
 
 
-def _named(name: str, times: int, longest: int | None) -> str:
+def _named(name: str, times: int) -> str:
     """The name, shortened, and how many there are."""
     count = f" × {times}" if times > 1 else ""
-    if longest is not None and len(name) + len(count) > longest:
-        name = name[: longest - len(count) - 1] + "…"
+    if len(name) + len(count) > LONGEST_NAME:
+        name = name[: LONGEST_NAME - len(count) - 1] + "…"
     return name + count
 
 
@@ -111,8 +102,9 @@ def _bounds(step: Step) -> list[str]:
     return [f"{said}; threads wait {waiting} for the last"]
 
 
-def _notes(notes: Sequence[str], most: int) -> list[Text]:
-    shown = [f"note: {note}" for note in notes[:most]]
-    if len(notes) > most:
-        shown[-1] += f" (and {len(notes) - most} more in the file)"
-    return [Text(line, style="yellow") for line in shown]
+def _notes(notes: Sequence[str]) -> list[Text]:
+    """The first one, and how many more the file has."""
+    if not notes:
+        return []
+    more = f" (and {len(notes) - 1} more in the file)" if len(notes) > 1 else ""
+    return [Text(f"note: {notes[0]}{more}", style="yellow")]

@@ -117,10 +117,6 @@ static void collectives(void)
     MPI_Allgatherv(out, 1, MPI_INT, in, counts, places, MPI_INT, ring);
     MPI_Iallreduce(out, in, 8, MPI_INT, MPI_SUM, ring, &r);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
-    MPI_Allreduce_init(out, in, 9, MPI_INT, MPI_SUM, ring, MPI_INFO_NULL, &r);
-    MPI_Start(&r);
-    MPI_Wait(&r, MPI_STATUS_IGNORE);
-    MPI_Request_free(&r);
 }
 
 // Of a graph 0 - 1 - 2, and of one with weights in which each sends to others than it receives from.

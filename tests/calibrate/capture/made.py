@@ -24,9 +24,10 @@ def capture_file(chunks: list[tuple[int, list[Row]]], *, rank: int = 0, ranks: i
         head[name] = value
     sites = np.zeros(1024, files._SITE)
     for number in range(1, 5):
-        sites[number] = (16 * number, 1, 0, b"compute", b"/no/such/program")
+        sites[number] = (16 * number, 1, 0, b"", b"/no/such/program")
     for number, (caller, routine) in enumerate(((4, b"send"), (4, b"complete"), (5, b"isend"), (5, b"waitall")), 5):
-        sites[number] = (16 * number, 1, caller, routine, b"/no/such/" + routine)
+        sites[number] = (16 * number, 1, caller, b"", b"/no/such/" + routine)
+    sites[9] = (16 * 9, 1, 0, b"compute", b"/no/such/program")
     data = head.tobytes().ljust(8192, b"\0") + sites.tobytes()
     done = completions([row for _, rows in chunks for row in rows])
     for thread, rows in chunks:

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-int64_t result, request, flag, done, first, second, takes_ns, translated; // of MPI's calls
-int64_t long_texts, unmapped, mapped, closes, unwound, blind; // of the system
+int64_t result, request, flag, done, first, second, takes_ns; // of MPI's calls
+int64_t long_texts, unwound, blind; // of the system
 cpu_set_t cpus;
 void (*meanwhile)(void); // what others do while MPI is called
 static _Thread_local int64_t spent;
@@ -47,17 +47,6 @@ int posix_fallocate(int file, off_t from, off_t bytes)
 {
     static int calls;
     return calls++ == 0 ? EINTR : ftruncate(file, from + bytes);
-}
-
-void *mmap(void *at, size_t bytes, int may, int how, int file, off_t from)
-{
-    void *(*const real)(void *, size_t, int, int, int, off_t) = dlsym(RTLD_NEXT, "mmap");
-    if (file < 0)
-        return real(at, bytes, may, how, file, from);
-    mapped = (int64_t)bytes;
-    if (closes)
-        close(0); // for the next file that is opened
-    return unmapped ? MAP_FAILED : real(at, bytes, may, how, file, from);
 }
 
 void cpu(int first, int last)

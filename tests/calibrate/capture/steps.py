@@ -75,10 +75,6 @@ def takes(steps: list[list[Any]]) -> None:
                     takes(*words)
                     os._exit(0)
                 os.waitpid(child, 0)
-            case "exec":
-                os.execv(sys.executable, [*sys.orig_argv[:-2], json.dumps(words), ""])
-            case "first library":
-                print(name, capture._name.rpartition("/")[2])
             case "tool":
                 starts_a_tool()
             case _ if name in EVENTS:

@@ -59,8 +59,6 @@ def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str) -> Non
         case "threads":
             sends = process.of("sendrecv")
             assert (sends.sum(), len(set(process.thread[sends]))) == (40, 21)
-        case "again":  # its second half has 40 regions
-            assert (run.programs, len(list(run.folder.iterdir())), process.of("region").sum()) == (2, 2, 40)
         case "exec":  # leaves both files
             assert [p.rank for p in run.processes] == [0, -1]
             assert run.processes[1].of("region").sum() == 1

@@ -14,7 +14,7 @@ from pready.calibrate.capture import files
 from pready.calibrate.capture.files import parse_process, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import summarise
-from pready.calibrate.capture.symbols import name_of
+from pready.calibrate.capture.symbols import function_of
 from pready.model.common.errors import PreadyError
 
 TWO_THREADS: list[tuple[int, list[Row]]] = [
@@ -33,7 +33,7 @@ def test_shares_of_a_region_with_a_barrier() -> None:
     assert np.allclose(stretch.begin, [900e-9, 1500e-9])
     assert np.allclose(stretch.finish, np.array([[500, 600], [300, 500]]) * 1e-9)
     assert np.allclose(stretch.reclaimable, np.array([50, 100]) * 1e-9)
-    assert name_of(process.places[1]) == "program+0x10"
+    assert function_of(process.places[1]) == "program+0x10"
 
 
 def test_the_longest_region_is_first() -> None:
@@ -68,21 +68,9 @@ def test_names_in_a_file_hold_no_control_character() -> None:
         data[at : at + len(text)] = text
     process = parse_process(bytes(data.replace(b"compute", b"com\x1bute")), Path("x"))
     assert (process.host, process.library) == ("a\\x1b[2J", "MPICH Version: 4.3\nbuilt \\x07 here")
-    assert process.places[1] is not None
-    assert process.places[1].symbol == "com\\x1bute"
+    assert process.places[9] is not None
+    assert process.places[9].symbol == "com\\x1bute"
     assert process.command.isprintable()
-
-
-def test_of_two_programs_one_after_the_other_the_longer_is_read() -> None:
-    """Processes 5 and 7 run ranks 0 and 1 for 1 s, then the other way round for 2 s each; then 5 alone, longer."""
-    made = parse_process(capture_file(TWO_THREADS), Path("x"))
-    runs = ((7, 1, 0, 1.0), (5, 0, 0, 1.0), (5, 1, 3, 2.0), (7, 0, 4, 2.0), (5, 0, 9, 8.0))
-    ranked = [
-        replace(made, pid=pid, rank=rank, ranks=2, wall_s=at, duration_s=seconds, mpi_s=(None, None))
-        for pid, rank, at, seconds in runs
-    ]
-    assert files._longest_program(ranked) == ([ranked[3], ranked[2]], 3)
-    assert files._longest_program(ranked[:1]) == (ranked[:1], 1)
 
 
 def test_what_is_no_whole_run_is_said(tmp_path: Path) -> None:

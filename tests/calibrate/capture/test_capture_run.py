@@ -95,7 +95,7 @@ def of_calls(rank: int) -> Counter[tuple[str, int, int]]:
     calls = table_of("calibrate/captured_programs")["calls"]
     for peer, of in ((to, "sent"), (by, "received"), (-4, "no_one"), (-1, "any"), (-2, "null")):
         rows += [(kind, peer, 4 * ints) for kind, each in calls[of].items() for ints in each]
-    return Counter([*rows, ("startall", -4, 2), *[("wait", -4, 2)] * 3, *[("wait", -4, 1)] * 12])
+    return Counter([*rows, ("startall", -4, 2), *[("wait", -4, 2)] * 3, *[("wait", -4, 1)] * 11])
 
 
 def test_every_call_is_recorded_with_its_peer_and_bytes(mpi: Mpi, tmp_path: Path) -> None:

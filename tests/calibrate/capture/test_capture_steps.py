@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from made import Row, capture_file, plain, share, written
 from tables import table_of
-from test_capture_patterns import sweep
 
 from pready.calibrate.capture.dependence import Chain
 from pready.calibrate.capture.files import Run, parse_process
@@ -90,24 +89,6 @@ def test_a_message_once_is_no_step() -> None:
     said = "^made: 1 exchanges of rank 0 do not repeat; valid: several steps that send to the same ranks: a .*$"
     with pytest.raises(PreadyError, match=said):
         find(Run(Path("made"), tuple(made)))
-
-
-@pytest.mark.parametrize("times", [1, 3])
-def test_a_sweep_has_the_times_of_all_its_blocks(times: int) -> None:
-    """2 x 2 ranks, 2 blocks: a rank sends in 6 of 8 octants, 12 exchanges of 110 us of computing and 30."""
-    processes = []
-    for rank, exchanges in enumerate(sweep(2, 2, 2, times)):
-        rows: dict[int, list[Row]] = {0: [], 1: []}
-        at = 100
-        for number, sent in enumerate(exchanges):
-            at = region(at, number, 1, (100 * US, 110 * US), rows)
-            at = exchange(at, 4, {to: size for to, (size, _) in sent.items()}, rows, 30 * US)
-        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=4), Path(f"rank-{rank}")))
-    step = find(Run(Path("made"), tuple(processes)))
-    (one,) = step.exchanges
-    assert (step.steps, step.sweeps, one.pattern.grid, one.pattern.blocks) == (times, True, (2, 2, 1), 2)
-    assert np.allclose(one.times, [1200e-6, 1320e-6], atol=2e-6)
-    assert (one.exchange_s, step.step_s) == pytest.approx((360e-6, 1680e-6), rel=1e-3)
 
 
 def test_what_goes_both_ways_at_once_is_no_sweep() -> None:

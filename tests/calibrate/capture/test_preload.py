@@ -6,7 +6,6 @@ mpi_life.c, mpi_messages.c, mpi_completion.c, mpi_collectives.c, mpi_onesided.c.
 """
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,18 +31,16 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 def ran(mpi: Mpi, folder: Path, known: dict[str, Any]) -> tuple[str, list[Process]]:
     """What the steps printed, and their captures."""
-    flags = ["-shared", "-fPIC", "-Wno-unused-parameter", *known["flags"]]
+    flags = ["-shared", "-fPIC", "-Wno-unused-parameter"]
     world, made = (mpi.compiled(f"made_{n}.c", *flags, name=f"libmade_{n}.so", cc=["cc"]) for n in ("world", "mpi"))
     preloaded = [mpi.library, f"{world.parent}//{world.name}", *[made] * known["beside"], *CHECKED_MEMORY]
     capture = {"LD_PRELOAD": ":".join(map(str, preloaded)), "PREADY_CAPTURE_DIR": str(folder), **known["settings"]}
-    given = [Path(__file__).with_name("steps.py"), world, made, json.dumps(known["steps"]), "p" * known["padding"]]
+    given = [Path(__file__).with_name("steps.py"), world, made, json.dumps(known["steps"])]
     words = [sys.executable, "-ISu", *map(str, given)]
     folder.mkdir(parents=True)
     done = ended(words, {"MALLOC_CHECK_": "3", "OMP_DYNAMIC": "false", **capture})
-    full = re.sub(r"\d+ s", "0 s", done.stderr)
-    assert (full, done.returncode) == (known["stderr"], 0)
+    assert (done.stderr, done.returncode) == ("", 0)
     run = list(read_run(folder).processes) if any(folder.glob("*.capture")) else []
-    assert [at.stat().st_size for at in folder.glob("*.unwritten")] == [0] * known["unwritten"]
     assert all(texts(process)[-1] == " ".join(words)[:4095] for process in run[:1])
     return done.stdout, run
 
@@ -55,13 +52,11 @@ def texts(process: Process) -> list[str]:
 
 
 def place(process: Process, number: int) -> str:
-    """The world's routines, the innermost first, with brackets if not called from there; or an address of nothing."""
+    """The world's routines, the innermost first, with brackets if not called from there."""
     found = []
     while of := process.places[number]:
-        if (of.object.endswith("/libmade_world.so") and "//" not in of.object) or (
-            of.object == "" and of.offset < 1 << 32
-        ):
-            found.append((of.symbol or hex(of.offset)) + ("" if of.is_return else "()"))
+        if of.object.endswith("/libmade_world.so") and "//" not in of.object:
+            found.append(of.symbol + ("" if of.is_return else "()"))
         number = of.caller
     return " < ".join(found)
 
@@ -80,16 +75,12 @@ def rows(process: Process) -> list[list[Any]]:
 @pytest.mark.parametrize("way", [way for way in WORLD if way != "common"])
 def test_a_known_world(mpi: Mpi, tmp_path: Path, way: str) -> None:
     known = WORLD["common"] | WORLD.get(WORLD[way].get("like"), {}) | WORLD[way]
-    left = known["characters"] - len(str(tmp_path))
-    folder = tmp_path.joinpath(*["d" * 99] * (left // 100 - 1), "e" * (left % 100 + 99))  # a name as long as asked
-    said, run = ran(mpi, folder, known)
+    said, run = ran(mpi, tmp_path / "run", known)
     assert (said, len(run)) == (known["said"], known["captures"])
     for n, process in enumerate(run):
-        assert rows(process)[: known["most"]] == sorted(known["rows"])
+        assert rows(process) == sorted(known["rows"])
         head = np.frombuffer(process.path.read_bytes(), _HEADER, 1)[0]
-        places = [n for n, of in enumerate(process.places) if of is not None]
-        assert places == [*range(1, head["used_sites"])]  # how many the C library has is its own
-        numbers = {n: int(head[n]) for n in _HEADER.names or () if n not in ("magic", "pid", "used_sites", "pad")}
+        numbers = {n: int(head[n]) for n in _HEADER.names or () if n not in ("magic", "pid")}
         assert numbers == WORLD["common"]["head"][0] | known["head"][n]
         assert process.path.stat().st_size == 8192 + 1024 * 512 + 65536 * numbers["chunks"]
         assert process.path.name.startswith("process-h_" if process.rank < 0 else f"rank-{process.rank:06d}.")

@@ -1,6 +1,7 @@
 """The workload file of a step made by hand: what the writer changes, rounds, fills in or puts in a file beside it."""
 
 import tomllib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tables import table_of
 from pready.calibrate.capture import step as steps
 from pready.calibrate.capture.alignment import Aligned
 from pready.calibrate.capture.dependence import Chain
-from pready.calibrate.capture.exchanges import Group
+from pready.calibrate.capture.exchanges import Group, today_of
 from pready.calibrate.capture.patterns import Recognised
 from pready.calibrate.capture.step import ONE_THREAD, Exchange, Step, with_threads
 from pready.calibrate.capture.workload_file import Writer
@@ -54,9 +55,8 @@ def writer(folder: Path, arrivals: str = "auto") -> Writer:
     ("made", "fields", "said"),
     [
         (step(MANY), {"pattern": "pt2pt", "grid": None, "today": "several messages", "partitions_per_thread": 2}, []),
-        (step(MANY, ranks=4), {"grid": (4,), "buffer": 960, "thread_shares": None}, []),
+        (step(MANY, ranks=4), {"grid": (4,), "buffer": 960}, []),
         (step(LISTED, MANY, ranks=4), {"grid": (4,)}, []),
-        (step(replace(MANY, shares=(3, 1, 1, 1))), {"thread_shares": (3, 1, 1, 1)}, []),
         (step(replace(MANY, today="partitioned", partitions=9)), {"partitions_per_thread": 3}, []),
         (step(replace(MANY, today="partitioned")), {"partitions_per_thread": 1}, []),
         (step(replace(MANY, today="blocking")), {"today": "blocking", "partitions_per_thread": 1}, []),
@@ -111,18 +111,13 @@ def test_of_too_many_exchanges_the_longest_are_kept(tmp_path: Path) -> None:
 def test_the_whole_text(tmp_path: Path) -> None:
     """Of a pipeline: one exchange has a region; of two without, one has 20 us of computing before it."""
     halo = Recognised("halo3d", (2, 1, 1), "open", faces=(640, 0, 0))
-    first = replace(MANY, name="halo", pattern=halo, region="r", exchange_s=20 * US, shares=(3, 1, 1, 1))
-    second = replace(MANY, name="", pattern=ODD, times=np.array([[20 * US]]), exchange_s=5 * US, shares=(1,))
+    first = replace(MANY, name="halo", pattern=halo, region="r", exchange_s=20 * US)
+    second = replace(MANY, name="", pattern=ODD, times=np.array([[20 * US]]), exchange_s=5 * US)
     last = replace(second, name="last", pattern=PAIR, times=np.zeros((1, 1)))
-    of: dict[str, Any] = {"collective_s": 100 * US, "other_s": 50 * US, "held_against": True, "shares_cores": True}
+    of: dict[str, Any] = {"others_s": 150 * US, "shares_cores": True}
     made = replace(step(first, second, last, ranks_per_node=2, chain=Chain(5, 3), **of), share=0.98765)
     assert writer(tmp_path).text(made, "case", "a run\nof two ranks") == TIMES["text"]
-    asked = Writer("w", lambda *_: None, "auto", 0, "4 %")
-    for exchange, time, model in ((second, "20 us", '"normal by thread", spread = "4 %"'), (last, "0 ns", '"none"')):
-        end = f'receiver = "computing"\ncompute = {{time = "{time}"}}\narrivals = {{model = {model}}}\n'
-        text = asked.text(step(exchange), "w", "")
-        assert text.endswith(end)
-        assert "ranks_per_node = 1\n" in text  # seen, and so no open question
+    assert "ranks_per_node = 1\n" in writer(tmp_path).text(step(second), "w", "")  # seen, and so no open question
 
 
 @pytest.mark.parametrize(("threads", "asked", "model", "why"), TIMES["times"])
@@ -141,7 +136,7 @@ def test_times_are_kept_where_asked_or_where_no_distribution_fits(
 def test_a_step_is_as_long_as_its_parts() -> None:
     """Means of ranks that differ: 2400 us of computing and 300 in each of two exchanges, of a step of 5000."""
     each = Exchange("a", PAIR, np.full((1, 2), 2400 * US), exchange_s=300 * US, early=True)
-    made, said = steps._adds_up(step(each, each, collective_s=100 * US, other_s=50 * US), "run")
+    made, said = steps._adds_up(step(each, each, others_s=150 * US), "run")
     assert made.step_s == pytest.approx(5550 * US)
     assert said == ["ranks differ: their times add up to 5.55 ms in a step of 5 ms"]
     # Of a second 1.05 s are within what is borne: of all parts, and of one.
@@ -171,6 +166,14 @@ def test_how_most_bytes_are_sent(patterns: list[tuple[Any, Any, Any]], today: st
     of = (replace(PAIR, lists=((tuple(enumerate(sizes))),), faces=faces) for sizes, faces, _ in patterns)
     ways = zip(of, patterns, strict=True)
     assert step(*(replace(MANY, pattern=p, today=how) for p, (*_, how) in ways)).today == today
+
+
+@pytest.mark.parametrize(("kinds", "counts", "teams", "in_turn", "said"), STEPS["ways"])
+def test_how_an_exchange_is_sent(kinds: list[str], counts: list[int], teams: int, in_turn: int, said: Any) -> None:
+    """Of five exchanges with such messages, and so many to each peer, how many a team sends, and how many in turn."""
+    peers = dict(enumerate(counts))
+    each = [Group(0.0, kinds=Counter(kinds), counts=peers, team=n < teams, one_by_one=n < in_turn) for n in range(5)]
+    assert today_of(each) == tuple(said)
 
 
 def test_names_are_told_apart_and_partitions_counted() -> None:

@@ -1,6 +1,5 @@
 """``pready workload traces.otf2``: the trace of a program is the workload that made it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,16 @@ from given import Capsys, Patch
 pytest.importorskip("otf2", reason="OTF2's Python reader (pip install otf2) is not installed")
 
 import otf2_trace
-from made import Row, capture_file
 from otf2 import CollectiveOp, Paradigm, RegionRole
 from otf2_trace import START, Trace, noting, write
 from tables import table_of
 
-from pready.calibrate.capture.files import Run, kinds, parse_process
+from pready.calibrate.capture.files import kinds
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
 from pready.calibrate.otf2 import otf2_reading
-from pready.calibrate.otf2.run_of_trace import read_otf2, step_of_trace
+from pready.calibrate.otf2.run_of_trace import read_otf2
 from pready.cli import main
-from pready.model.common.errors import PreadyError
 from pready.model.engine.plan import drawn_times
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
@@ -58,7 +55,7 @@ def traced(folder: Path, w: Workload, *, threads: bool = True) -> Path:
 def test_the_trace_of_a_halo_is_its_workload(tmp_path: Path, halo: Workload, capsys: Capsys) -> None:
     anchor, out = traced(tmp_path / "scorep", halo), tmp_path / "app.toml"
     words = ["workload", str(anchor), "-o", str(out), "--set", "arrivals.model=trace"]
-    assert main([*words, "--trace", str(tmp_path / "t.json")]) == 0
+    assert main(words) == 0
     w = workload.load(out)
     same = ["threads", "iterations", "pattern", "grid", "boundaries", "faces", "ranks_per_node", "receiver"]
     assert {name: getattr(w, name) for name in same} == {name: getattr(halo, name) for name in same}
@@ -72,10 +69,6 @@ def test_the_trace_of_a_halo_is_its_workload(tmp_path: Path, halo: Workload, cap
     said = capsys.readouterr()
     assert "12 steps" in said.out
     assert "note" not in said.out
-    events = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["traceEvents"]
-    shares = [e for e in events if e.get("cat") == "compute"]
-    assert len(shares) == 4 * 4 * 12
-    assert {e["name"] for e in shares} == {"!$omp parallel (halo.c:17)"}
     assert main(["predict", str(out), "--json"]) in (0, 2)
     # A named distribution comes back, too.
     assert main([*words[:4], "--overwrite"]) == 0
@@ -84,74 +77,14 @@ def test_the_trace_of_a_halo_is_its_workload(tmp_path: Path, halo: Workload, cap
     assert model.spread == pytest.approx(0.08, rel=0.2)  # of 11 × 4 × 4 draws
 
 
-def test_what_a_trace_without_threads_does_not_say_is_asked_for(tmp_path: Path, halo: Workload, capsys: Capsys) -> None:
+def test_a_trace_without_threads_is_a_run_of_one(tmp_path: Path, halo: Workload) -> None:
+    """Outside MPI: as long as the slowest of the threads that are not in the trace, which four share then."""
     anchor, out = traced(tmp_path / "scorep", halo, threads=False), tmp_path / "app.toml"
-    words = ["workload", str(anchor), "-o", str(out)]
-    given = {"threads": "4", "iterations": "12", "arrivals.spread": "8 %"}
-    for lacking in given:
-        rest = (w for k, v in given.items() if k != lacking for w in ("--set", f"{k}={v}"))
-        said = refused(capsys, *words, *rest, said="4 ranks")
-        assert f"has no parallel regions of OpenMP threads; valid: --set {lacking}=" in said
-        assert not out.exists()
-    assert main([*words, *(w for k, v in given.items() for w in ("--set", f"{k}={v}"))]) == 0
+    assert main(["workload", str(anchor), "-o", str(out), "--set", "threads=4"]) == 0
     w = workload.load(out)
-    model: Any = w.arrivals
     assert (w.threads, w.iterations, w.faces) == (4, 12, halo.faces)
-    assert (model.model, model.spread) == ("normal by thread", 0.08)
-    # Outside MPI: as long as the slowest of the threads that are not in the trace.
-    longest = np.stack([drawn_times(halo, 12, seed=3, rank=r).max(axis=1) for r in range(4)])
-    assert w.thread_time == pytest.approx(longest.mean(), rel=1e-6)
-
-
-def test_what_the_trace_says_is_not_given(tmp_path: Path, halo: Workload, capsys: Capsys) -> None:
-    out = tmp_path / "app.toml"
-    anchor = traced(tmp_path / "scorep", halo)
-    for words, said in (
-        (("--set", "threads=4"), "has parallel regions; valid: no threads, iterations or arrivals.spread"),
-    ):
-        assert said in refused(capsys, "workload", anchor, "-o", out, *words, said="4 ranks")
-        assert not out.exists()
-
-
-def test_one_rank_with_regions_is_enough_to_say_the_threads() -> None:
-    region: list[Row] = [(0, 10, "region", 1, 1, 1), (0, 9, "share", 1, 1, 0)]
-    both = (capture_file([(0, rows)], rank=n, ranks=2) for n, rows in enumerate((region, [])))
-    run = Run(Path("t"), tuple(parse_process(data, Path(f"rank-{n}")) for n, data in enumerate(both)))
-    with pytest.raises(PreadyError, match="has parallel regions"):
-        step_of_trace(run, 4, 12, "8 %")
-
-
-@pytest.mark.parametrize(
-    ("steps", "size", "said"),
-    [(2, 1500, "2 collectives per step count as waiting, not as computing"),
-     (7, 429, "bytes to a rank are no multiple of 7 steps: the mean is used and may contain set-up")],
-)  # fmt: skip
-def test_totals_of_a_run_without_regions(steps: int, size: int, said: str) -> None:
-    """Of 8000 ns 30 are in 3 sends of 1000 B, 1000 in their wait and 1200 in 3 barriers; 5770 are computing."""
-    calls: list[Row] = [(200 + 10 * n, 210 + 10 * n, "isend", 0, 1, 1000) for n in range(3)]
-    calls += [(300, 1300, "wait", 0, -4, 3), *((2000 + 400 * n, 2400 + 400 * n, "barrier", 0, -4, 0) for n in range(3))]
-
-    def run(rows: list[Row]) -> Run:
-        """Two ranks, each the other's peer."""
-        both = [[(*row[:4], 1 - n if row[4] == 1 else row[4], row[5]) for row in rows] for n in (0, 1)]
-        times = {"mpi_started_ns": 100, "mpi_ended_ns": 8100, "ended_ns": 9000}
-        data = [capture_file([(0, mine)], rank=n, ranks=2, **times) for n, mine in enumerate(both)]
-        return Run(Path("t"), tuple(parse_process(each, Path(f"rank-{n}")) for n, each in enumerate(data)))
-
-    step = step_of_trace(run(calls), 4, steps, "8 %")
-    (exchange,) = step.exchanges
-    assert (exchange.pattern.name, exchange.pattern.faces[0], step.threads) == ("pt2pt", size, 4)
-    assert (exchange.compute_s, exchange.exchange_s) == pytest.approx((5770e-9 / steps, 2230e-9 / steps))
-    assert step.notes[1:] == (said,)
-    for rows, problem in (
-        (calls[3:], "no rank sends messages to another one"),
-        (
-            [(100, 101, "isend", 0, 1, 8), (101, 8100, "wait", 0, -4, 1)],
-            "computes nothing: all of its time is in MPI",
-        ),
-    ):
-        with pytest.raises(PreadyError, match=problem):
-            step_of_trace(run(rows), 4, steps, "8 %")
+    longest = np.stack([drawn_times(halo, 12, seed=3, rank=r)[1:].max(axis=1) for r in range(4)])
+    assert w.thread_time == pytest.approx(longest.mean() / 4, rel=1e-6)
 
 
 def test_every_kind_of_message(tmp_path: Path) -> None:
