@@ -45,6 +45,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready explain",
         "pready explain examples/halo3d.toml --machine bebop --library openmpi-persist",
         "pready explain examples/halo3d.toml --approach many:8 --set buffer=64KiB --seed 1",
+        "pready explain examples/halo3d.toml --machine alps --library",
     ),
     "gain": (
         'pready gain threads=8 theta=8 bandwidth="25 GB/s" gamma="1000 us/MB"',

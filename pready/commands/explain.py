@@ -8,15 +8,22 @@ import click
 
 from pready.commands import options
 from pready.model.advice.explanation import explain as explained
+from pready.model.advice.library_changes import library_changes
 from pready.model.common.errors import PreadyError
-from pready.show.tables.explanation import equations_view, view
+from pready.show.tables.explanation import changes_view, equations_view, view
 from pready.show.terminal.terminal import console, status
 
 
 @click.command()
 @options.workload(required=False)
 @options.machine()
-@options.library()
+@click.option(
+    "--library",
+    is_flag=False,
+    flag_value="",
+    metavar="[NAME[@VERSION]]",
+    help="What this MPI library would have to change ('pready libraries'); without a name, the machine's.",
+)
 @options.fields()
 @options.approach()
 @options.seed()
@@ -42,5 +49,8 @@ def explain(
     on, what = options.read(workload, machine, fields)
     chosen = None if approach is None else options.parse_approach(approach, what)
     with status("predicting"):
-        explanation = explained(on, what, chosen, library=library, seed=seed)
+        explanation = explained(on, what, chosen, library=library or None, seed=seed)
+        changes = None if library is None else library_changes(on, what, library or None, seed)
     console().print(view(explanation))
+    if changes is not None:
+        console().print(changes_view(changes))

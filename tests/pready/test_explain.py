@@ -117,3 +117,6 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Pt2Pt many: 4 messages of 1 MiB (rendezvous), 4 VCIs" in shown
     assert "L = 1.11 us" in " ".join(shown.split())
     assert "large_message_gain" in out(capsys, "explain")
+    shown = out(capsys, "explain", LAGGARD, "--library")
+    assert "MPI_Psend of mpich-release: share of the 39.1 % that no library exceeds" in " ".join(shown.split())
+    assert "95 % takes CTS, send\n" in shown

@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from pready.model.advice.explanation import Explanation, Wait, Way
+from pready.model.advice.library_changes import CHANGES, Left, LibraryChanges
 from pready.model.common.units import format_size, format_time
 from pready.model.equations.gain import DOI, EQUATIONS
 from pready.show.tables.answer import decision
@@ -52,6 +53,28 @@ def _steps(way: Way) -> RenderableType:
         once = "requests, windows and communicators, once before the first iteration"
         table.add_row("set-up", once, format_time(way.begin_s), style="dim")
     return table
+
+
+def changes_view(of: LibraryChanges) -> RenderableType:
+    """What a library would have to change, by share of what the best one saves."""
+    table = Readable(
+        heading=f"MPI_Psend of {of.library}: share of the {of.bound_percent:.1f} % that no library exceeds"
+    )
+    for column in ("change", "what it is"):
+        table.add_column(column, overflow="fold")
+    for column in ("alone", "with those above"):
+        table.add_column(column, justify="right")
+    table.add_row("none", "as it is", "", f"{round(100 * of.now)} %")
+    for name, *shares in of.steps:
+        table.add_row(name, CHANGES[name], *(f"{round(100 * share)} %" for share in shares))
+    goals = (Text(f"{100 * goal:.0f} % takes {_made(some)}") for goal, some in of.reached_by.items())
+    return Group(Text(""), table, *goals, Text(f"after all changes most time goes into {' and '.join(of.remains)}"))
+
+
+def _made(some: Left | None) -> str:
+    if some is None:
+        return "more than all of these"
+    return ", ".join(f"{name} cut to {100 * left:.0f} %" if left else name for name, left in some.items()) or "nothing"
 
 
 def plain(explanation: Explanation) -> str:
