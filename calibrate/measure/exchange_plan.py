@@ -52,6 +52,8 @@ class ExchangePlan:
         How large each thread's part of a buffer is; None: all are alike.
     receive_partitions
         Of a buffer at its receiver; None: as many as at its sender.
+    interior
+        Share of a thread's computing that may follow the sends; None: nothing.
     """
 
     ranks: int
@@ -64,6 +66,7 @@ class ExchangePlan:
     consume: tuple[float, float, int] | None = None
     weights: tuple[int, ...] | None = None
     receive_partitions: int | None = None
+    interior: float | None = None
 
     @property
     def iterations(self) -> int:
@@ -81,6 +84,8 @@ class ExchangePlan:
         if self.receive_partitions is not None:
             lines.append(f"receive {self.receive_partitions}")
         lines += [f"weight {thread} {units}" for thread, units in enumerate(self.weights or ())]
+        if self.interior is not None:
+            lines.append(f"interior {self.interior!r}")
         if self.consume is not None:
             time, per_byte, threads = self.consume
             lines.append(f"consume {time!r} {per_byte!r} {threads}")
@@ -195,6 +200,7 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
         work,
         workload.weights,
         workload.receive_partitions,
+        workload.interior,
     )
 
 

@@ -97,16 +97,14 @@ def check(workload: Workload, engine: Simulator) -> None:
 
 
 def refuse_broadcast(workload: Workload, by: str) -> None:
-    """Refuse a broadcast where messages are performed or shown one by one: it is predicted only. So are packing, and an
-    interior apart.
+    """Refuse a broadcast where messages are performed or shown one by one: it is predicted only. So is packing.
 
     Raises
     ------
     PreadyError
         One of its exchanges is one.
     """
-    for name in ("interior", "pack"):
-        if any(getattr(part, name) is not None for part in workload.parts):
-            raise PreadyError(f"{by} with {name}", valid=f"a workload without {name}, or pready predict")
+    if any(part.pack is not None for part in workload.parts):
+        raise PreadyError(f"{by} with pack", valid="a workload without pack, or pready predict")
     if any(part.pattern == "bcast" for part in workload.parts):
         raise PreadyError(f"{by} of pattern = 'bcast'", valid="pready predict, simulate or sweep")

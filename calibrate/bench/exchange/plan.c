@@ -6,6 +6,7 @@
  *   share TAG THREAD PEER_THREAD                       THREAD owns the next part of such buffers, PEER_THREAD receives it
  *   receive PARTITIONS                                 of a buffer at its receiver; else as many as at its sender
  *   weight THREAD UNITS                                its part of every buffer; of no thread: all are alike
+ *   interior SHARE                                     of a thread's computing, which may follow the sends
  *   consume SECONDS SECONDS_PER_BYTE THREADS           so many threads work so long on each user partition received
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
  *   arena RANK OUT_BYTES IN_BYTES
@@ -122,6 +123,9 @@ static bool take_line(Exchange *e, const char *line)
     long units;
     if (sscanf(line, "weight %d %ld", &thread, &units) == 2) {
         return take_weight(e, thread, units);
+    }
+    if (sscanf(line, "interior %lf", &e->interior) == 1) {
+        return e->interior > 0 && e->interior <= 1;
     }
     if (sscanf(line, "consume %lf %lf %d", &e->work.time_s, &e->work.byte_s, &e->work.threads) == 3) {
         return e->work.threads > 0 && e->work.time_s >= 0 && e->work.byte_s >= 0;

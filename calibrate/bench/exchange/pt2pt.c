@@ -165,14 +165,18 @@ static void nonblocking_sends(Exchange *e)
     send_all(e, NONBLOCKING);
 }
 
-const ExchangeWay exchange_single = {
-    .init = make_requests,
-    .begin_receives = nonblocking_receives,
-    .wait_receives = wait_receives,
-    .join = nonblocking_sends,
-    .wait_sends = wait_sends,
-    .free = release,
-};
+static void test_all(Exchange *e)
+{
+    int done;
+    MPI_Testall(request_count(e->now, e), e->now->requests, &done, MPI_STATUSES_IGNORE);
+}
+
+#define BULK .init = make_requests, .begin_receives = nonblocking_receives, .wait_receives = wait_receives, \
+    .join = nonblocking_sends, .wait_sends = wait_sends, .free = release
+const ExchangeWay exchange_single = {BULK};
+const ExchangeWay exchange_boundary = {BULK, .boundary_first = true};
+const ExchangeWay exchange_boundary_tested = {BULK, .boundary_first = true, .test = test_all};
+#undef BULK
 
 /* Bulk in several messages, one after the other. */
 const ExchangeWay exchange_several = {

@@ -95,6 +95,7 @@ typedef struct Exchange {
     atomic_bool is_open;
     omp_lock_t opening;
     Work work;
+    double interior; /* share of a thread's computing that neither makes what is sent nor needs what comes */
     bool checking;                  /* a partition's bytes are looked at instead, as soon as it is there */
     atomic_int *there, *untaken;    /* by message: is it, and how many of its user partitions nobody works on yet */
     atomic_int still_computing;     /* threads that have partitions left */
@@ -105,6 +106,7 @@ typedef struct Exchange {
 typedef struct ExchangeWay {
     bool partitioned;                                /* needs MPI 4.0 */
     bool splits;                                     /* a message per bin; else one after the threads have joined */
+    bool boundary_first;                             /* the interior is computed behind the sends */
     bool communicators;                              /* one per thread */
     bool windows_per_bin;                            /* RMA "many" */
     bool passive;                                    /* RMA: a lock for the whole run */
@@ -115,6 +117,7 @@ typedef struct ExchangeWay {
     void (*ready)(Exchange *e, const Job *job);      /* the thread that made it complete */
     void (*thread_done)(Exchange *e, int thread);    /* each thread after its last partition: it completes its own */
     void (*join)(Exchange *e);                       /* master, after the threads have joined */
+    void (*test)(Exchange *e);                       /* master, between parts of the interior */
     void (*wait_sends)(Exchange *e);                 /* master */
     bool (*arrived)(Exchange *e, int edge, int bin); /* is that part of a receive there? NULL: none tells */
     void (*free)(Exchange *e);                       /* collective */

@@ -36,11 +36,12 @@ void exchange_reset(Exchange *e)
 void exchange_compute(Exchange *e, int thread, double start, const double *ready)
 {
     Worker *self = &e->team[thread];
+    const double boundary = e->way->boundary_first ? 1 - e->interior : 1;
     self->sent_count = 0;
     for (int k = 0; k < e->theta; k++) {
         int partition = thread * e->theta + k;
         if (ready != NULL) {
-            wait_until(start + ready[partition], e->computing, e->bench->data);
+            wait_until(start + boundary * ready[partition], e->computing, e->bench->data);
         }
         self->last = now_s();
         e->moments[e->step * e->partitions + partition] = self->last - start;

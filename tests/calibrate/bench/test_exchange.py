@@ -66,7 +66,7 @@ def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
 @pytest.mark.parametrize(("fields", "lines"), table_of("calibrate/plans")["lines"])
 def test_the_plan_says_only_what_differs(fields: dict[str, Any], lines: list[str]) -> None:
     written = exchange_plan(workload(**fields), 1, seed=0).text().splitlines()
-    assert [line for line in written if line.split()[0] in ("consume", "weight", "receive")] == lines
+    assert [line for line in written if line.split()[0] in ("consume", "weight", "receive", "interior")] == lines
 
 
 def test_the_text_of_a_plan() -> None:
@@ -74,7 +74,7 @@ def test_the_text_of_a_plan() -> None:
     first = Edge(0, 0, 1, 4096, 0), Edge(0, 0, 2, 4097, 1), Edge(0, 1, 0, 100, 0)
     second = Edge(1, 2, 0, 5000, 2), Edge(1, 0, 1, 1, 0)
     ready, shares = np.zeros((3, 5, 2, 8)), (((0, 1),), ((1, 0), (0, 0)))
-    plan = ExchangePlan(3, 2, 4, (*first, *second), ready, True, shares, (1.5, 0.25, 2), (3, 1), 6)
+    plan = ExchangePlan(3, 2, 4, (*first, *second), ready, True, shares, (1.5, 0.25, 2), (3, 1), 6, 0.25)
     assert plan.text() == "\n".join([*table_of("calibrate/plans")["text"], ""])
 
 
@@ -314,3 +314,32 @@ def test_a_delay_travels_as_the_engine_says(started: Started, tmp_path: Path) ->
     times = np.array([line["record"]["lists"]["ranks_s"] for line in lines])[..., : 3 * RANKS]
     begun, _, ended = np.moveaxis(times.reshape(len(rounds), iterations, RANKS, 3), 3, 0)
     assert np.median(ended - begun, axis=0).argmax(axis=0).tolist() == simulated.tolist()
+
+
+TO_1, TO_0 = [[1], [], [], []], [[], [0], [], []]
+
+
+@pytest.mark.thorough
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("lists", "size", "way", "waits"),
+    [(TO_1, "1 KiB", "single", True), (TO_1, "1 KiB", "boundary", False), (TO_0, "1 MiB", "boundary", True),
+     (TO_0, "64 KiB", "boundary-tested", False)],
+)  # fmt: skip
+def test_what_moves_while_the_interior_is_computed(
+    started: Started, tmp_path: Path, lists: list[list[int]], size: str, way: str, waits: bool
+) -> None:
+    """Rank 0 computes 400 ms longer, nine tenths of it behind its sends. What it sends comes once the boundary is
+    computed; a large message to it waits until it is in MPI, or tests."""
+    late = 0.4
+    rows = np.full((1 + RANKS, 2), 0.01)
+    rows[0] += late
+    np.savetxt(tmp_path / "times.txt", rows)
+    trace = {"model": "trace", "file": str(tmp_path / "times.txt"), "unit": "s"}
+    fields = {"partitions_per_thread": 1, "neighbour_list": lists, "arrivals": trace, "buffer": size}
+    what = workload(pattern="neighbours", interior="90 %", compute={"time": "10 ms"}, **fields)
+    rounds = [{"approach": way, "round": n} for n in range(5)]
+    assert performed(started, exchange_plan(what, 1, 0), tmp_path, rounds).failures == {}
+    lines = read(tmp_path / "raw.jsonl").points.values()
+    begun, _, ended = np.median([line["record"]["lists"]["ranks_s"][0][3:6] for line in lines], axis=0)
+    assert (ended - begun > late / 2) == waits

@@ -108,7 +108,7 @@ __attribute__((noinline)) static void blocks(int threads)
 
 // ---- exchanges of a step -------------------------------------------------------------------------------------------
 
-__attribute__((noinline)) static void halo(int bytes, double pack_us, double interior_us, double unpack_us)
+__attribute__((noinline)) static void halo(int bytes, double pack_us, double interior_us, int tests, double unpack_us)
 {
     MPI_Request r[4];
     const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -118,8 +118,11 @@ __attribute__((noinline)) static void halo(int bytes, double pack_us, double int
     MPI_Isend(out, bytes, MPI_BYTE, right, 1, MPI_COMM_WORLD, r + 2);
     pause_us(pack_us);
     MPI_Isend(out, bytes, MPI_BYTE, left, 2, MPI_COMM_WORLD, r + 3);
-    if (interior_us > 0)
-        compute(interior_us);
+    for (int part = 0, done; interior_us > 0 && part <= tests; part++) {
+        compute(interior_us / (1 + tests));
+        if (part < tests)
+            MPI_Testall(4, r, &done, MPI_STATUSES_IGNORE);
+    }
     for (int i = 0, which; unpack_us > 0 && i < 2; i++) {
         MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
         compute(unpack_us);
@@ -129,13 +132,13 @@ __attribute__((noinline)) static void halo(int bytes, double pack_us, double int
 
 __attribute__((noinline)) static void first_coarse(void)
 {
-    halo(400, 0, 0, 0);
+    halo(400, 0, 0, 0, 0);
     compute(20);
 }
 
 __attribute__((noinline)) static void second_coarse(void)
 {
-    halo(400, 0, 0, 0);
+    halo(400, 0, 0, 0, 0);
     compute(20);
 }
 
@@ -199,7 +202,7 @@ int main(int count, char **given)
             MPI_Barrier(MPI_COMM_WORLD);
         } else if (strcmp(way, "cycle") == 0) {
             compute(4000);
-            halo(40000, 0, 0, 0);
+            halo(40000, 0, 0, 0, 0);
             first_coarse();
             second_coarse();
         } else if (strcmp(way, "sums") == 0) {
@@ -217,7 +220,9 @@ int main(int count, char **given)
             level(4 * i / steps);
         } else {
             compute(1000);
-            halo(40000, 400 * !strcmp(way, "pack"), 2000 * !strcmp(way, "interior"), 1000 * !strcmp(way, "unpack"));
+            const int tests = 3 * !strcmp(way, "tested");
+            halo(40000, 400 * !strcmp(way, "pack"), 2000 * (tests || !strcmp(way, "interior")), tests,
+                 1000 * !strcmp(way, "unpack"));
         }
     }
     MPI_Finalize();
