@@ -49,6 +49,8 @@ MEASURES: Mapping[str, str] = {
 """The measurements of ``pready calibrate`` that tell a term's values; several ranks of a node, none of two ranks."""
 FIELDS: Mapping[str, str] = {
     "ranks per node": "ranks_per_node = N",
+    "share of an adapter": "ranks_per_node = N",
+    "placement": "placement",
     "receiver": "receiver",
     "arrivals.partitions": "arrivals.partitions",
 }

@@ -11,6 +11,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.memory import refuse_beyond
 from pready.model.engine.messages import owners
 from pready.model.engine.pattern import Pattern, as_grid, pattern
+from pready.model.timeline.costs import SHARING
 from pready.model.workload import supported_by
 from pready.model.workload.arrivals import NoArrivals
 from pready.model.workload.edges import HALOS, PATTERNS
@@ -217,6 +218,30 @@ class Step:
     def rest(self) -> bool:
         """Is each exchange from rest?"""
         return self.layouts[0] is None
+
+    def sharing(self) -> int:
+        """How many ranks of a node are drawn where the workload says nothing of nodes: at most `SHARING`, which fill
+        two nodes or more; 1: none that can be simulated."""
+        if any(w.ranks_per_node or w.node_grid or w.path == "intra" for w in self.parts):
+            return 1
+        if supported_by.beyond(self.workload.model_copy(update={"ranks_per_node": SHARING}), "engine") is not None:
+            return 1
+        if self.rest:
+            return SHARING
+        ranks = math.prod(of_a_step(self.workload)[0].grid)
+        able = [n for n in range(SHARING, 1, -1) if ranks % n == 0 and ranks > n]
+        return able[0] if able and all(w.pattern != "pt2pt" for w in self.parts) else 1
+
+    def on_nodes(self, ranks: int) -> Step:
+        """With so many ranks on each node; from rest, as many exchanges side by side share one."""
+        if self.rest:
+            return self
+        cut = of_a_step(self.workload.model_copy(update={"ranks_per_node": ranks}), some=True)
+        names = "grid", "periodic", "ranks_per_node", "node_grid"
+        made = [
+            replace(own, **{n: getattr(of, n) for n in names}) for own, of in zip(self.layouts, cut, strict=True) if own
+        ]
+        return replace(self, layouts=tuple(made))
 
     @property
     def today(self) -> tuple[Approach, ...]:

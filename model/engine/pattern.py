@@ -15,6 +15,7 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.common.memory import refuse_beyond
 from pready.model.engine import _kernel
 from pready.model.workload.edges import PATTERNS, RADIX, Name, Ranks, Table
+from pready.model.workload.exchange import Placement
 from pready.model.workload.sizes import Sizes, Step
 
 MOST_RANKS = int(np.iinfo(np.int32).max)
@@ -116,21 +117,22 @@ class Pattern:
         )
 
     @cached_property
-    def _kernels(self) -> dict[tuple[int, int], _kernel.Pattern]:
+    def _kernels(self) -> dict[tuple[int, int, Placement], _kernel.Pattern]:
         return {}
 
-    def kernel(self, blocks: int, rails: int) -> _kernel.Pattern:
+    def kernel(self, blocks: int, rails: int, placement: Placement = "in turn") -> _kernel.Pattern:
         """This pattern for the kernel, where a sweep has so many blocks, and a node so many adapters."""
-        if (blocks, rails) not in self._kernels:
-            self._kernels[blocks, rails] = self._kernel(blocks, rails)
-        return self._kernels[blocks, rails]
+        key = blocks, rails, placement
+        if key not in self._kernels:
+            self._kernels[key] = self._kernel(*key)
+        return self._kernels[key]
 
-    def _kernel(self, blocks: int, rails: int) -> _kernel.Pattern:
+    def _kernel(self, blocks: int, rails: int, placement: Placement) -> _kernel.Pattern:
         none = np.zeros(0, np.int64)
         tables = [(t.receivers, *t.from_, t.order) for t in self.tables]
         start, order = none, none
         if self.node is not None:
-            adapter = adapters_of(self.node, rails)
+            adapter = adapters_of(self.node, rails, placement)
             order = np.argsort(adapter, kind="stable")
             start = np.concatenate([[0], np.cumsum(np.bincount(adapter))])
         return _kernel.Pattern(
@@ -192,11 +194,12 @@ def pattern(
 
 
 @lru_cache(maxsize=16)  # the same for all approaches of a comparison
-def from_rest(sends: tuple[float, ...], count: int) -> Pattern:
+def from_rest(sends: tuple[float, ...], count: int, of_a_node: int = 1) -> Pattern:
     """So many exchanges side by side, each from rest: a rank sends to its peers, which are in step.
 
     Exchange i has two ranks: i, with the arrivals of rank 0 in iteration first + i, sends so many bytes to each
-    peer; i + count, with those of rank 1, receives all of it in place of the peers.
+    peer; i + count, with those of rank 1, receives all of it in place of the peers. So many ranks in a row share a
+    node.
     """
     sizes, peers = [*dict.fromkeys(sends)], len(sends)
     to = np.full((2 * count, peers), -1)
@@ -208,6 +211,7 @@ def from_rest(sends: tuple[float, ...], count: int) -> Pattern:
         profile=np.repeat([0, 1], count),
         classes=np.array([[*map(sizes.index, sends)], [0] * peers]),
         kinds=(Kind(),) * len(sizes),
+        node=nodes_of((2 * count,), of_a_node) if of_a_node > 1 else None,
         alone=count,
     )
 
@@ -345,15 +349,17 @@ def nodes_of(grid: Sequence[int], ranks_per_node: int, node_grid: Sequence[int] 
     return out
 
 
-def adapters_of(node: Wholes, rails: int) -> Wholes:
-    """The adapter of each rank, shape (ranks,): those of a node use its `rails` in turn."""
-    if rails == 1:
+def adapters_of(node: Wholes, rails: int, placement: Placement = "in turn") -> Wholes:
+    """The adapter of each rank, shape (ranks,), of the `rails` of its node."""
+    if rails == 1 or placement == "packed":
         return node
     order = np.argsort(node, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(node))])
+    counts = np.bincount(node)
+    starts = np.concatenate([[0], np.cumsum(counts)])
     place = np.empty(len(node), np.int64)
     place[order] = np.arange(len(node)) - starts[node[order]]
-    numbers: Wholes = np.unique(node * rails + place % rails, return_inverse=True)[1]
+    own = place % rails if placement == "in turn" else place * rails // counts[node]
+    numbers: Wholes = np.unique(node * rails + own, return_inverse=True)[1]
     return numbers
 
 

@@ -104,6 +104,8 @@ class Compiler:
     """Number of the exchange within its step."""
     seed: int = 0
     """Seed of the step's arrivals."""
+    of_a_node: int = 1
+    """Exchanges from rest whose senders share a node, and whose receivers do."""
 
     @cached_property
     def setting(self) -> Setting:
@@ -117,7 +119,9 @@ class Compiler:
 
     def pattern(self, exchanges: int = 1) -> Pattern:
         """Who sends to whom; so many exchanges from rest."""
-        return from_rest(self.workload.sends, exchanges) if self.layout is None else self.layout.pattern(self.workload)
+        if self.layout is not None:
+            return self.layout.pattern(self.workload)
+        return from_rest(self.workload.sends, -(-exchanges // self.of_a_node) * self.of_a_node, self.of_a_node)
 
     def buffers(self, of: Pattern) -> tuple[float, ...]:
         """Bytes for a neighbour by class."""
@@ -197,7 +201,9 @@ class Compiler:
             protocols.append((asks, waits and computing and not sweeps, leaves, kind.inside, sender))
         adapter, waiting = self.machine.adapter, None if of.mapping is None else of.mapping.waiting
         return _kernel.Plan(
-            pattern=of.pattern.kernel(blocks, 1 if adapter is None else adapter.rails.value),
+            pattern=of.pattern.kernel(
+                blocks, 1 if adapter is None else adapter.rails.value, self.workload.placement or "in turn"
+            ),
             interface=_kernel.Interface(
                 joins=interface.joins,
                 granted=interface.active_message,

@@ -109,6 +109,8 @@ class Rule(NamedTuple):
     receiver: int = 0
     order: int = 0
     meanwhile: int = 0
+    nodes: int = 0
+    placement: int = 0
 
 
 UNKNOWN = (
@@ -117,6 +119,8 @@ UNKNOWN = (
     "receiver",
     "arrivals.partitions",
     "progress while receivers work",
+    "ranks per node",
+    "placement",
 )
 """The alternative of each field of `Rule`."""
 
@@ -147,16 +151,14 @@ class Times:
 
 
 class Means(NamedTuple):
-    """What came of a way on rows of one length: sums over ranks, without the iterations that go before."""
+    """What came of a way on some rows: means over the ranks whose times count, without the iterations that go before."""
 
     of: Array
     """Shape (rows, iterations, exchanges, `_kernel.SUM_FIELDS`)."""
     ends: Array
     """When the last rank has ended the last iteration, in seconds, shape (rows,)."""
-    counts: tuple[int, ...]
-    """Messages of an iteration by exchange, of all ranks."""
-    ranks: int
-    """Whose times count."""
+    counts: tuple[float, ...]
+    """Messages of an iteration by exchange, likewise."""
 
     def rows(self, some: slice) -> Means:
         """Of some rows."""
@@ -165,20 +167,20 @@ class Means(NamedTuple):
     def exchange(self, number: int = 0) -> Times:
         """One exchange of the step."""
         own = self.of[:, :, number]
-        iteration, early = self.of[..., 0].sum(axis=2) / self.ranks, own[..., _EARLY] / max(self.counts[number], 1)
-        return _times(own / self.ranks, iteration, early)
+        early = own[..., _EARLY] / (self.counts[number] or 1)
+        return _times(own, self.of[..., 0].sum(axis=2), early)
 
     @property
     def step(self) -> Times:
         """The whole step: times of its exchanges add up."""
-        added, messages = self.of.sum(axis=2) / self.ranks, max(sum(self.counts), 1)
-        return _times(added, added[..., 0], added[..., _EARLY] * self.ranks / messages)
+        added = self.of.sum(axis=2)
+        return _times(added, added[..., 0], added[..., _EARLY] / (sum(self.counts) or 1))
 
     @property
     def transfers(self) -> Array:
         """Communication of each exchange without waiting for late neighbours and a receiver's work, in seconds, shape
         (exchanges, rows)."""
-        of = dict(zip(_kernel.SUM_FIELDS, np.moveaxis(self.of / self.ranks, -1, 0), strict=True))
+        of = dict(zip(_kernel.SUM_FIELDS, np.moveaxis(self.of, -1, 0), strict=True))
         return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1).T)
 
 
@@ -252,8 +254,8 @@ class Runs:
 
     @property
     def shared_adapter(self) -> bool:
-        """Do ranks of a node share an adapter?"""
-        return any((w.ranks_per_node or 1) > 1 for w in self.parts)
+        """Does the workload say that ranks of a node share an adapter?"""
+        return any(w.ranks_of_a_node for w in self.parts)
 
     def pattern(self, number: int = 0) -> Pattern:
         """Who sends to whom."""
@@ -340,9 +342,18 @@ class Runs:
         return range(1, 1 + (self.draws if most is None else min(most, self.draws)))
 
     @cached_property
+    def _of_a_node(self) -> int:
+        """Ranks that share a node in some draws."""
+        return self.step.sharing() if self.draws else 1
+
+    @cached_property
+    def _on_nodes(self) -> Step:
+        return self.step.on_nodes(self._of_a_node)
+
+    @cached_property
     def sampler(self) -> Sampler:
         """The sampler of the machines in rows."""
-        known = None if self.rows.only_values else alternatives(self.machine, self.parts)
+        known = None if self.rows.only_values else alternatives(self.machine, self.parts, self._of_a_node)
         return Sampler(self.machine, self.draws, self.rows.seed, lead=1, alternatives=known, picks=self.rows.picks)
 
     # Costs and rules of rows.
@@ -385,6 +396,8 @@ class Runs:
         known, said = self.sampler.alternatives, self.as_said
         first = 0 if self.rows.only_values else 1
         chosen, out = np.stack([self.sampler.chosen(n) for n in UNKNOWN], axis=1), list[tuple[Rule, Wholes]]()
+        if not any(w.ranks_of_a_node for w in self.parts):
+            chosen[:, -1] &= chosen[:, -2]  # of a node with one rank it does not matter
         for rows in alike(chosen[first:]):
             some = chosen[first + rows[0]]
             who, how = (
@@ -412,7 +425,10 @@ class Runs:
             sided = machine.one_sided.model_copy(update={"puts": puts})
             progress = machine.progress.model_copy(update={"value": rule.progress})
             machine = machine.model_copy(update={"progress": progress, "one_sided": sided})
-        return Compiler(machine, workload, self.step.layouts[number], number, self.rows.seed)
+        if rule.placement:
+            workload = workload.model_copy(update={"placement": self.sampler.alternatives["placement"].options[1]})
+        step, of_a_node = (self._on_nodes, self._of_a_node) if rule.nodes else (self.step, 1)
+        return Compiler(machine, workload, step.layouts[number], number, self.rows.seed, of_a_node)
 
     def _grouped(self, number: int, approach: Approach) -> list[tuple[Rule, Wholes]]:
         """The rows that can share a plan of an approach, and a rule that stands for theirs."""
@@ -422,10 +438,12 @@ class Runs:
 
     def _new_groups(self, number: int, approach: Approach) -> Iterator[tuple[Rule, Wholes]]:
         out: dict[tuple[object, ...], tuple[Rule, list[Wholes]]] = {}
-        sent = self.compiler(number).messages(approach, self.length_of_draw.exchanges)
-        classes = self._by_class(number, sent, drawn=True)
+        by_nodes = dict[int, list[Costs]]()
         for rule, rows in self._rules:
-            interface = _told(approach, rule).interface
+            if rule.nodes not in by_nodes:
+                sent = self.compiler(number, rule).messages(approach, self.length_of_draw.exchanges)
+                by_nodes[rule.nodes] = self._by_class(number, sent, drawn=True)
+            classes, interface = by_nodes[rule.nodes], _told(approach, rule).interface
             setting = rules.setting_for(interface, self.compiler(number, rule).setting)
             each = []
             for c in classes:
@@ -615,7 +633,7 @@ class Runs:
                 to_join_s=float(times.to_join[0]) / self.steps,
                 arrived_early=float(times.arrived_early[0]),
                 work_s=float(times.consuming[0]) / self.steps,
-                messages=round(count / self.steps / of.ranks),
+                messages=round(count / self.steps),
             )
 
         def begins(way: Sequence[Approach]) -> float:
@@ -678,7 +696,8 @@ def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Mean
             refuse_overflow(of)
         sums = np.stack([of["sums"] for of in rows]).reshape(len(rows), -1, len(step), len(_kernel.SUM_FIELDS))
         ends = np.array([of["extremes"][-1, 3] for of in rows])
-        made.append(Means(sums[:, first:], ends, tuple(p.count for p in step), step[0].pattern.counted))
+        ranks = step[0].pattern.counted
+        made.append(Means(sums[:, first:] / ranks, ends, tuple(p.count / ranks for p in step)))
     return made
 
 

@@ -24,9 +24,9 @@ AS_SAID: Mapping[Literal["literature", "assumed", "not given"], float] = {
 often such statements hold on another machine."""
 
 
-def alternatives(machine: Machine, parts: Sequence[Workload]) -> list[Alternative]:
-    """All that concern a machine and the exchanges of a step."""
-    return [*_progress(machine), *_puts(machine), *_ranks(parts), *_choices(machine, parts)]
+def alternatives(machine: Machine, parts: Sequence[Workload], of_a_node: int = 1) -> list[Alternative]:
+    """All that concern a machine and the exchanges of a step; `of_a_node`: as many ranks can be simulated on a node."""
+    return [*_progress(machine), *_puts(machine), *_ranks(machine, parts, of_a_node), *_choices(machine, parts)]
 
 
 def _made(
@@ -64,10 +64,23 @@ def _puts(machine: Machine) -> Iterator[Alternative]:
     yield from _made("how puts move", source, options, [said[o] for o in options], "approach")
 
 
-def _ranks(parts: Sequence[Workload]) -> Iterator[Alternative]:
-    if all(w.ranks_per_node is None for w in parts):
-        said = "each rank had an adapter", f"{SHARING} ranks shared an adapter"
-        yield from _made("ranks per node", "not given", ("1", str(SHARING)), said)
+def _ranks(machine: Machine, parts: Sequence[Workload], of_a_node: int) -> Iterator[Alternative]:
+    """How many ranks share a node, simulated where they can be, else charged; and which of its adapters they use."""
+    if any(w.path == "intra" for w in parts):
+        return
+    stated, n = any(w.ranks_per_node or w.node_grid for w in parts), of_a_node if of_a_node > 1 else SHARING
+    if not stated:
+        name = "ranks per node" if of_a_node > 1 else "share of an adapter"
+        yield from _made(name, "not given", ("1", str(n)), ("each rank had an adapter", f"{n} ranks shared a node"))
+    share = not stated or any(w.ranks_of_a_node for w in parts)
+    if (
+        share
+        and machine.adapter is not None
+        and machine.adapter.rails.value > 1
+        and not any(w.placement for w in parts)
+    ):
+        said = "ranks of a node used its adapters in turn", "ranks of a node all used one of its adapters"
+        yield from _made("placement", "not given", ("in turn", "packed"), said)
 
 
 def _choices(machine: Machine, parts: Sequence[Workload]) -> Iterator[Alternative]:

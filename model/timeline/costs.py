@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pready.model.approach.interfaces import PART_AM, Interface
 from pready.model.common.arrays import Array
+from pready.model.machine.adapter import TOGETHER
 from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import NetworkPath, PathName, Segment
@@ -29,7 +30,7 @@ _FIXED = ("o_s", "L", "o_r")
 BY_SHARING = ("contention", "waiting")
 """Costs that depend on how many threads share a VCI: one value for each number of them."""
 SHARING = 4
-"""Ranks that share an adapter, where a workload does not say how many do."""
+"""Ranks that share a node, where a workload does not say how many do."""
 SHORTEST_HANDSHAKE = 1e-15
 """Seconds; no draw makes a rendezvous an eager message, whose handshake is 0."""
 
@@ -159,9 +160,8 @@ def _in_segment(sampler: Sampler, workload: Workload, size: float, index: int, a
     if known is not None and known.source != "assumed":
         put_gap = np.minimum(gap, put)
     link = one * link
-    if workload.path == "inter" and "ranks per node" in sampler.alternatives:
-        # Each of the ranks that share an adapter has its part of its rate and of the messages a second.
-        (gap, link), (put_gap, _) = (_of_several(sampler, size, each, link, port / one) for each in (gap, put_gap))
+    if workload.path == "inter" and "share of an adapter" in sampler.alternatives:
+        link = np.maximum(link, _with_others(sampler, shared) - gap)
     stream = np.maximum(stream, link)
     return Costs(
         size=np.asarray(float(size)),
@@ -240,25 +240,20 @@ def _of_segment(sampler: Sampler, at: str, path: NetworkPath, index: int) -> dic
     }
 
 
-def _of_several(sampler: Sampler, size: float, gap: Array, link: Array, port: Array) -> tuple[Array, Array]:
-    """Gap and time on the cable of a rank's message, in draws where others of its node send as many; `port`: what is
-    not yet in them that the model is off by of a port that is shared."""
-    adapter, some = sampler.machine.adapter, sampler.chosen("ranks per node") == 1
-    together = port * gap * SHARING, port * link * SHARING
-    if adapter is not None:
-        rails = min(adapter.rails.value, SHARING)
-        rate, between = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
-        off = factor(sampler, "ports") if rails < SHARING else np.ones(())
-        each = off * between * SHARING / rails, off * size * SHARING * adapter.rails.value / rails / rate
-        together = np.maximum(gap, each[0]), np.maximum(link, each[1])
-    return np.where(some, together[0], gap), np.where(some, together[1], link)
+def _with_others(sampler: Sampler, shared: Array) -> Array:
+    """How long an adapter is busy with a message and with those that others of its node send at once, in draws where
+    they do; else 0. For ways of sending that are not simulated on ranks of a node."""
+    adapter = sampler.machine.adapter
+    rails = 1 if adapter is None else min(adapter.rails.value, SHARING)
+    used = np.where(sampler.chosen("placement") == 1, 1, rails)
+    return np.where(sampler.chosen("share of an adapter") == 1, SHARING / used * shared, 0.0)
 
 
 def _shared(sampler: Sampler, size: float, own: Array) -> Array:
-    """How long a message keeps an adapter that ranks share; `own`: a rank's own, where no more is known."""
+    """How long a message keeps an adapter that ranks share; `own`: a rank's own, of which several reach `TOGETHER`."""
     adapter, off = sampler.machine.adapter, factor(sampler, "ports")
     if adapter is None:
-        return np.asarray(off * own)
+        return np.asarray(off * own / sampler("adapter.rate", TOGETHER))
     rate, gap = sampler("adapter.rate", adapter.rate), sampler("adapter.gap", adapter.gap)
     return np.asarray(off * (gap + size * adapter.rails.value / rate))
 

@@ -19,6 +19,7 @@ from pready.model.workload.thread_shares import ThreadShares
 
 Receiver = Literal["waiting", "computing", "consuming"]
 PackedBy = Literal["one", "threads"]
+Placement = Literal["in turn", "numa", "packed"]
 Interior = Annotated[units.Share, Field(gt=0, le=1)]
 Name = Annotated[str, Field(max_length=255)]
 """As a table and a picture can show it."""

@@ -29,6 +29,7 @@ from pready.model.workload.exchange import (
     Name,
     NeighbourList,
     PackedBy,
+    Placement,
     Receiver,
     Three,
 )
@@ -74,6 +75,9 @@ class Fields(Strict):
     """Ranks that share a node's adapter, and reach each other within the node; absent: every rank has its own."""
     node_grid: Annotated[tuple[Extent, ...], Field(min_length=1, max_length=3)] | None = None
     """Ranks of a node along x, y, z: how the grid is cut into nodes; absent: `ranks_per_node` in a row, x first."""
+    placement: Placement | None = None
+    """Which of a node's adapters its ranks use, where it has several: ``packed``, all of them one; ``numa``, each that
+    of its part of the node, ranks in a row alike; ``in turn``, each the next one. Absent: in turn, or packed."""
     boundaries: Literal["periodic", "open"] = "periodic"
     """Do halos wrap around?"""
     radix: Annotated[Count, Field(ge=2)] | None = None

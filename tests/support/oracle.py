@@ -125,7 +125,9 @@ class Ranks:
             [(q, j if tags is None else int(tags[r, j])) for j, q in enumerate(row) if q >= 0]
             for r, row in enumerate(senders.tolist())
         ]
-        self.node = None if of.node is None else adapters_of(of.node, rails).tolist()
+        self.node = (
+            None if of.node is None else adapters_of(of.node, rails, plan.workload.placement or "in turn").tolist()
+        )
         self.kinds = [self._kind(k) for k in range(len(plan.costs))]
         self.kind_of = [[self.kinds[k] for k in of.classes[p]] for p in of.profile.tolist()]
         self.team: Any = SimpleNamespace(**dict(zip(_kernel.TEAM_FIELDS, plan.team[0].tolist(), strict=True)))

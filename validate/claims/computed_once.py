@@ -136,18 +136,16 @@ class Lab:
         return table.profile, table.library, *sorted(table.set.items())
 
     def machine(self, table: MachineTable) -> Machine:
-        """The profile, changed as the claim says."""
+        """The profile, changed as the claim says, then made wrong."""
         key = self._key(table)
         if key not in self._machines:
             # The papers set up before they time.
             made = machines.load(table.profile).model_copy(update={"begin": None})
             if table.library is not None:
                 made = as_used_by(made, library(table.library))
-            if self.change is not None:
-                made = self.change(made)
             for name, value in table.set.items():
                 made = changed(made, name.split("."), value)
-            self._machines[key] = made
+            self._machines[key] = made if self.change is None else self.change(made)
         return self._machines[key]
 
     def from_rest(self, table: MachineTable, workload: Workload) -> Runs:

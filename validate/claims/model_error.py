@@ -4,9 +4,10 @@ A figure is off by x = ln(measured / predicted). It grows with each factor of th
 (`pready.validate.claims.judge.steepness`), so that x has the variance Σ (J σ)², with a σ for each factor. The σ are
 those of the largest likelihood of all figures, each by itself (the independent normal of Sargsyan, Huan and Najm).
 
-Two things do not widen the error: figures of which it is known which term of the model is wrong, and the intervals of
-machine files, whose values were fitted to other figures of the same machine and benchmark. The factor of another
-machine lies within Student's interval, with as many degrees of freedom as machines that tell it, less one.
+Three things do not widen the error: figures of which it is known which term of the model is wrong; those that a
+formula bounds, without a simulation; and the intervals of machine files, whose values were fitted to other figures of
+the same machine and benchmark. The factor of another machine lies within Student's interval, with as many degrees of
+freedom as machines that tell it, less one.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ CLASSES: Mapping[str, str] = {
     "η": "many threads",
 }
 """By the quantity of a claim: classes of at least 20."""
+BOUNDS = ("time one way of all pairs",)
+"""Quantities of which we have no simulation, but bounds."""
 LARGE = 64 * 1024
 """Bytes from which a message is large."""
 TELLS = 0.5
@@ -69,7 +72,10 @@ def misses(claims: Sequence[ClaimResult]) -> list[Miss]:
     out = []
     for c in claims:
         numbers = (c.expected, c.got, c.low, c.high)
-        if all(isinstance(x, (int, float)) and not isinstance(x, bool) and 0 < x < math.inf for x in numbers):
+        simulated = c.quantity not in BOUNDS
+        if simulated and all(
+            isinstance(x, (int, float)) and not isinstance(x, bool) and 0 < x < math.inf for x in numbers
+        ):
             expected, got, low, high = map(float, numbers)  # type: ignore[arg-type]
             off = math.log(expected / got)
             half = max(math.log(high / got) if off > 0 else math.log(got / low), 0.0)

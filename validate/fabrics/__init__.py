@@ -5,7 +5,7 @@ from pready.validate.fabrics.series import parsed
 
 FABRICS = (
     *("alaska", "alaska-roce", "alps", "archer2", "dane", "fugaku", "hawk", "hawk-mpich", "hpc6a", "mpitut"),
-    *("niagara", "summit"),
+    *("niagara", "summit", "tioga"),
 )
 _ALL = Claims("fabrics", FABRICS, parsed)
 load, validate = _ALL.load, _ALL.validate

@@ -48,6 +48,7 @@ Name = Literal[
     "stream",
     "both ways",
     "pairs",
+    "pairs there and back",
     "fan",
     "train",
     "per message",
@@ -72,6 +73,10 @@ KINDS: dict[Name, Kind] = {
     "pairs": Kind(
         "bandwidth of all pairs", "GB/s", "window", "size",
         "{pairs} pairs of ranks on two nodes, 64 messages of {size} each, reach {measured:g} GB/s.",
+    ),
+    "pairs there and back": Kind(
+        "time one way of all pairs", "us", "ping pong", "size",
+        "{size} there and back of each of {pairs} pairs side by side take {measured:g} us one way.",
     ),
     "fan": Kind(
         "time to many ranks and back", "us", "fan", "size",

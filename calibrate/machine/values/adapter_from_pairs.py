@@ -11,7 +11,7 @@ from pready.calibrate.fit.observations import DEFAULT_WINDOW
 from pready.calibrate.machine.values.estimates import BANDWIDTH, TIME, value
 from pready.calibrate.machine.values.segments import one_way
 from pready.calibrate.machine.values.shared_adapter import FULL, RAILS, unknown_gap
-from pready.model.machine.adapter import Adapter
+from pready.model.machine.adapter import TOGETHER, Adapter
 from pready.model.machine.machine import Machine
 from pready.model.toml.provenance import Value
 
@@ -19,9 +19,6 @@ SMALL = 64
 """Bytes up to which a message's rate is the adapter's or the processors', not the link's."""
 LARGE = 3
 """How many of the largest sizes have the adapter's bandwidth."""
-TOGETHER = 3
-"""Times one rank's bandwidth that several may reach. mpi-advance/locality_aware @efc23a6, benchmark_tests/delta, Open
-MPI over TCP: 16 pairs move 3.1 times as much as one."""
 
 
 def adapter_of(machine: Machine, pair_rates: Mapping[int, Curve], alone: Mapping[float, float]) -> Adapter:
@@ -32,8 +29,8 @@ def adapter_of(machine: Machine, pair_rates: Mapping[int, Curve], alone: Mapping
     pairs = {k: curve.medians for k, curve in pair_rates.items()}
     if not pairs:
         link = machine.inter.link_bandwidth.value
-        why = "what one rank reaches; several may reach more, over TCP three times as much (16 pairs on Delta)"
-        rate = value(BANDWIDTH, Estimate(link, 0.9 * link, TOGETHER * link), why, "assumed")
+        low, high = (link * by for by in TOGETHER.interval or (1, 1))
+        rate = value(BANDWIDTH, Estimate(link, low, high), TOGETHER.why, "assumed")
         return Adapter(rate=rate, gap=unknown_gap(np.inf), rails=RAILS)
     each = [{s: s * r[s] for s in sorted(r)[-LARGE:]} for r in pairs.values()]
     why = f"osu_mbw_mr: {', '.join(map(str, sorted(pairs)))} pairs of processes together"

@@ -48,7 +48,7 @@ def test_exchanges_from_rest_equal_the_plain_recurrence(of: tuple[Runs, Approach
     found = runs.at_values((approach,))
     times, (messages,) = found.exchange(), found.counts
     equal(times.communication, [np.mean(ends - last)])
-    as_many_are_early(times.arrived_early * messages, [plain])
+    as_many_are_early(times.arrived_early * messages * len(plain), [plain])
     # Message by message, what is shown is what was summed up; an exchange without spread is one of its own.
     (calm,), some = each(runs.calm, approach), each(runs, approach)
     equal(runs.calm.at_values((approach,)).exchange().communication, [calm.end])

@@ -69,7 +69,8 @@ def test_no_way_beats_it(
     for rows in (range(1), range(1, 6)):
         least, *others = runs.means([(runs.bound(),), *((a,) for a in some)], rows)
         for of in others:
-            assert (least.ends <= of.ends * (1 + IN_TURN * ("ranks_per_node" in ranks) + 1e-12)).all()
+            shared = "ranks_per_node" in ranks or rows[0] > 0  # some draws have ranks that share a node
+            assert (least.ends <= of.ends * (1 + IN_TURN * shared + 1e-12)).all()
 
 
 @given(

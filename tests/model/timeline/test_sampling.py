@@ -1,6 +1,6 @@
 """One sample of machines: balanced, the same for the same seed, and whose values have their intervals."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import with_adapter
 
+from pready.model.approach.interfaces import BY_KEY
 from pready.model.common.arrays import spread
 from pready.model.common.errors import PreadyError
+from pready.model.engine.layout import Step
+from pready.model.engine.pattern import adapters_of
+from pready.model.engine.runs import Rows, Runs
+from pready.model.machine.adapter import TOGETHER
 from pready.model.machine.machine import load
 from pready.model.machine.path import Begins, SizeCurve
 from pready.model.timeline.alternatives import alternatives, with_order
@@ -17,10 +22,11 @@ from pready.model.timeline.costs import costs
 from pready.model.timeline.own_error import factor
 from pready.model.timeline.sampling import DRAWS, FIRST, LEVELS, Alternative, Sampler
 from pready.model.toml.reading import validated
+from pready.model.workload.exchange import Placement
 from pready.model.workload.workload import Workload
 
 SEEDS = st.integers(0, 2**64 - 1)
-MELUXINA = load("meluxina")
+MELUXINA, ALPS = load("meluxina"), load("alps")
 
 
 @settings(max_examples=20)
@@ -97,7 +103,7 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
     """MeluXina's progress is from the literature, its puts are nobody's word; of the workload nothing is stated."""
     halo = {"threads": 2, "partitions_per_thread": 2, "buffer": "4 KiB", "pattern": "halo3d"}
     order = {"arrivals": {"model": "normal by thread", "sd": "1 us"}}
-    found = {a.name: a for a in alternatives(MELUXINA, [Workload.model_validate(halo | order)])}
+    found = {a.name: a for a in alternatives(MELUXINA, [Workload.model_validate(halo | order)], of_a_node=4)}
     seen: dict[str, Any] = {n: (a.options, pytest.approx(a.weights), a.source, a.said) for n, a in found.items()}
     assert seen == {
         "who answers a rendezvous": (("on-call", "thread"), (0.9, 0.1), "literature", (
@@ -105,7 +111,7 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
         "how puts move": (("adapter", "processor", "deferred"), (0.75, 0.125, 0.125), "assumed", (
             "the adapter moved puts", "the target's processor took puts in", "puts waited for their synchronisation")),
         "ranks per node": (("1", "4"), (0.75, 0.25), "not given", (
-            "each rank had an adapter", "4 ranks shared an adapter")),
+            "each rank had an adapter", "4 ranks shared a node")),
         "receiver": (("computing", "waiting"), (0.75, 0.25), "not given", (
             "receivers computed meanwhile", "receivers waited in MPI")),
         "arrivals.partitions": (("together", "in turn"), (0.75, 0.25), "not given", (
@@ -119,6 +125,11 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
     ))  # fmt: skip
     said = Workload.model_validate(halo | {"receiver": "waiting", "ranks_per_node": 1})
     assert [a.name for a in alternatives(MELUXINA, [said])] == ["who answers a rendezvous", "how puts move"]
+    assert {"share of an adapter", "placement"} < {
+        a.name for a in alternatives(ALPS, [said.changed(ranks_per_node=None)])
+    }
+    within = said.changed(ranks_per_node=None, path="intra")
+    assert [a.name for a in alternatives(ALPS, [within])] == ["who answers a rendezvous", "how puts move"]
 
 
 def test_an_order_that_a_workload_states_stays() -> None:
@@ -128,22 +139,66 @@ def test_an_order_that_a_workload_states_stays() -> None:
         assert dict(with_order(Workload.model_validate(told), "in turn").arrivals)["partitions"] == order
 
 
-@pytest.mark.parametrize(("rails", "ranks"), [(0, 4), (1, 4), (4, 1)])
-def test_ranks_that_share_an_adapter_have_their_part_of_it(rails: int, ranks: int) -> None:
-    """MeluXina's 1 MiB alone takes the whole cable: with four ranks each message takes four times as long, unless there
-    are four adapters; without any in the file, they share the rank's own cable."""
+@pytest.mark.parametrize(("rails", "packed", "ranks"), [(0, False, 4), (1, False, 4), (4, False, 1), (4, True, 4)])
+def test_what_others_of_a_node_send_is_charged_where_they_are_not_simulated(
+    rails: int, packed: bool, ranks: int
+) -> None:
+    """MeluXina's 1 MiB alone takes the whole cable, 41.9 us: with four ranks, a message of each takes four times as
+    long, unless there are four adapters that they use; without any in the file, several may reach more than one."""
     machine = MELUXINA.model_copy(update={"adapter": None})
     machine = with_adapter(machine, f"{25 * rails} GB/s", "1 ns", rails) if rails else machine
-    of = Alternative("ranks per node", ("1", "4"), (0.75, 0.25), "not given", ("", ""))
-    sampler, plain = Sampler(machine, DRAWS, alternatives=[of]), Sampler(machine, DRAWS)
-    w, by = Workload.model_validate({"threads": 1, "buffer": "1 MiB"}), np.where(sampler.chosen(of.name) == 1, ranks, 1)
+    share = Alternative("share of an adapter", ("1", "4"), (0.75, 0.25), "not given", ("", ""))
+    placed = Alternative("placement", ("in turn", "packed"), (1.0 - packed, float(packed)), "not given", ("", ""))
+    sampler, plain = Sampler(machine, DRAWS, alternatives=[share, placed]), Sampler(machine, DRAWS)
+    w, some = Workload.model_validate({"threads": 1, "buffer": "1 MiB"}), sampler.chosen(share.name) == 1
     shared, alone = (costs(s, w, 2.0**20) for s in (sampler, plain))
-    assert (by > 1).mean() == pytest.approx(0.25 * (ranks > 1), abs=0.05)
-    own = alone.link if rails == 0 else 2**20 / 25e9 * (sampler.chosen(of.name) == 1)
-    off = by * np.where(by > 1, factor(sampler, "ports"), 1.0)
-    np.testing.assert_allclose(shared.link, np.maximum(alone.link, own * off))
-    np.testing.assert_allclose(shared.gap, np.maximum(alone.gap, (alone.gap if rails == 0 else 1e-9) * off))
+    assert some.mean() == pytest.approx(0.25, abs=0.05)
+    own = (1e-9 + 2**20 / 25e9) if rails else (alone.gap + alone.link) / sampler("adapter.rate", TOGETHER)
+    busy = np.where(some, np.maximum(alone.gap + alone.link, ranks * factor(sampler, "ports") * own), 0)
+    np.testing.assert_allclose(np.where(some, shared.gap + shared.link, 0), busy)
+    np.testing.assert_allclose(shared.link[~some], alone.link[~some])
     np.testing.assert_allclose(shared.stream, np.maximum(alone.stream, shared.link))
+
+
+HALO = {"pattern": "halo3d", "grid": [4, 4, 2]}
+LIST = {"pattern": "neighbours", "neighbour_list": [*([n + 4] for n in range(4)), *([[]] * 4)], "receiver": "waiting"}
+
+
+@pytest.mark.parametrize("key", ["single", "part", "rma-single-active"])
+@pytest.mark.parametrize("shape", [{"pattern": "pt2pt"}, HALO, HALO | {"grid": [3, 3, 3]}])
+def test_drawn_ranks_of_a_node_are_those_of_a_workload_that_says_so(shape: dict[str, Any], key: str) -> None:
+    """Draw by draw. 27 ranks fill no nodes of four, but of three. Pairs from rest: four ranks of one node send at once
+    to four of another, as listed."""
+    of = {"threads": 4, "buffer": "256 KiB", "compute": {"time": "200 us"}}
+    pairs, n = shape["pattern"] == "pt2pt", 3 if shape.get("grid") == [3, 3, 3] else 4
+    drawn, stated = (Workload.model_validate(of | more) for more in (shape, LIST if pairs else shape))
+    stated = stated.changed(ranks_per_node=n)
+    one = Runs(ALPS, Step.of(drawn), Rows(40))
+    other = Runs(ALPS, Step.of_a_part(stated), Rows(40, iterations=1 if pairs else None, first=0 if pairs else None))
+    known = [a for a in one.sampler.alternatives.values() if a.name != "ranks per node"]
+    other.sampler = Sampler(ALPS, 40, lead=1, alternatives=known)
+    some = np.flatnonzero(one.sampler.chosen("ranks per node") == 1)
+    assert len(some) >= 5
+    way = (BY_KEY[key].into(4),)
+    found, wanted = (runs.means([way], range(41))[0] for runs in (one, other))
+    there = wanted.ends - 200e-6 if pairs else wanted.step.communication
+    np.testing.assert_allclose(found.step.communication[some], there[some], rtol=1e-9)
+
+
+def test_ranks_in_one_place_share_one_adapter() -> None:
+    """Of Alps' four adapters four ranks use one each, or all the same: large messages then take four times as long."""
+    listed = Workload.model_validate({"threads": 1, "buffer": "16 MiB", **LIST}).changed(ranks_per_node=4)
+
+    def time(placement: str) -> float:
+        runs = Runs(ALPS, Step.of_a_part(listed.changed(placement=placement)), Rows(0, iterations=1, first=0))
+        return float(runs.at_values((BY_KEY["single"].into(1),)).ends[0])
+
+    assert time("in turn") == time("numa")
+    assert time("packed") == pytest.approx(4 * time("in turn"), rel=0.02)
+    node = np.zeros(8, np.int64)
+    assert {p: adapters_of(node, 4, p).tolist() for p in get_args(Placement)} == {
+        "in turn": [0, 1, 2, 3, 0, 1, 2, 3], "numa": [0, 0, 1, 1, 2, 2, 3, 3], "packed": [0] * 8,
+    }  # fmt: skip
 
 
 def test_the_border_of_the_rendezvous_is_a_mixture() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -64,7 +63,7 @@ class Face(Strict):
 
 def simulation(a: Run, lab: Lab) -> float:
     """One figure of a simulated run: means over ranks and iterations, of all exchanges of a step."""
-    runs, found = _run(a, lab)
+    _, found = _run(a, lab)
     iteration = float(found.step.iteration[0])
     match a.of:
         case "iteration_s":
@@ -75,7 +74,7 @@ def simulation(a: Run, lab: Lab) -> float:
             _, bulk = _run(a, lab, Approach(SINGLE))
             return float(speedup_percent(bulk.step.iteration[0], iteration))
         case "messages per rank":
-            return sum(found.counts) / math.prod(runs.grid)
+            return sum(found.counts)
 
 
 def _run(a: Run, lab: Lab, approach: Approach | None = None) -> tuple[Runs, Means]:

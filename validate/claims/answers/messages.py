@@ -18,6 +18,7 @@ from pready.model.engine.layout import Layout
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import polled
 from pready.model.toml.provenance import Strict
+from pready.model.workload.exchange import Placement
 from pready.model.workload.workload import Workload
 from pready.validate.claims.answers.counts import Count
 from pready.validate.claims.computed_once import Lab, MachineTable
@@ -28,10 +29,12 @@ NONBLOCKING = "many"
 
 
 class PingPong(Strict):
-    """One message there and one back."""
+    """One message there and one back, of each of so many pairs of ranks of two nodes, which run side by side."""
 
     machine: MachineTable
     size: units.Size
+    pairs: Count = 1
+    placement: Placement | None = None
 
 
 class Window(Strict):
@@ -108,8 +111,17 @@ class ThereAndBack(Strict):
 
 
 def ping_pong(a: PingPong, lab: Lab) -> float:
-    """Seconds: half of the round trip."""
-    return _last(lab, a.machine, 1, a.size, Approach(SINGLE), [[1], []])
+    """Seconds: half of the round trip.
+
+    Of several pairs, none of which waits for another: what one alone takes, or what an adapter needs for a message of
+    each, the longer of both (asymptotic bounds, Denning and Buzen 1978, https://doi.org/10.1145/356733.356735).
+    """
+    alone, k = _last(lab, a.machine, 1, a.size, Approach(SINGLE), [[1], []]), a.pairs
+    if k == 1:
+        return alone
+    lists: Lists = [*([k + i] for i in range(k)), *([[]] * k)]
+    one, two = (_last(lab, a.machine, 1, n * a.size, _approach(NONBLOCKING, n), lists, k, a.placement) for n in (1, 2))
+    return max(alone, two - one)
 
 
 def window(a: Window, lab: Lab) -> float:
@@ -185,16 +197,19 @@ def _last(
     approach: Approach,
     lists: Lists,
     ranks_per_node: int = 1,
+    placement: Placement | None = None,
 ) -> float:
     """When the last rank has ended one exchange that all began at 0, of a partition for each message."""
     neighbours = tuple(map(tuple, lists))
     shape = threads, approach.transport_partitions // threads, buffer
     layout = Layout((len(lists),), neighbours=neighbours, ranks_per_node=ranks_per_node if ranks_per_node > 1 else None)
-    runs = lab.ranks(machine, _to(neighbours, shape), 1, layout)
+    runs = lab.ranks(machine, _to(neighbours, shape, placement), 1, layout)
     return float(lab.means(runs, (approach,)).ends[0])
 
 
 @lru_cache(maxsize=1024)  # draws of a machine ask for the same
-def _to(neighbours: tuple[tuple[int, ...], ...], shape: tuple[int, int, float]) -> Workload:
-    lists = {"pattern": "neighbours", "neighbour_list": [*map(list, neighbours)]}
+def _to(
+    neighbours: tuple[tuple[int, ...], ...], shape: tuple[int, int, float], placement: Placement | None
+) -> Workload:
+    lists = {"pattern": "neighbours", "neighbour_list": [*map(list, neighbours)], "placement": placement}
     return Workload.model_validate(_shape(*shape) | lists)
