@@ -151,7 +151,7 @@ class Times:
 
 
 class Means(NamedTuple):
-    """What came of a way on some rows: means over the ranks whose times count, without the iterations that go before."""
+    """What came of a way on some rows: means over the ranks that count, without the iterations that go before."""
 
     of: Array
     """Shape (rows, iterations, exchanges, `_kernel.SUM_FIELDS`)."""

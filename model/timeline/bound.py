@@ -61,7 +61,7 @@ def least_costs(some: Sequence[Costs], size: float, gap: Array) -> Costs:
     """
 
     def per_byte(of: str, less: Array | float = 0.0) -> Array:
-        each = [np.minimum(getattr(c, of) - less, c.stream) / c.size for c in some]
+        each = [(getattr(c, of) - less) / c.size for c in some]
         return np.asarray(size * np.maximum(np.minimum.reduce(np.broadcast_arrays(*each)), 0.0))
 
     free = np.zeros(())

@@ -152,7 +152,7 @@ def test_linear_broadcasts_of_niagara() -> None:
     time of partitions is."""
     lab = Lab()
     claims = [c for c in load("niagara").claims if c.id.split("-")[0] in ("bulk", "partitions")]
-    ours = {c.id: float(computed(c, c.arguments, lab)[0]) for c in claims}
+    ours = {c.id: float(computed(c, lab)[0]) for c in claims}
     theirs = {c.id: float(c.expected) for c in claims if isinstance(c.expected, float)}
     sizes = [name.removeprefix("bulk-") for name in ours if name.startswith("bulk-")]
     for size in sizes:
@@ -174,7 +174,7 @@ def test_an_interval_is_of_the_machines_own_uncertainty() -> None:
     claim = parsed(with_series(points={"2 KiB": 4.57}), "x.toml").claims[0]
     lab = Lab(draws=DRAWS)
     low, high = interval(claim, lab) or (0.0, 0.0)
-    value = computed(claim, claim.arguments, Lab())[0]
+    value = computed(claim, Lab())[0]
     # Niagara's L has ± 5 %, the other shares of its latency ± 25 %.
     assert 0.85 * float(value) < low < float(value) < high < 1.15 * float(value)
     assert interval(claim, lab) == (low, high)

@@ -57,13 +57,6 @@ def test_a_claim_is_weak_if_no_wrong_machine_turns_it(claim: str, weak: bool) ->
     assert results()[claim].weak == weak
 
 
-def test_contradictions_show_both_readings() -> None:
-    found = {i: [r.status, [x.status for x in r.readings]] for i, r in results().items() if r.readings}
-    assert found == table_of("validate/contradictions")
-    counted = results()["zambre2021/communicators-27"].readings[0]
-    assert counted.got == 728
-
-
 def newly_off(change: Any, *papers: str) -> set[str]:
     return {r.id for r in validate(only=papers, change=change) if r.status == "off" and not r.known_off}
 

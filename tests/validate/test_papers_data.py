@@ -1,6 +1,5 @@
 """The form of the claims' files: what is refused, and how a value is held against what is expected."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -16,14 +15,12 @@ from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Layout
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
-from pready.model.result.break_even import LARGEST_BUFFER
 from pready.model.workload.workload import Workload
 from pready.validate.claims import checks, judge
-from pready.validate.claims.answers.two_ranks import COARSE, FINE, break_even
 from pready.validate.claims.checks import CHECKS, answer
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
-from pready.validate.claims.result import ClaimResult, Reading
+from pready.validate.claims.result import ClaimResult
 from pready.validate.claims.wrong_machines import WRONG_MACHINES
 from pready.validate.fabrics.kinds import KINDS
 from pready.validate.papers import PAPERS, load
@@ -95,10 +92,7 @@ def plain(changes: dict[str, Any]) -> Claim:
 def test_a_claim_beside_its_value(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "answer", answered)
     claim, shown = plain(case["claim"]), case["shown"]
-    readings = tuple(Reading(**reading) for reading in shown.get("readings", ()))
-    wanted = ClaimResult(
-        id="x/gain", source="x", of="fabrics", unit=claim.unit, **FOUND | shown | {"readings": readings}
-    )
+    wanted = ClaimResult(id="x/gain", source="x", of="fabrics", unit=claim.unit, **FOUND | shown)
     found = judge.result("x", claim, Lab(), "fabrics")
     assert replace(found, got=wanted.got) == wanted
     assert found.got == (pytest.approx(wanted.got) if isinstance(wanted.got, float) else wanted.got)
@@ -130,7 +124,7 @@ def test_a_claim_that_is_turned_is_asked_no_further(monkeypatch: pytest.MonkeyPa
 
 def swept(**changes: Any) -> list[Any]:
     claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4, 16]}} | changes)
-    return judge.computed(claim, claim.arguments, Lab())
+    return judge.computed(claim, Lab())
 
 
 def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,28 +133,6 @@ def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> 
         swept(than={"threads": 4})
     with pytest.raises(PreadyError, match=r"claim gain: reduce = 'max' of \['8', '4', '16'\]; valid: numbers"):
         swept(reduce="max")
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "at"), [(1e5, 1e7, 1e5), (1.0, 1e7, 0.0), (3e6, 4e7, 3e6), (1e3, 1e5, math.inf)]
-)
-def test_break_even_is_where_the_range_of_the_buffer_or_the_next_begins(low: float, high: float, at: float) -> None:
-    asked: list[list[float]] = []
-
-    def times(_: Any, sizes: list[float]) -> Any:
-        asked.append(sizes)
-        ported = np.where((low <= np.array(sizes)) & (np.array(sizes) <= high), 1.0, 2.0)
-        return np.full(len(sizes), 1.1), ported
-
-    workload = SimpleNamespace(buffer=1e6, n_partitions=4, baseline=None)
-    of: Any = SimpleNamespace(parts=[workload], over_sizes=times)
-    assert break_even(of, MANY.into(4)) == pytest.approx(at, rel=2e-3)
-    workload.buffer = 1e9
-    break_even(of, MANY.into(4))
-    whole = [sizes for sizes in asked if sizes[0] == 4]
-    assert [sizes[-1] for sizes in whole] == pytest.approx([LARGEST_BUFFER, 4e9])
-    assert [len(sizes) for sizes in whole] == [1 + COARSE] * 2
-    assert {len(sizes) for sizes in asked if sizes not in whole} <= {1 + FINE}
 
 
 @pytest.mark.parametrize(("source", "said"), [(None, "gain: no"), ("file", "file: no")])
@@ -220,17 +192,6 @@ def test_a_claim_can_change_a_machine() -> None:
             changed(plain, path.split("."), "1 us")
     with pytest.raises(PreadyError, match="progress"):
         changed(plain, ["progress"], "sometimes")
-
-
-def test_stencils_are_counted_by_threads_and_directions() -> None:
-    def counted(by: str, *threads: int) -> Any:
-        return answer("communicators", {"threads": list(threads), "by": by}, Lab())
-
-    # One thread: all 26 messages leave. 2 x 2 x 2: each of 8 threads has 26 - 7 neighbours outside.
-    assert counted("counting", 1, 1, 1) == 26
-    assert counted("counting", 2, 2, 2) == 8 * 19
-    assert counted("counting", 4, 4, 4) == 728
-    assert counted("formula", 4, 4, 4) == 808
 
 
 @pytest.mark.parametrize(("name", "factors"), table_of("validate/claims")["wrong"].items())

@@ -1,9 +1,8 @@
 """Claims as data: one TOML file per paper or machine, read and checked before anything is computed.
 
-A claim names where it stands, says in our words what is said there, and holds what it takes to
-compute our value: the name of a check (`checks.py`) and its arguments. Three things are the same for
-every check and so are done here and in `judge.py`: a second configuration to compare with (`than`),
-a sweep (`over`), and what to keep of the sweep (`reduce`).
+A claim names where it stands, says in our words what is said there, and holds what it takes to compute our value: the
+name of a check (`checks.py`) and its arguments; a second configuration to compare with (`than`), a sweep (`over`), and
+what to keep of the sweep (`reduce`), by the tables of `judge.py`.
 """
 
 from __future__ import annotations
@@ -63,15 +62,6 @@ class Tolerance(Strict):
         return self
 
 
-class OtherReading(Strict):
-    """Another way to read a place where the paper contradicts itself."""
-
-    says: str = Field(min_length=1)
-    expected: Stated
-    arguments: Arguments = Field(default_factory=dict)
-    """Merged over the claim's own."""
-
-
 class Claim(Strict):
     """One quantitative statement of a paper, or one measurement."""
 
@@ -93,7 +83,6 @@ class Claim(Strict):
     over: dict[str, list[Any]] = Field(default_factory=dict)
     """Dotted name of an argument to its values; several span a grid."""
     reduce: Reduction = "every"
-    readings: tuple[OtherReading, ...] = ()
     known_off: str | None = None
     """Why our value is not within the tolerance, after looking into it."""
     out_of_scope: str | None = None
@@ -127,10 +116,10 @@ class Claim(Strict):
             )
         return self
 
-    def points(self, arguments: Arguments) -> Iterator[tuple[tuple[Any, ...], Arguments]]:
+    def points(self) -> Iterator[tuple[tuple[Any, ...], Arguments]]:
         """Every point of the sweep: its coordinates, and the arguments there."""
         for values in product(*self.over.values()):
-            here = arguments
+            here = self.arguments
             for name, value in zip(self.over, values, strict=True):
                 here = merged(here, _nested(name, value))
             yield values, here
@@ -196,8 +185,7 @@ def checked(made: Source, source: str) -> Source:
                 valid=", ".join(sorted(CHECKS)),
                 source=source,
             )
-        for reading in ({}, *(r.arguments for r in claim.readings)):
-            for _, here in claim.points(merged(claim.arguments, reading)):
-                for point in (here, *([] if claim.than is None else [merged(here, claim.than)])):
-                    arguments(claim.check, point, f"{source}: claim {claim.id}")
+        for _, here in claim.points():
+            for point in (here, *([] if claim.than is None else [merged(here, claim.than)])):
+                arguments(claim.check, point, f"{source}: claim {claim.id}")
     return made

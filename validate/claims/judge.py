@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,14 +14,30 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.timeline.own_error import Factor
 from pready.validate.claims.checks import Answer, answer
 from pready.validate.claims.computed_once import STEP, Lab
-from pready.validate.claims.form import Arguments, Bounds, Claim, OtherReading, Stated, Tolerance, merged
-from pready.validate.claims.result import ClaimKind, ClaimResult, Reading, Shown, Status
+from pready.validate.claims.form import Arguments, Bounds, Claim, Reduction, Relation, Stated, Tolerance, merged
+from pready.validate.claims.result import ClaimKind, ClaimResult, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
 SIZES = ("size", "partition", "buffer")
 """Arguments of a check that say how much is sent, the first that it has."""
 LAST_HIGH = 0.9
 """`reduce = "last high"`: the last point of the sweep that keeps this share of the maximum."""
+
+
+RELATIONS: Mapping[Relation, tuple[str, Callable[[float, float, float], float]]] = {
+    "ratio": ("over the same with", lambda a, b, unit: a / b if b else math.inf),
+    "difference": ("minus the same with", lambda a, b, unit: (a - b) / unit),
+    "percent less": ("% less than with", lambda a, b, unit: 100 * (1 - a / b) if b else 0.0),
+}
+"""What a claim makes of our value and of the one that it compares with, in its unit; in words."""
+REDUCTIONS: Mapping[Reduction, Callable[[list[float]], Answer]] = {
+    "max": max,
+    "min": min,
+    "mean": lambda values: sum(values) / len(values),
+    "increases": lambda values: all(a < b for a, b in pairwise(values)),
+    "decreases": lambda values: all(a > b for a, b in pairwise(values)),
+}
+"""What a claim keeps of a sweep."""
 
 
 def result(source: str, claim: Claim, lab: Lab, of: ClaimKind = "papers") -> ClaimResult:
@@ -43,8 +59,7 @@ def result(source: str, claim: Claim, lab: Lab, of: ClaimKind = "papers") -> Cla
             **common, expected=None, got=None, tolerance="", status="out of scope", why=claim.out_of_scope
         )
     assert claim.expected is not None
-    values = computed(claim, claim.arguments, lab)
-    readings = tuple(_reading(claim, other, lab) for other in claim.readings)
+    values = computed(claim, lab)
     status = verdict(claim.expected, values, claim.tolerance)
     return ClaimResult(
         **common,
@@ -54,7 +69,6 @@ def result(source: str, claim: Claim, lab: Lab, of: ClaimKind = "papers") -> Cla
         status=status,
         why=_why(claim, status),
         configuration=configuration(claim),
-        readings=readings,
         basis=claim.basis or "",
         known_off=claim.known_off is not None,
     )
@@ -70,21 +84,15 @@ def _why(claim: Claim, status: Status) -> str:
     return "; ".join(parts)
 
 
-def _reading(claim: Claim, other: OtherReading, lab: Lab) -> Reading:
-    values = computed(claim, merged(claim.arguments, other.arguments), lab)
-    status = verdict(other.expected, values, claim.tolerance)
-    return Reading(other.says, shown_expected(other.expected), shown_values(values), status)
-
-
-def computed(claim: Claim, arguments: Arguments, lab: Lab) -> list[Answer]:
+def computed(claim: Claim, lab: Lab) -> list[Answer]:
     """What our model says: one value, or one for each point of a sweep that is not reduced."""
-    return _reduced(claim, _computed(claim, arguments, lab))
+    return _reduced(claim, _computed(claim, lab))
 
 
-def _computed(claim: Claim, arguments: Arguments, lab: Lab) -> Iterator[tuple[Any, Answer]]:
+def _computed(claim: Claim, lab: Lab) -> Iterator[tuple[Any, Answer]]:
     """The points of a sweep: the coordinate on its first axis, and our value there."""
     assert claim.check is not None
-    for coordinates, here in claim.points(arguments):
+    for coordinates, here in claim.points():
         value = answer(claim.check, here, lab)
         if claim.than is not None:
             value = _related(claim, value, answer(claim.check, merged(here, claim.than), lab))
@@ -96,7 +104,7 @@ def _computed(claim: Claim, arguments: Arguments, lab: Lab) -> Iterator[tuple[An
 def turned(claim: Claim, lab: Lab) -> bool:
     """Is a claim off in this lab? Looks no further than the first point of a sweep that disagrees."""
     assert claim.expected is not None
-    values = _computed(claim, claim.arguments, lab)
+    values = _computed(claim, lab)
     if claim.reduce == "every":
         return not all(_agrees(claim.expected, value, claim.tolerance) for _, value in values)
     return verdict(claim.expected, _reduced(claim, values), claim.tolerance) == "off"
@@ -104,7 +112,7 @@ def turned(claim: Claim, lab: Lab) -> bool:
 
 def interval(claim: Claim, lab: Lab) -> tuple[float, float] | None:
     """The 95 % interval of a value over the lab's draws; None of words, and of several values."""
-    found = [computed(claim, claim.arguments, drawn) for drawn in lab.drawn()]
+    found = [computed(claim, drawn) for drawn in lab.drawn()]
     if any(len(values) != 1 or isinstance(values[0], (bool, str)) for values in found):
         return None
     low, high = np.percentile([float(values[0]) for values in found], [2.5, 97.5])
@@ -115,7 +123,7 @@ def steepness(claim: Claim, lab: Lab) -> dict[Factor, float]:
     """By how much ln of a value grows with ln of each factor of the model's own error; empty: no positive number."""
     out = dict[Factor, float]()
     for of, labs in lab.stepped().items():
-        more, less = (computed(claim, claim.arguments, there) for there in labs)
+        more, less = (computed(claim, there) for there in labs)
         if not all(len(v) == 1 and isinstance(v[0], float) and 0 < v[0] < math.inf for v in (more, less)):
             return {}
         out[of] = math.log(float(more[0]) / float(less[0])) / (2 * STEP)
@@ -125,13 +133,7 @@ def steepness(claim: Claim, lab: Lab) -> dict[Factor, float]:
 def _related(claim: Claim, value: Answer, other: Answer) -> Answer:
     if isinstance(value, (bool, str)) or isinstance(other, (bool, str)):
         raise PreadyError(f"claim {claim.id}: {shown(value)} and {shown(other)} are not numbers", valid="no `than`")
-    match claim.relation:
-        case "ratio":
-            return value / other if other else float("inf")
-        case "difference":
-            return (value - other) / factor(claim.unit)
-        case "percent less":
-            return 100 * (1 - value / other) if other else 0.0
+    return RELATIONS[claim.relation][1](value, other, factor(claim.unit))
 
 
 def _reduced(claim: Claim, points: Iterable[tuple[Any, Answer]]) -> list[Answer]:
@@ -141,22 +143,11 @@ def _reduced(claim: Claim, points: Iterable[tuple[Any, Answer]]) -> list[Answer]
     numbers = [v for v in values if not isinstance(v, (bool, str))]
     if len(numbers) != len(values):
         raise PreadyError(f"claim {claim.id}: reduce = {shown(claim.reduce)} of {shown(values)}", valid="numbers")
-    match claim.reduce:
-        case "max":
-            return [max(numbers)]
-        case "min":
-            return [min(numbers)]
-        case "mean":
-            return [sum(numbers) / len(numbers)]
-        case "increases":
-            return [all(a < b for a, b in pairwise(numbers))]
-        case "decreases":
-            return [all(a > b for a, b in pairwise(numbers))]
-        case "last high":
-            high = LAST_HIGH * max(numbers)
-            at = axes[max(i for i, v in enumerate(numbers) if v >= high)]
-            size = units.parse(at, units.Unit.SIZE) if isinstance(at, str) else float(at)
-            return [size / factor(claim.unit)]
+    if claim.reduce == "last high":
+        last = max(i for i, v in enumerate(numbers) if v >= LAST_HIGH * max(numbers))
+        size = units.parse(axes[last], units.Unit.SIZE) if isinstance(axes[last], str) else float(axes[last])
+        return [size / factor(claim.unit)]
+    return [REDUCTIONS[claim.reduce](numbers)]
 
 
 def factor(unit: str) -> float:
@@ -231,8 +222,7 @@ def configuration(claim: Claim) -> str:
     """The arguments in one line: computed for, compared with, over."""
     parts = [f"{claim.check}: {_flat(claim.arguments)}"]
     if claim.than is not None:
-        words = {"ratio": "over the same with", "difference": "minus the same with", "percent less": "% less than with"}
-        parts.append(f"{words[claim.relation]} {_flat(claim.than)}")
+        parts.append(f"{RELATIONS[claim.relation][0]} {_flat(claim.than)}")
     for name, points in claim.over.items():
         ends = ", ".join(map(str, points)) if len(points) <= 4 else f"{points[0]} … {points[-1]} ({len(points)} values)"
         parts.append(f"over {name} = {ends}")

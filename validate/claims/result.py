@@ -14,16 +14,6 @@ Shown = float | bool | str | None
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Another way to read a place where a paper contradicts itself, with what we get for it."""
-
-    says: str
-    expected: Shown
-    got: Shown
-    status: Status
-
-
-@dataclass(frozen=True)
 class ClaimResult:
     """One claim of a paper, or one measurement on a real machine, beside the model's value.
 
@@ -44,7 +34,6 @@ class ClaimResult:
     status: Status
     why: str = ""
     configuration: str = ""
-    readings: tuple[Reading, ...] = ()
     of: ClaimKind = "papers"
     basis: str = ""
     """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very

@@ -17,6 +17,7 @@ from pready.model.advice.savings import Savings
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Rows, Runs
+from pready.model.machine.adapter import TOGETHER
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine, load
 from pready.model.machine.rma import Puts
@@ -110,7 +111,7 @@ def test_the_models_error_is_in_costs() -> None:
         (of.control, 8e-6 * by_message),
         (of.stream, 1e-3 * by_byte),
         (of.link, 1e-3 * by_byte),
-        (of.shared, 1e-3 * by_byte * by_port),
+        (of.shared, 1e-3 * by_byte * by_port / sampler("adapter.rate", TOGETHER)),
         (of.contention[:, 8], sampler.sharing("contention", contention(machine), 8)[:, 8] * by_lock),
     ):
         np.testing.assert_allclose(got, expected, rtol=1e-12)

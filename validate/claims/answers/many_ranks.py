@@ -10,8 +10,6 @@ from pydantic import Field
 
 from pready.model.approach.interfaces import SINGLE, Approach
 from pready.model.engine.layout import Layout, layout
-from pready.model.engine.messages import mapped
-from pready.model.engine.pattern import pattern
 from pready.model.engine.runs import Means, Runs
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.toml.provenance import Strict
@@ -53,12 +51,6 @@ class Ported(Strict):
     today: WayTable
     port: WayTable
     iterations: Annotated[int, Field(ge=1)]
-
-
-class Face(Strict):
-    """Threads arranged in space."""
-
-    thread_grid: tuple[int, int, int]
 
 
 def simulation(a: Run, lab: Lab) -> float:
@@ -105,12 +97,3 @@ def run_time_ratio(a: Ported, lab: Lab) -> float:
         for way in (a.today, a.port)
     ]
     return projected_speedup(a.share, times[0] / times[1])
-
-
-def partitions_of_a_face(a: Face, lab: Lab) -> float:
-    """User partitions of one face's buffer when each thread that touches it has one."""
-    threads = a.thread_grid[0] * a.thread_grid[1] * a.thread_grid[2]
-    data = {"threads": threads, "buffer": f"{threads} B", "pattern": "halo3d"}
-    shape = pattern("halo3d", (2, 2, 2))
-    found = mapped(shape, Workload.model_validate(data), Approach(SINGLE), a.thread_grid, 1)
-    return float(len(found.partitions[0]))

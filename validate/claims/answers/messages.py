@@ -18,9 +18,8 @@ from pready.model.engine.layout import Layout
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import polled
 from pready.model.toml.provenance import Strict
-from pready.model.workload.exchange import Placement
+from pready.model.workload.exchange import Count, Placement
 from pready.model.workload.workload import Workload
-from pready.validate.claims.answers.counts import Count
 from pready.validate.claims.computed_once import Lab, MachineTable
 
 Lists = Sequence[Sequence[int]]

@@ -1,12 +1,14 @@
-"""Checks of what profiles and libraries say: numbers that a paper states and a profile must carry."""
+"""Checks of what profiles and libraries say: numbers that a paper states and a profile must carry, and messages."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pready.model.approach.libraries import library
+from pready.model.approach.libraries import library, mpich_6314_messages
+from pready.model.common import units
 from pready.model.machine.machine import Machine
 from pready.model.toml.provenance import Strict
+from pready.model.workload.exchange import Count
 from pready.validate.claims.computed_once import Lab, MachineTable
 
 
@@ -20,6 +22,15 @@ class LibraryProperty(Strict):
 
     library: str
     of: Literal["sends partitions early"]
+
+
+class Messages(Strict):
+    """The two sides' partition counts and the aggregation size of pmodels/mpich#6314."""
+
+    sender_partitions: Count
+    receiver_partitions: Count
+    buffer: units.Size
+    aggregate: units.Offset = 0.0
 
 
 def machine_value(a: MachineValue, lab: Lab) -> float:
@@ -43,3 +54,8 @@ def machine_value(a: MachineValue, lab: Lab) -> float:
 def library_property(a: LibraryProperty, lab: Lab) -> bool:
     """From the library's profile, which is read in its sources."""
     return bool(library(a.library).early)
+
+
+def messages_on_the_wire(a: Messages, lab: Lab) -> float:
+    """Messages that one partitioned exchange becomes."""
+    return float(mpich_6314_messages(a.sender_partitions, a.receiver_partitions, a.buffer, a.aggregate))

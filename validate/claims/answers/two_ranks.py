@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pready.model.advice.predict import predict
-from pready.model.approach.interfaces import BY_KEY, Approach
-from pready.model.common.arrays import Array
+from pready.model.approach.interfaces import BY_KEY
 from pready.model.engine.plan import drawn_times
-from pready.model.engine.runs import Runs
-from pready.model.equations import metrics
-from pready.model.result.break_even import LARGEST_BUFFER
 from pready.model.result.verdict import ALIKE
 from pready.model.toml.provenance import Strict
 from pready.model.workload.workload import Workload
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable
-
-COARSE, FINE = 400, 64
-"""Sizes between a byte a partition and 1 GiB, then between two of which one is faster."""
 
 
 class Exchange(Strict):
@@ -50,14 +41,6 @@ class Race(Strict):
     workload: Workload
     approaches: dict[str, ApproachTable]
     """Interfaces by the name in which a claim answers."""
-
-
-class Size(Strict):
-    """Where an approach starts to pay, looked for around the workload's buffer."""
-
-    machine: MachineTable
-    workload: Workload
-    approach: ApproachTable
 
 
 class Advised(Strict):
@@ -97,35 +80,6 @@ def fastest(a: Race, lab: Lab) -> str:
     simplest = list(BY_KEY)
     close = [n for n, t in times.items() if t <= best * (1 + ALIKE)]
     return min(close, key=lambda n: (simplest.index(a.approaches[n].interface), a.approaches[n].vcis))
-
-
-def break_even_size(a: Size, lab: Lab) -> float:
-    """Bytes from which on the approach beats bulk; infinite if it never does."""
-    return break_even(lab.from_rest(a.machine, a.workload), a.approach.of(a.workload))
-
-
-def break_even(runs: Runs, approach: Approach) -> float:
-    """The lower end, to 0.1 %, of the range of buffers with a faster exchange that holds the workload's, else of the
-    next larger; 0: from one byte a partition on, infinite: none is."""
-
-    (w,) = runs.parts
-
-    def faster(some: Array) -> NDArray[np.bool_]:
-        today, fine = runs.over_sizes((w.baseline, approach), some.tolist())
-        gains = metrics.eta(today, fine)
-        return np.asarray(gains.round(9) > 1)  # what times are rounded to is no gain
-
-    sizes = np.geomspace(w.n_partitions, max(LARGEST_BUFFER, 4 * w.buffer), 1 + COARSE)
-    gains, here = faster(sizes), int(np.searchsorted(sizes, w.buffer))
-    if not gains[here:].any():
-        return math.inf
-    first = here + int(gains[here:].argmax())
-    while first and gains[first - 1]:
-        first -= 1
-    if first == 0:
-        return 0.0
-    fine = np.geomspace(sizes[first - 1], sizes[first], 1 + FINE)
-    return float(fine[faster(fine).argmax()])
 
 
 def advice(a: Advised, lab: Lab) -> float | str:
