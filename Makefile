@@ -24,7 +24,7 @@ quick: lint
 # The stamp, not the folder, is the target: an interrupted installation is repeated. Python compiles on import what it
 # needs; to compile all of SymPy and SciPy beforehand takes longer than the prediction, and a minute of the tests.
 SOURCES := pyproject.toml CMakeLists.txt model/version.py \
-  $(shell find model/engine/kernel model/common/native calibrate/fit/native -name '*.[ch]pp' -o -name '*.def')
+  $(shell find model/engine/kernel model/common/native -name '*.[ch]pp' -o -name '*.def')
 
 $(VENV)/.installed: $(SOURCES) | $(VENV)/.pip
 	$(BIN)/python -m pip install --quiet --no-compile --editable .
