@@ -12,7 +12,6 @@ hundred or asks for more than 4 GiB is written to --keep and ends the run with s
 from __future__ import annotations
 
 import argparse
-import gzip
 import math
 import os
 import random
@@ -30,7 +29,7 @@ from zlib import crc32
 
 from pready.calibrate.capture.files import MAGIC, SUFFIX, read_run
 from pready.calibrate.capture.step import find
-from pready.calibrate.importers import import_benchmark
+from pready.calibrate.importers.collect import runs_of
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.otf2 import otf2_reading
@@ -63,12 +62,6 @@ CSV = [
     b"# a comment\nbytes,latency_us,bandwidth_MB_s\n1,1.20,0.9\n1024,1.29,800\n1048576,90.38,11600\n",
     b"bytes,rate_per_s,pairs,ranks_per_node,placement\n8,4e6,4,4,between-nodes\n1024,3e6,4,4,between-nodes\n",
     b"size (bytes),iterations,latency (seconds)\n1,1000,1.3e-06\n8,1000,1.31e-06\n",
-    gzip.compress(b"bytes,latency_us\n8,1.25\n64,1.26\n4096,2.10\n"),
-]
-REFRAME = [
-    b"2024-01-02|reframe 3.9|osu_latency on a:b using gnu|jobid=1|latency_8=1.2|ref=0 (l=null, u=null)|us\n" * 2,
-    b"result|check_name|system|latency_8_value|latency_8_unit|x\npass|osu_latency|a|1.2|us|y\n",
-    b'{"runs": [{"testcases": [{"name": "osu_bw", "perfvalues": {"a:b:bw_8": [5.0, 0, null, null, "MB/s"]}}]}]}',
 ]
 LOG = b"""srun: job 42 queued\n#SBATCH -N 2\nexport UCX_TLS=rc\n[0] == Inter-node ==
 $ mpirun --mca pml ucx -np 2 --map-by node ./osu_latency\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.
@@ -78,8 +71,8 @@ $ mpirun --mca pml ucx -np 2 --map-by node ./osu_latency\n# OSU MPI Latency Test
 
 def _import(path: Path) -> None:
     """All figures finite; those that are plausible make a machine, of which one in `MACHINES` is made."""
-    found = import_benchmark(path)
-    assert all(math.isfinite(value) and value > 0 for run in found.runs for _, value in run.values)
+    runs, _ = runs_of(path.read_bytes(), str(path))
+    assert all(math.isfinite(value) and value > 0 for run in runs for _, value in run.values)
     if crc32(path.read_bytes()) % MACHINES == 0:
         from_files([path], name="m")
 
@@ -167,7 +160,6 @@ def readers(captured: Path | None, anchor: Path | None) -> dict[str, tuple[Calla
         "imb": (_import, of("imb")),
         "netgauge": (_import, of("netgauge", "ng_", "loggp")),
         "csv": (_import, CSV),
-        "reframe": (_import, REFRAME),
         "log": (_import, [LOG, LOG.replace(b"\n", b"\r\n"), LOG.replace(b"\n", b"\n[1,0]<stdout>:")]),
         "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
         "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),

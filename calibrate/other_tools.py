@@ -44,6 +44,13 @@ TOOLS = (
             ("iperf", r"iperf|^\[ *ID\] Interval"),
         )
     ),
+    _tool(
+        "ReFrame",
+        r"^[^|\n]+(?:\|[^|\n]+)*_value\||\|\s*reframe [0-9v]|\"perfvalues\"",
+        "",
+        "single figures of a check, without where it ran",
+        "the output of the check's run (rfm_job.out)",
+    ),
     _tool("mpptest", r"^#p0\s+p1\s+dist\s+len", "", "messages in a table without its test's name", BENCHMARKS),
     *(
         _tool(name, text, file, _APPLICATION, CAPTURE)

@@ -20,7 +20,7 @@ from pready.calibrate.fit.loggp import fit
 from pready.calibrate.fit.observations import Curve, Observations, Train
 from pready.calibrate.fit.results import Estimate, Fit, ThinDataError
 from pready.calibrate.fit.sizes_to_measure import refine_sizes
-from pready.calibrate.fit.taken_lock import Contended, TakenLock, lock_cost
+from pready.calibrate.fit.taken_lock import Contended, lock_cost
 
 __all__ = [
     "Contended",
@@ -28,7 +28,6 @@ __all__ = [
     "Estimate",
     "Fit",
     "Observations",
-    "TakenLock",
     "ThinDataError",
     "Train",
     "fit",

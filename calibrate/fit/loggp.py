@@ -164,9 +164,6 @@ def _segment(
             f"from {start:g} B: {', '.join(guessed)} assumed within what "
             f"t(0) = {format_time(float(lines['time'].intercept[0, k]))} allows; measure {', '.join(missing)}"
         )
-    for name, value in values.items():
-        if value.value < 0:
-            notes.append(f"from {start:g} B: {name} = {value.value:.3g} is negative, so noise or not LogGP")
     return Segment(start, None, **values)
 
 

@@ -7,8 +7,8 @@ in the first case and from the scatter between neighbouring sizes in the second.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,19 +50,8 @@ class Curve:
     def of(cls, at: ArrayLike, repeats: Sequence[ArrayLike] | Array, name: str = "curve") -> Curve:
         """Sorted by `at`; the repeats of an `at` that occurs twice are put together.
 
-        Parameters
-        ----------
-        at
-            Shape (n,), at least 0, in any order.
-        repeats
-            n vectors of times, or n single times.
-        name
-            How an error names the curve.
-
-        Raises
-        ------
-        PreadyError
-            An entry that is not a finite positive time, unequal lengths, or no entry at all.
+        A PreadyError, which calls the curve `name`, for an entry that is not a finite positive time, unequal lengths,
+        or no entry at all.
         """
         places = positive(at, f"{name} sizes", zero=True)
         if len(places) != len(repeats):
@@ -167,26 +156,3 @@ class Observations:
     stream: Curve | None = None
     receive: Train | None = None
     receive_overhead: Curve | None = None
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Measurements that LogGP has no curve for: times of messages or calls by size, unless it says otherwise.
-
-    Attributes
-    ----------
-    pair_rates
-        Messages per second of so many pairs of processes (not threads: no contention curve).
-    threaded
-        Half round trips between threads that all wait in MPI, by how many send and how many receive.
-    puts, put_streams
-        One MPI_Put with its synchronisation, and each of a window of puts, by the synchronisation's name.
-    both_ways
-        Per pair of messages, one each way, of windows of them (osu_bibw).
-    """
-
-    pair_rates: Mapping[int, Curve] = field(default_factory=dict)
-    threaded: Mapping[tuple[int, int], Curve] = field(default_factory=dict)
-    puts: Mapping[str, Curve] = field(default_factory=dict)
-    put_streams: Mapping[str, Curve] = field(default_factory=dict)
-    both_ways: Curve | None = None

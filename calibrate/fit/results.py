@@ -45,6 +45,12 @@ class Estimate:
     def half_width(self) -> float:
         return (self.high - self.low) / 2
 
+    def plus(self, by: float) -> Estimate:
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
+
+    def times(self, factor: float) -> Estimate:
+        return replace(self, value=self.value * factor, low=self.low * factor, high=self.high * factor)
+
     def at_least_zero(self) -> Estimate:
         return Estimate(max(self.value, 0.0), max(self.low, 0.0), max(self.high, 0.0))
 

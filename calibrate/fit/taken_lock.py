@@ -37,31 +37,12 @@ class Contended:
         return self.threads * self.messages - 1
 
 
-@dataclass(frozen=True)
-class TakenLock:
-    """c(k) of one k.
+def lock_cost(points: Sequence[Contended]) -> Estimate:
+    """c(k) of one k: seconds per message that waits for the lock, with the 95 % interval of the slope; never below 0.
 
-    Attributes
-    ----------
-    each
-        Seconds per message that waits for the lock, with the 95 % interval of the slope. Never below 0.
-    once
-        Seconds per point whatever its length: the team's first messages meet cold caches, which is not the lock's.
-    """
-
-    each: Estimate
-    once: float
-
-    def excess(self, point: Contended) -> float:
-        """The excess of a point, as fitted, in seconds."""
-        return self.once + self.each.value * point.waiting
-
-
-def lock_cost(points: Sequence[Contended]) -> TakenLock:
-    """A line through the excess over the messages that waited for the lock, its slope the median of all pairs'.
-
-    Theil and Sen's slope, since a point that met another process is far off. One length alone gives no line: all of its
-    excess counts as the lock's.
+    The slope of the excess over the messages that waited, since a team's first messages meet cold caches, which is not
+    the lock's. It is the median of all pairs' (Theil and Sen), since a point that met another process is far off. One
+    length alone gives no line: all of its excess counts as the lock's.
 
     Raises
     ------
@@ -74,10 +55,8 @@ def lock_cost(points: Sequence[Contended]) -> TakenLock:
     excess = np.array([p.excess for p in points])
     if len(set(waiting)) == 1:
         single = excess / waiting
-        each = Estimate(float(np.median(single)), float(single.min()), float(single.max()))
-        return TakenLock(each.at_least_zero(), 0.0)
+        return Estimate(float(np.median(single)), float(single.min()), float(single.max())).at_least_zero()
     from scipy.stats import theilslopes
 
     line = theilslopes(excess, waiting, alpha=0.95)
-    each = Estimate(float(line.slope), float(line.low_slope), float(line.high_slope)).at_least_zero()
-    return TakenLock(each, float(line.intercept) if each.value > 0 else float(np.median(excess)))
+    return Estimate(float(line.slope), float(line.low_slope), float(line.high_slope)).at_least_zero()

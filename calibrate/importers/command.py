@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_BY_NODES = ("srun", "flux run", "flux mini run", "lrun", "yhrun", "ccc_mprun")
 _LAUNCHERS = (
-    r"srun|salloc|sbatch|flux (?:alloc|run|mini run)|lrun|mpirun|mpiexec(?:\.hydra|_mpt)?|orterun|prterun|aprun|jsrun"
-    r"|mpirun_rsh|ibrun|ccc_mprun|yhrun"
+    rf"salloc|sbatch|flux alloc|{'|'.join(_BY_NODES)}|mpirun|mpiexec(?:\.hydra|_mpt)?|orterun|prterun|aprun"
+    r"|mpirun_rsh|ibrun"
 )
 _COMMAND = re.compile(
     rf"(?P<before>.*?)(?:^|[\s;&|`(/])(?P<launcher>{_LAUNCHERS})\s+(?=-|\S*(?:osu_|IMB-|/))(?P<rest>.*)", re.I
@@ -22,11 +23,10 @@ _OF_MANY = re.compile(r"mbw|multi|IMB", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"(?<!\S)(?!-)(?:\S*/)?(?:osu_\w+|IMB-\w+|netgauge|omb\w*|\w*(?:bench|latency|_bw)\w*|\S*\.sh)(?!\S)", re.I
 )
-_SHELL = re.compile(r"\s(?:\S*/)?(?:bash|sh|zsh|csh|tcsh|\$SHELL)$")
 _ALLOCATED = re.compile(
-    r"^#\s?(?:SBATCH|FLUX:)\s+(?:.*\s)?(?:-N\s?|--nodes[= ])(\d+)\b|^#BSUB\s+(?:.*\s)?-nnodes\s+(\d+)"
+    r"^#\s?(?:SBATCH|FLUX:)\s+(?:.*\s)?(?:-N\s?|--nodes[= ])(\d+)\b|(?:^#BSUB\s|\bbsub\s).*-nnodes\s+(\d+)"
     r"|(?:^#PBS\s|\bqsub\s).*-l\s+(?:select|nodes)=(\d+)\b(?!\S*\+)|^#PJM\s+.*-L\s+\"?node=(\d+)\b"
-    r"|\bbsub\s.*-nnodes\s+(\d+)|\bSLURM_(?:JOB_NUM_NODES|NNODES)=(\d+)\b",
+    r"|\bSLURM_(?:JOB_NUM_NODES|NNODES)=(\d+)\b",
     re.IGNORECASE,
 )
 _ALLOCATES = ("salloc", "sbatch", "flux alloc")
@@ -58,7 +58,7 @@ def allocated(text: str) -> int | None:
     if match := _ALLOCATED.search(text):
         return int(next(filter(None, match.groups()))[:9])
     match = _COMMAND.fullmatch(text)
-    opens = match and (match["launcher"].lower() in _ALLOCATES or ("--pty" in match["rest"] and _SHELL.search(text)))
+    opens = match is not None and (match["launcher"].lower() in _ALLOCATES or "--pty" in match["rest"])
     return _count(match["rest"], "-N|--nodes") if match and opens else None
 
 
@@ -91,15 +91,12 @@ def _placed(own: str, launcher: str, *, many: bool) -> tuple[int | None, bool | 
     asked = _count(own, f"-n|-np|--np|--ntasks|--n{'|-c' * launcher.startswith('mpi')}")
     ranks, per_node = asked or 2, _count(own, "--ntasks-per-node")
     hosts = ",".join(re.findall(r"(?<!\S)(?:--?hosts?|-H|-w|--nodelist)[= ](\S+)", own))
-    if launcher in ("srun", "flux run", "flux mini run", "lrun", "yhrun", "ccc_mprun"):
+    if launcher in _BY_NODES:
         nodes = _count(own, "-N|--nodes")
         if nodes is None and asked and per_node and ranks > per_node:
             nodes = -(-ranks // per_node)
         return nodes, nodes == 1 and ranks > 1 if nodes else False if re.search(r",|\[", hosts) else None
     per_node = per_node or _count(own, "-N|--?npernode|--?ppn|-perhost")
-    if launcher == "jsrun":
-        each, hosted = _count(own, "-a|--tasks_per_rs") or 1, _count(own, "-r|--rs_per_host")
-        ranks, per_node = ranks * each, hosted * each if hosted else each if asked == 1 else None
     if re.search(r"(?<!\S)(?:--?(?:pernode|bynode)(?!\S)|--?map-?by[= ](?:by)?node\b)", own):
         return (None, False) if ranks > 1 else (1, True)
     if found := re.search(r"--?map-?by[= ]ppr:(\d{1,6}):(node)?", own):

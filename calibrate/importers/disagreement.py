@@ -18,7 +18,7 @@ from pready.model.common.units import format_size, format_time
 
 APART = 0.10
 """Relative difference of two runs of one machine at most."""
-WORDS: Mapping[str, Mapping[str, str]] = {
+_SAY: Mapping[str, Mapping[str, str]] = {
     "placements": {
         "within a node": r"intra(?: ?nodes?)?|(?:single|one|1) ?node|1nodes|same ?(?:node|numa|socket|core)s?"
         r"|diff(?:erent)? ?(?:numa|socket|core)s?|within (?:a |one |the |)node|shared ?mem(?:ory)?|shm"
@@ -35,8 +35,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "networks": {
         "TCP": r"tcp|sockets",
-        "RoCE": r"roce",
-        "InfiniBand": r"infiniband|ib|verbs",
+        "RoCE": r"ro ?ce",
+        "InfiniBand": r"infini ?band|ib|verbs",
         "Omni-Path": r"omni ?path|opa|psm2",
         "EFA": r"efa",
         "Slingshot": r"slingshot|cxi",
@@ -45,9 +45,10 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 """What tells two runs apart, and the words in a path, a heading or a command that say it."""
 _WORDS = {
     what: {name: re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])") for name, words in names.items()}
-    for what, names in WORDS.items()
+    for what, names in _SAY.items()
 }
 _NO_WORDS = re.compile(r"\b(?:OMPI|MPICH|MPIR|UCX|FI|I_MPI|PMIX|MV2|PSM2?)_[A-Z0-9_]+|ppr:\d+:node|per[-_ ]node")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _BY = "by --take TEXT of its file, heading or command"
 
 
@@ -75,7 +76,7 @@ def refuse_disagreeing(runs: Sequence[Measured]) -> None:
     found: tuple[float, Measured, Measured] | None = None
     ranges: dict[float, list[tuple[float, float, Measured]]] = {}
     for run in runs:
-        times = [(size, 1 / value if run.kind[0] == "pair_rates" else value) for size, value in run.values]
+        times = [(size, 1 / value if run.kind == "pair_rates" else value) for size, value in run.values]
         for k, (size, _) in enumerate(times):
             low, high = min(t for _, t in times[k : k + 2]), max(t for _, t in times[max(k - 1, 0) : k + 1])
             ranges.setdefault(size, []).append((low, high, run))
@@ -87,7 +88,7 @@ def refuse_disagreeing(runs: Sequence[Measured]) -> None:
         size, *both = found
         names = " and ".join(dict.fromkeys(run.test.name for run in both))
         one, other, such = _apart(*both)
-        of = [f"{dict(run.values)[size]:.4g}/s" if run.kind[0] == "pair_rates" else format_time(dict(run.values)[size])
+        of = [f"{dict(run.values)[size]:.4g}/s" if run.kind == "pair_rates" else format_time(dict(run.values)[size])
               for run in both]  # fmt: skip
         many = "two" if len(runs) == 2 else f"two of {len(runs)}"
         told = f"{many} runs of {names} differ at {format_size(size)}: {of[0]} {one}, {of[1]} {other}"
@@ -97,11 +98,10 @@ def refuse_disagreeing(runs: Sequence[Measured]) -> None:
 def refuse_two(runs: Sequence[Measured], *, one_node: bool) -> None:
     """Raises where commands have other settings, or paths, headings and commands name two placements, libraries or
     networks; a run that names no placement is between nodes where another is within one."""
-    ways = {" ".join(run.command.settings): run for run in runs if run.command is not None}
-    told = {"settings": ways}
+    told = {"settings": {" ".join(run.command.settings): run for run in runs if run.command is not None}}
     for what, names in _WORDS.items():
         told[what] = {name: run for run in reversed(runs) if (name := _named(run, names))}
-    places, unsaid = told["placements"], [run for run in runs if not _placed(run)]
+    places, unsaid = told["placements"], [run for run in runs if not placed(run)]
     if "within a node" in places and unsaid and not one_node:
         places.setdefault("between nodes", unsaid[0])
     told["placements"] = {name: places[name] for name in sorted(places, reverse=not one_node)}  # the other one last
@@ -115,25 +115,26 @@ def refuse_two(runs: Sequence[Measured], *, one_node: bool) -> None:
 
 
 def placed_by_words(runs: Sequence[Measured], take: Sequence[str], *, one_node: bool, valid: str) -> None:
-    """Raises where paths, headings or commands name another placement than the one that is asked for, unless FILE:LINE
-    takes that very run."""
-    for run in (run for run in runs if not any(":" in t and f"{run.source}:{run.line}".endswith(t) for t in take)):
-        words = _placed(run)
-        if words == ("between nodes" if one_node else "within a node"):
-            told = f"its name, heading or command says {words}"
+    """Raises where paths or headings name another placement than the one that is asked for, unless FILE:LINE takes that
+    very run."""
+    other = "between nodes" if one_node else "within a node"
+    for run in (run for run in runs if placed(run) == other):
+        if not any(":" in text and f"{run.source}:{run.line}".endswith(text) for text in take):
+            told = f"its name, heading or command says {other}"
             raise ImportFormatError(told, valid="two ranks on one node" if one_node else valid, source=run.source)
 
 
-def _placed(run: Measured) -> str:
+def placed(run: Measured) -> str:
+    """The placement that its path or heading names; empty: none."""
     return _named(run, _WORDS["placements"])
 
 
 def _named(run: Measured, names: Mapping[str, re.Pattern[str]]) -> str:
-    """What its path, heading or command names of these; empty: none, or several. (What a command's options say of
-    placement, `command.py` knows.)"""
-    path, said = PurePath(run.source), "" if names is _WORDS["placements"] else run.said
+    """What its path, heading or command names of these; empty: none, or several."""
+    path, said = PurePath(run.source), "" if names is _WORDS["placements"] else run.said  # `command.py` has these
     text = f"/{'/'.join([*path.parts[-3:-1], path.stem])}/{path.suffix} | {run.heading} | {said}"
-    text = re.sub(r"[_\-.:=\s]+", " ", _NO_WORDS.sub("", text).lower())
+    text = _CAMEL.sub(" ", _NO_WORDS.sub("", text)).lower()
+    text = re.sub(r"[_\-.:=\s]+", " ", text)
     found = [name for name, pattern in names.items() if pattern.search(text)]
     return found[0] if len(found) == 1 else ""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,17 +12,16 @@ from pready.calibrate.importers.command import Command
 _SHARED_MEMORY = re.compile(
     r"(?:UCX_TLS=|btl |I_MPI_FABRICS[= ]|FI_PROVIDER[= ])(?:(?:posix|sysv|sm|shm|self|mm|vader|cma|knem)(?:[,:]|$))+$"
 )
-Kind = Literal["ping_pong", "stream", "both_ways", "pair_rates", "threaded", "puts", "put_streams", "unused", "trains"]
+Kind = Literal["ping_pong", "stream", "pair_rates", "unused", "trains"]
 
 
 @dataclass(frozen=True)
 class Test:
-    """A benchmark, whose figures count so many messages (2: both ranks send); `why` it is not used, if it is not."""
+    """A benchmark; `why` it is not used, if it is not."""
 
     name: str
     kind: Kind
     quantity: Literal["time", "rate", "messages"] = "time"
-    messages: int = 1
     why: str = ""
 
 
@@ -33,40 +31,33 @@ class Measured:
 
     Attributes
     ----------
-    key
-        Pairs, threads or synchronisation, where the kind has several curves.
     values
-        Size, and seconds of a message or messages per second; Netgauge has trains in their place.
+        Size, and seconds of a message or messages per second of all pairs; Netgauge has trains in their place.
     window
         Messages of a window with an answer; 0: none.
-    memory
-        Where the buffers were: "CUDA" and the like; empty: the hosts' memory.
     near
         Why its ranks were on one node, by its file: its placement, or processes that waited beside them.
     heading, line
         The last line of text before its table, and the number of its title's line.
-    quoted
-        Whether it stands within a document, whose headings and prose say of what it is.
     """
 
     test: Test
     source: str
     version: str = ""
-    key: Hashable = None
+    pairs: int = 1
     values: tuple[tuple[float, float], ...] = ()
     window: int = 0
-    memory: str = ""
+    on_gpus: bool = False
     command: Command | None = None
     near: str = ""
     trains: Observations | None = None
     heading: str = ""
     line: int = 0
-    quoted: bool = False
 
     @property
-    def kind(self) -> tuple[Kind, Hashable]:
+    def kind(self) -> Kind:
         """The curve that it belongs to; of one pair, a rate is a stream."""
-        return ("stream", None) if (self.test.kind, self.key) == ("pair_rates", 1) else (self.test.kind, self.key)
+        return "stream" if (self.test.kind, self.pairs) == ("pair_rates", 1) else self.test.kind
 
     @property
     def said(self) -> str:

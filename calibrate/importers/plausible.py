@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
+from pready.calibrate.fit.observations import Curve, Observations
 from pready.calibrate.importers.measured import Measured
 from pready.calibrate.machine.values.adapter_from_pairs import SMALL
 from pready.calibrate.machine.values.intervals import LARGE, LINKS
@@ -29,6 +29,8 @@ OF_A_NODE = 512
 """Pairs of two nodes at most: no node has more cores."""
 NODE = 800e9
 """B/s that no node sends: eight adapters of 800 Gbit/s."""
+RAILS, SLOW_NODE = 8, 50e9
+"""Adapters of a node at most, as many times as pairs move what one message does; or B/s where TCP holds one back."""
 UNTOUCHED = 1.6
 """Factor by which 1 B takes longer than 0 B where an empty message never touches its buffer."""
 _LINK = "results of the same link, in the same unit: bits or bytes?"
@@ -38,19 +40,17 @@ Why = tuple[str, str] | None
 
 def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[tuple[str, str, str]]:
     """The files whose figures cannot be, by themselves or beside the others': source, problem and what is valid."""
-    alone, stream = (_curve(run for run in runs if run.kind[0] == kind) for kind in ("ping_pong", "stream"))
+    alone, stream = (_curve(run for run in runs if run.kind == kind) for kind in ("ping_pong", "stream"))
     found: list[tuple[str, str, str]] = []
     for run in runs:
         why: Why = None
-        match run.kind[0]:
+        match run.kind:
             case "ping_pong":
-                why = _falling(run) or _too_slow(run) or _unlike_a_link(run, alone, fabric)
+                why = _no_message(run) or _unlike_a_link(run, alone, fabric)
             case "stream":
                 why = _unlike_a_link(run, alone, fabric)
             case "pair_rates":
-                why = _pairs(run, alone, max(_bandwidth(stream), _bandwidth(alone)))
-            case "puts" | "put_streams":
-                why = _puts(run, [time for size, time in alone.items() if 0 < size <= SMALL])
+                why = _pairs(run, max(_bandwidth(stream), _bandwidth(alone)))
         found += [(run.source, f"{run.test.name}: {why[0]}", why[1])] if why else []
     return found
 
@@ -65,9 +65,13 @@ def _bandwidth(times: Mapping[float, float]) -> float:
     return max((size / time for size, time in times.items() if size >= LARGE), default=0.0)
 
 
-def _falling(run: Measured) -> Why:
-    """A time that falls as the size grows, at more than a disturbed size or two."""
-    times = _curve([run])
+def _no_message(run: Measured) -> Why:
+    """A small message slower than on any network; times that fall as the size grows, at more than a disturbed two."""
+    times = dict(run.values)
+    least = min((time for size, time in times.items() if size <= SMALL), default=0.0)
+    if least > SLOWEST_S:
+        valid = "the time of one message; is it that of all iterations together?"
+        return f"a small message takes {format_time(least)}", valid
     slower = {size: [s for s, t in times.items() if s < size and time < FALLS * t] for size, time in times.items()}
     falls = {size: before for size, before in slower.items() if len(before) >= TOO_MANY}
     if len(falls) < TOO_MANY:
@@ -77,22 +81,15 @@ def _falling(run: Measured) -> Why:
     return f"the time falls with the size: {told}", "times that grow with the size; were the first ones disturbed?"
 
 
-def _too_slow(run: Measured) -> Why:
-    """A small message that takes longer than on any network."""
-    least = min((time for size, time in run.values if size <= SMALL), default=0.0)
-    valid = "the time of one message; is it that of all iterations together?"
-    return (f"a small message takes {format_time(least)}", valid) if least > SLOWEST_S else None
-
-
 def _unlike_a_link(run: Measured, alone: Mapping[float, float], fabric: Fabric | None) -> Why:
     """More or far less than one large message's bandwidth, or more than any link's."""
     times, one = dict(run.values), _bandwidth(alone)
     fastest, large = max((size / time for size, time in run.values), default=0.0), _bandwidth(times)
-    moves = f"{format_bandwidth(fastest)} of {'a stream' if run.kind[0] == 'stream' else 'one message'}"
-    if one and (fastest > FAR * one or (run.kind[0] == "stream" and large and FAR * large < one)):
+    moves = f"{format_bandwidth(fastest)} of {'a stream' if run.kind == 'stream' else 'one message'}"
+    if one and (fastest > FAR * one or (run.kind == "stream" and large and FAR * large < one)):
         return f"{moves}, and one message reaches {format_bandwidth(one)}", _LINK
     common = [size for size in times if size in alone]
-    if run.kind[0] == "stream" and common and float(np.median([times[s] / alone[s] for s in common])) > FAR:
+    if run.kind == "stream" and common and float(np.median([times[s] / alone[s] for s in common])) > FAR:
         at = max(common)
         told = f"a message of {format_size(at)} takes {format_time(times[at])} in a stream"
         return f"{told}, and {format_time(alone[at])} alone", _LINK
@@ -100,32 +97,17 @@ def _unlike_a_link(run: Measured, alone: Mapping[float, float], fabric: Fabric |
     return (moves, f"at most {format_bandwidth(most)}, as such links have; bits or bytes?") if fastest > most else None
 
 
-def _puts(run: Measured, message: Sequence[float]) -> Why:
-    small = [time for size, time in run.values if 0 < size <= SMALL]
-    # A put and its synchronisation cross the network; a window of puts still needs its processor's time.
-    share = 0.5 if run.kind[0] == "puts" else 0.005
-    if not small or not message or np.median(small) >= share * np.median(message):
-        return None
-    put, took = (format_time(float(np.median(times))) for times in (small, message))
-    return f"a put of {put}, and a message takes {took}", "results of the same two nodes"
-
-
-def _pairs(run: Measured, alone: Mapping[float, float], one: float) -> Why:
-    pairs = int(str(run.key))
-    fastest = max((size * rate for size, rate in run.values), default=0.0)
+def _pairs(run: Measured, one: float) -> Why:
+    pairs, fastest = run.pairs, max((size * rate for size, rate in run.values), default=0.0)
     nodes, valid = f"{pairs} pairs of many nodes, not of two", "pairs between two nodes, whose adapter they share"
     if run.nodes > 2:
         return f"{nodes}: its command, heading or path says {run.nodes}", valid
-    if pairs > OF_A_NODE or fastest > NODE:
+    if pairs > OF_A_NODE or fastest > NODE or (one and fastest > max(RAILS * one, SLOW_NODE)):
         return f"{nodes}: together {format_bandwidth(fastest)}", valid
     valid = "results of one machine, in one unit"
     if one and fastest > MORE * pairs * one:
         told = f"{pairs} pairs move {format_bandwidth(fastest)}, and one {format_bandwidth(one)}"
         return f"faster by more than their number: {told}", valid
-    # A pair's window of messages and its answer take at least one message's time.
-    off = [rate * alone[size] / (pairs * DEFAULT_WINDOW) for size, rate in run.values if size in alone]
-    if off and float(np.median(off)) > MORE * max(run.window, DEFAULT_WINDOW) / DEFAULT_WINDOW:
-        return f"{pairs} pairs send more messages than their windows allow", valid
     return None
 
 

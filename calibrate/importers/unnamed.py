@@ -15,7 +15,6 @@ _SEEMS = (
     (r"\A\s*<(?:!DOCTYPE|\?xml|html|svg)", "seems to be a page or a picture"),
     (r"\A\s*[\[{]", "seems to be JSON without a test's name"),
     (r"^[ \t]*(?:```|\| *:?-{2,})|^#{2,6} \S", "seems to be Markdown"),
-    (r"^set (?:term|xlabel|title|output)|^[ \t]*plot ", "seems to be a plot's script"),
     (r"^[ \t\"\d]+[;\t,]\s*\"?\d+,\d+\"?\s*$", "seems to be a table with decimal commas"),
     (r"\A\s*(?:\"\"|,|\"\",).*\n\s*\"?[01]\b", "seems to be a table with an index column, as pandas and R write it"),
     (r"^[^\n]*\b(?:size|bytes|len)\b[^\n]*\n(?:[^\n]*\n)?" + _ROW, "seems to be a table without its test's name"),
@@ -41,7 +40,7 @@ def in_a_document(text: str, source: str) -> bool:
     return bool(_DOCUMENT.search(source) or re.search(r"^[ \t]*```", text, re.M))
 
 
-def quoted_in_text(test: str, source: str, line: int) -> ImportFormatError:
+def quoted(test: str, source: str, line: int) -> ImportFormatError:
     """Why one run that a document shows is refused: where it ran is said in prose."""
     told = f"shows {test} (line {line}) within a document, and where it ran is said in prose"
     valid = f"--take {PurePath(source).name}:{line} if it was between two nodes of one machine; or {RECIPE}"

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pready.calibrate.fit import Fit, Observations, ThinDataError, fit, refine_sizes
+from pready.calibrate.fit import Fit, ThinDataError, fit, refine_sizes
 from pready.calibrate.machine.description import Described, describe
 from pready.calibrate.machine.round_trip import RoundTrip, round_trip
 from pready.calibrate.machine.values import observations_of
@@ -37,8 +38,6 @@ BRACKET, COARSE_BRACKET = 1.02, 1.1
 class Calibration:
     described: Described
     fit: Fit
-    observations: Observations
-    probes: observations_of.Probes
     environment: str
     """Key of the environment in the raw file."""
     lacking: tuple[str, ...]
@@ -74,16 +73,9 @@ def run_measurements(
 
     def go(points: list[Point]) -> Outcome:
         nonlocal measured
-        outcome = measure(
-            points,
-            launcher,
-            raw,
-            max(budget_s - (time.monotonic() - begun), 0.0),
-            on_point,
-            built=built,
-            seed=seed,
-            point_budget_s=point_budget_s,
-        )
+        left_s = max(budget_s - (time.monotonic() - begun), 0.0)
+        how: dict[str, Any] = {"built": built, "seed": seed, "point_budget_s": point_budget_s}
+        outcome = measure(points, launcher, raw, left_s, on_point, **how)
         measured += outcome.measured
         failures.update(outcome.failures)
         return outcome
@@ -138,18 +130,10 @@ def _stalls(content: Content, key: str, ratio: float) -> list[Point]:
 
 
 def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int = 0) -> Calibration:
-    """Fit a Machine to a raw result file.
+    """Fit a Machine to a raw result file; a ThinDataError if fewer than three message sizes were timed.
 
-    The same file and seed give the same machine, to the byte: the date is that of the last record.
-
-    Thin data widen its intervals, and a note says which sizes to measure next.
-
-    Raises
-    ------
-    ThinDataError
-        Fewer than three message sizes were timed.
-    PreadyError
-        A file that is missing or damaged.
+    The same file and seed give the same machine, to the byte: the date is that of the last record. Thin data widen its
+    intervals, and a note says which sizes to measure next.
     """
     content = observations_of.load(raw)
     key, about = observations_of.environment(content, environment)
@@ -160,7 +144,7 @@ def calibrate(raw: Path, *, name: str, environment: str | None = None, seed: int
     described = describe(fitted, probes, about, name=name, when=when)
     warnings = tuple(_warnings(about, most_threads(content, key)))
     back = round_trip(described.machine, observed)
-    return Calibration(described, fitted, observed, probes, key, lacking(content, key), back, warnings)
+    return Calibration(described, fitted, key, lacking(content, key), back, warnings)
 
 
 def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
@@ -177,13 +161,6 @@ def _warnings(about: observations_of.Record, threads: int) -> Iterator[str]:
             f"a rank had {cores} {'core' if cores == 1 else 'cores'} for its {threads} threads: contention, barriers "
             f"and teams are those of threads that share cores; give each rank {threads} cores (srun -c {threads}, "
             f"mpiexec -bind-to core:{threads}, --map-by slot:PE={threads})"
-        )
-    control = str(about.get("tcp", ""))
-    if control.startswith("bbr"):
-        yield (
-            f"TCP goes by {control} there, which sends at rates that it estimates and stops now and then: where MPI "
-            "uses TCP, long messages take up to 1.7 times as long from one exchange to the next; measure with "
-            "net.ipv4.tcp_congestion_control = cubic or reno"
         )
 
 

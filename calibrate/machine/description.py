@@ -24,7 +24,7 @@ from pready.calibrate.machine.values.estimates import (
 from pready.calibrate.machine.values.observations_of import Probes, Record, cores_per_rank
 from pready.calibrate.machine.values.protocol import progress, with_rendezvous, without_eager_handshakes
 from pready.calibrate.machine.values.rma_and_teams import refined
-from pready.calibrate.machine.values.segments import segment, without_dips
+from pready.calibrate.machine.values.segments import segment
 from pready.calibrate.machine.values.team_costs import contexts, threads
 from pready.model.machine.machine import Begin, Library, Machine, Matching, Memory, Requests, unmeasured
 from pready.model.machine.path import NetworkPath
@@ -42,22 +42,12 @@ class Described:
 
 
 def describe(fit: Fit, probes: Probes, about: Record, *, name: str, when: date) -> Described:
-    """The Machine that was measured.
-
-    Parameters
-    ----------
-    fit, probes
-        From `pready.calibrate.fit.fit` and `pready.calibrate.machine.values.observations_of.probes`.
-    about
-        The environment record.
-    name, when
-        As the machine file shall say.
-    """
+    """The Machine that was measured, `about` the environment record; `name` and `when` are as its file shall say."""
     library, launcher = _library_line(about), str(about.get("launcher", ""))
     where = f"{launcher}, {library}".strip(", ")
     cores = cores_per_rank(about)
     notes = list(fit.notes)
-    fit = without_eager_handshakes(without_dips(fit, notes), probes, notes)
+    fit = without_eager_handshakes(fit, probes, notes)
     path = with_rendezvous(probes, [segment(fit, k, notes, where) for k in range(len(fit.segments))], notes)
     inter = NetworkPath(segments=tuple(path), link_bandwidth=_link_bandwidth(fit, path[-1].G.value))
     smallest = inter.segments[0].o_s.value
@@ -107,8 +97,6 @@ def _library(probes: Probes, about: Record) -> Library:
     if probes.early_send is None:
         return Library(name=name, version=version)
     why = "last partition delayed: partition 0 arrived " + ("early" if probes.early_send else "with the last")
-    if probes.early_send and probes.early_first is False:
-        why += ", except in the first iteration"
     early = Value[bool](value=probes.early_send, source="measured", why=why)
     return Library(name=name, version=version, early_send=early)
 

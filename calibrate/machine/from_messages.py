@@ -1,4 +1,4 @@
-"""A Machine from the times of messages alone: one by one, in streams, and both ways."""
+"""A Machine from the times of messages alone: one by one, and in streams."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from pready.calibrate.fit import fit
-from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.fit.observations import Observations
 from pready.calibrate.fit.windows import without_answers
 from pready.calibrate.machine.description import describe
-from pready.calibrate.machine.values.bounds_of_streams import with_both_ways
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.values.intervals import widened
 from pready.calibrate.machine.values.observations_of import Probes
@@ -30,18 +29,15 @@ from pready.model.machine.transports import Transport
 
 
 class Fitted(NamedTuple):
-    """The machine, where its rendezvous begins, notes, and whether g and G_link are those of messages of both ways,
-    which bound those of one."""
+    """The machine, where its rendezvous begins, and notes."""
 
     machine: Machine
     border: Border
     notes: list[str]
-    bounded: bool
 
 
 def fitted(
     observed: Observations,
-    both_ways: Curve | None,
     window: int,
     about: Mapping[str, str],
     *,
@@ -54,8 +50,6 @@ def fitted(
 
     Parameters
     ----------
-    both_ways
-        As `Beside.both_ways`.
     window
         Messages of a stream's windows, each with an answer; 0: they have none.
     about
@@ -73,9 +67,6 @@ def fitted(
     observed, note = without_answers(observed, window)
     notes += [note] if note else []
     found = fit(observed, np.random.default_rng(seed))
-    if (bounded := with_both_ways(observed, both_ways, found)) is not None:
-        found = fit(bounded, np.random.default_rng(seed))
-        notes.append("no stream of one way: messages among many take at most as long as osu_bibw's; osu_bw says it")
     # What to measure is for who measures; these benchmarks print powers of two, and the summary says what is assumed.
     said = (note.partition("; measure next")[0] for note in found.notes if " assumed within what " not in note)
     found = replace(found, notes=tuple(said))
@@ -91,4 +82,4 @@ def fitted(
         why = str(error.errors()[0]["msg"]).partition(";")[0].removeprefix("Value error, ")
         told = f"no line goes through these times: {why}"
         raise PreadyError(told, valid="times that grow with the size, of small messages, too") from None
-    return Fitted(machine, border, [*notes, *described.notes], bounded is not None)
+    return Fitted(machine, border, [*notes, *described.notes])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pready.calibrate.fit.observations import Beside, Observations
+from pready.calibrate.fit.observations import Observations
 from pready.calibrate.machine.values.protocol_borders import Border
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.units import format_bandwidth, format_size, format_time
@@ -17,7 +17,6 @@ def lines_of(
     border: Border,
     row: Transport,
     observed: Observations,
-    beside: Beside,
     *,
     library: LibraryProfile | None,
     fabric: Fabric | None,
@@ -28,17 +27,11 @@ def lines_of(
     """
     s = machine.inter.segments[0]
     small = s.o_s.value + s.L.value + s.o_r.value
-    both = ""
-    if beside.both_ways is not None:
-        most = max(2 * size / time for size, time in beside.both_ways.medians.items())
-        both = f", {format_bandwidth(most)} both ways"
     guess = " (assumed)" if machine.inter.segments[-1].G.source == "assumed" else ""
     streamed = observed.stream is not None or observed.prtt_n is not None
     many = f", {format_bandwidth(machine.inter.link_bandwidth.value)} for many" if streamed else ""
-    yield (
-        f"{format_time(small)} for a small message, {format_bandwidth(machine.bandwidth)} for a large one{guess}"
-        f"{many}{both}"
-    )
+    large = f"{format_bandwidth(machine.bandwidth)} for a large one{guess}"
+    yield f"{format_time(small)} for a small message, {large}{many}"
     yield f"eager to {format_size(border.at)}, {border.words}"
     who = ANSWERS[machine.progress.value]
     yield f"a rendezvous moves while {who} ({machine.progress.source}: {row.name})"

@@ -41,15 +41,8 @@ class RoundTrip:
 def round_trip(
     machine: Machine, observed: Observations | None, pairs: Mapping[int, Curve] | None = None, window: int = 64
 ) -> RoundTrip:
-    """What a machine says of its own data.
-
-    Parameters
-    ----------
-    machine, observed
-        Made from it, and the measurements, streams without their windows' answers.
-    pairs, window
-        Messages per second of so many pairs at once, in windows of so many with an answer.
-    """
+    """What a machine says of its own data: streams without their windows' answers, and messages per second of so many
+    pairs at once, in windows of so many with an answer."""
     off = [*_alone(machine, observed), *_of_pairs(machine, pairs or {}, window)]
     misses = sorted((miss for miss in off if abs(miss[2]) > TOLERATED), key=lambda miss: -abs(miss[2]))
     return RoundTrip(len(off), tuple(misses))

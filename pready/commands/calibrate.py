@@ -11,12 +11,12 @@ from typing import get_args
 import click
 
 from pready.calibrate.fit import ThinDataError
-from pready.calibrate.importers.formats.own_csv import EXAMPLE
-from pready.calibrate.importers.to_machine import from_files, merge_into
+from pready.calibrate.importers.own_csv import EXAMPLE
+from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine import intra as within_node
 from pready.calibrate.machine.calibration import Calibration, provenance, run_measurements
 from pready.calibrate.machine.calibration import calibrate as fit_file
-from pready.calibrate.machine.merge import merged
+from pready.calibrate.machine.merge import base, merged
 from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.catalogue import MEASUREMENTS
 from pready.calibrate.measure.compile import build, find_mpicc
@@ -88,7 +88,7 @@ def calibrate(
         raise PreadyError(f"{option} with --ranks-per-node", valid="one of them")
     adds = False
     if intra or per_node is not None:
-        text = within_node.base(output, "--intra" if intra else "--ranks-per-node")
+        text = base(output, "--intra" if intra else "--ranks-per-node")
         adds = ("intra" if intra else "adapter") not in tomllib.loads(text)
     if not adds and launcher is not None:
         check_new(output)
@@ -123,7 +123,7 @@ def _write_adapter(output: Path, text: str, raw: Path, key: str | None, *, adds:
     if found is None:
         raise PreadyError("no ranks that share a node were measured", valid="a larger --budget", source=str(raw))
     machine = machines.load(str(output)).model_copy(update={"adapter": found})
-    done = merged(text, str(output), {"adapter": document(machine)["adapter"]}, ("adapter",))
+    done = merged(text, str(output), {"adapter": document(machine)["adapter"]})
     _write(output, done.text, adds=adds)
     for line in (*shared_adapter.lines(found), *done.told):
         click.echo(f"  {line}", err=True)
@@ -222,19 +222,6 @@ def _warn(done: Calibration) -> None:
     metavar="FILE|FOLDER",
     help="Results of two ranks on one node: the path within a node.",
 )
-@click.option(
-    "--merge",
-    type=click.Path(path_type=Path),
-    metavar="MACHINE.toml",
-    help="Add to this machine: assumed values are replaced, those with a source stay.",
-)
-@click.option(
-    "--replace",
-    "replacing",
-    multiple=True,
-    metavar="NAME",
-    help="With --merge: take this part from the files in any case.",
-)
 @options.seed("Of intervals.", bits=32)
 def import_(
     files: tuple[Path, ...],
@@ -244,15 +231,13 @@ def import_(
     take: tuple[str, ...],
     example: bool,
     intra: tuple[Path, ...],
-    merge: Path | None,
-    replacing: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Make a machine file from results of OSU, IMB or Netgauge LogGP between two nodes, or add to one.
+    """Make a machine file from results of OSU, IMB or Netgauge LogGP between two nodes.
 
-    Read are files with these suites' own titles, also in a job's log, ReFrame's records of their tests, the CSV that
-    --example shows, and, by itself, a record of 'pready calibrate'. Of a folder, and those in it, all files that can be
-    used are; the others are named with the reason. Runs that disagree are refused: --take says which.
+    Read are files with these suites' own titles, also in a job's log, the CSV that --example shows, and, by itself, a
+    record of 'pready calibrate'. Of a folder, and those in it, all files that can be used are; the others are named
+    with the reason. Runs that disagree are refused: --take says which.
     """
     if example:
         click.echo(EXAMPLE, nl=False)
@@ -260,48 +245,30 @@ def import_(
     if output is None:
         raise PreadyError("-o is missing", valid="a machine file to write, such as -o machine.toml")
     check_writable(output, (".toml",))
-    if not files and not (intra and merge):
-        raise PreadyError(
-            "no file is named", valid="results between two nodes; or --intra FILE with --merge MACHINE.toml"
-        )
-    if merge is None and replacing:
-        raise PreadyError("--replace without --merge", valid="--merge MACHINE.toml")
+    if not files:
+        raise PreadyError("no file is named", valid="results between two nodes, such as osu_latency's output")
     if any(is_record(path) for path in files):
-        beside: dict[str, object] = {"another file": files[1:], "--intra": intra, "--merge": merge}
-        beside |= {"--library": library, "--fabric": fabric, "--take": take}
+        beside = {"another file": files[1:], "--intra": intra, "--library": library, "--fabric": fabric, "--take": take}
         for what in (what for what, given in beside.items() if given):
             raise PreadyError(f"{what} beside a record of 'pready calibrate'", valid="the record alone")
         _write_machine(files[0], output, seed, intra=False, adds=False)
         return
     try:
         with status("fitting"):
-            if merge is None:
-                made = from_files(
-                    files, name=output.stem, seed=seed, library=library, fabric=fabric, intra=intra, take=take
-                )
-                text, told, summary = made.text, tuple(f"note: {note}" for note in made.notes), made.summary
-            else:
-                (text, told), summary = merge_into(
-                    merge, files, seed=seed, library=library, fabric=fabric, intra=intra, take=take, replacing=replacing
-                )
+            made = from_files(
+                files, name=output.stem, seed=seed, library=library, fabric=fabric, intra=intra, take=take
+            )
     except ThinDataError as thin:
-        raise _thin(thin, ", ".join(map(str, files))) from None
-    _write(output, text, adds=merge is not None and output.exists() and merge.samefile(output))
-    for line in told:
-        click.echo(f"  {line}", err=True)
-    for line in summary:
+        valid = f"{thin.valid}, such as the default sizes of osu_latency"
+        raise PreadyError(thin.problem, valid=valid, source=", ".join(map(str, files))) from None
+    write_text(output, made.text)
+    for line in (*(f"  note: {note}" for note in made.notes), *made.summary, _written(output, seed)):
         click.echo(line, err=True)
-    click.echo(_written(output, seed), err=True)
 
 
 def _written(output: Path, seed: int) -> str:
     how = f"pready predict WORKLOAD.toml --machine {shlex.quote(str(output))}"
     return f"wrote {output} (seed {seed}); use it with: {how}"
-
-
-def _thin(error: ThinDataError, source: str) -> PreadyError:
-    """Thin data as an error of one line."""
-    return PreadyError(error.problem, valid=f"{error.valid}, such as the default sizes of osu_latency", source=source)
 
 
 @calibrate.command()

@@ -17,8 +17,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "calibrate import": (
         "pready calibrate import results/ --library openmpi-4 --fabric infiniband -o mymachine.toml",
         "pready calibrate import osu_latency.txt osu_bw.txt --intra osu_latency_one_node.txt -o mymachine.toml",
-        "pready calibrate import osu_latency.txt osu_latency_mt.txt --library mpich-release -o mymachine.toml",
-        "pready calibrate import osu_put_*.txt --merge mymachine.toml --replace one_sided.put -o mymachine.toml",
+        "pready calibrate import osu_latency.txt osu_mbw_mr.txt --library mpich-release -o mymachine.toml",
         "pready calibrate import job.log --take 'pml ucx' --fabric infiniband -o mymachine.toml",
         "pready calibrate import --example",
         "pready calibrate import imb_pingpong.txt --seed 1 -o mymachine.toml",

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from pready.calibrate.importers.benchmarks import Imported, together
+from pready.calibrate.importers.collect import runs_of
+
 SIZES = [1 << k for k in range(23)]
 Time = Callable[[int], float]
 
@@ -43,3 +46,8 @@ def imb(time: Time = us, test: str = "PingPong", said: str = "", sizes: Sequence
     rule = f"#{'-' * 51}\n"
     head = f"{rule}# Benchmarking {test} \n# #processes = 2 \n{said}{rule}"
     return f"{head}       #bytes #repetitions      t[usec]   Mbytes/sec\n{rows}"
+
+
+def read(data: bytes, source: str = "input") -> Imported:
+    """The runs in a file as one machine's."""
+    return together(*runs_of(data, source))

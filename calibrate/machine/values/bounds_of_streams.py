@@ -1,52 +1,12 @@
-"""What streams bound that nobody measured: overheads of messages, and messages of one way by those of both.
-
-Where no stream of one way was measured, one of both ways (osu_bibw) is an upper bound: a rank receives while it sends.
-"""
+"""Overheads of messages that nobody measured, as streams bound them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-
-from pready.calibrate.fit import Estimate, Fit
-from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.machine.values.estimates import BANDWIDTH, PER_BYTE, TIME, value, with_fields
+from pready.calibrate.fit import Estimate
+from pready.calibrate.machine.values.estimates import TIME, value, with_fields
 from pready.model.common.units import SI
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Segment
-
-AT_LEAST = 0.5
-"""The least share of a message's time in osu_bibw that the message takes where its rank only sends: half of it, where
-sending and receiving share the whole link."""
-
-
-def with_both_ways(observed: Observations, both_ways: Curve | None, assumed: Fit) -> Observations | None:
-    """The observations with a stream whose messages take no longer than those of both ways, nor than assumed.
-
-    `both_ways` is the time per pair of messages, one each way; `assumed` the fit without a stream. None where there is
-    a stream of one way, or those of both ways are nowhere shorter than assumed.
-    """
-    known = observed.ping_pong is None or observed.stream is not None or observed.prtt_n is not None
-    if both_ways is None or known:
-        return None
-    pairs = list(zip(both_ways.repeats, assumed.gap(np.array(both_ways.at)), strict=True))
-    if all(times.min() >= gap for times, gap in pairs):
-        return None
-    return replace(observed, stream=Curve(both_ways.at, tuple(np.minimum(times, gap) for times, gap in pairs)))
-
-
-def as_bounds(machine: Machine) -> Machine:
-    """The machine with g and G_link of messages of both ways as upper bounds of those of one."""
-    why = "at most as where ranks receive as they send (osu_bibw)"
-    segments = []
-    for s in machine.inter.segments:
-        gap, per_byte = (Estimate(v.value, AT_LEAST * v.value, v.value) for v in (s.g, s.G_link or s.G))
-        g, G_link = value(TIME, gap, why, "assumed"), value(PER_BYTE, per_byte, why, "assumed")
-        segments.append(with_fields(s, from_=SI(s.from_), g=g, G_link=G_link))
-    rate = machine.inter.link_bandwidth.value
-    link = value(BANDWIDTH, Estimate(rate, rate, rate / AT_LEAST), why, "assumed")
-    return with_fields(machine, inter=with_fields(machine.inter, segments=tuple(segments), link_bandwidth=link))
 
 
 def with_overheads_of_streams(machine: Machine) -> Machine:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.calibrate.fit import Contended, Curve, Estimate, Observations, TakenLock, Train, lock_cost
+from pready.calibrate.fit import Contended, Curve, Estimate, Observations, Train, lock_cost
 from pready.calibrate.machine.values.intervals import SMALL
 from pready.calibrate.measure.raw_file import Content, read
 from pready.model.common.arrays import Array
@@ -54,9 +54,8 @@ class Probes:
     """
 
     early_send: bool | None = None
-    early_first: bool | None = None
     exposed_share: Mapping[int, float] = field(default_factory=dict)
-    taken_lock: Mapping[int, TakenLock] = field(default_factory=dict)
+    taken_lock: Mapping[int, Estimate] = field(default_factory=dict)
     """By number of threads, from threads that issued at once while the receiver slept."""
     setup: Estimate | None = None
     """The time that a small message saves if its request is set up before."""
@@ -66,7 +65,6 @@ class Probes:
     exchanges: tuple[TimedExchange, ...] = ()
     rates: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     """Messages per second of all threads together, by mechanism and threads."""
-    unsupported: Mapping[str, str] = field(default_factory=dict)
 
 
 def environment(content: Content, key: str | None = None) -> tuple[str, Record]:
@@ -112,7 +110,6 @@ def probes(content: Content, key: str) -> Probes:
     return Probes(
         # Early at all: a rendezvous that waits for progress does not make a library late, `progress` says that.
         early_send=_any(r["derived"]["early_steady"] for r in early),
-        early_first=_any(r["derived"]["early_first"] for r in early),
         exposed_share=_exposed(_select(content, "overlap", key)),
         taken_lock={k: lock_cost(p) for k, p in sorted(contended(_select(content, "contention", key)).items())},
         setup=_setup(content, key),
@@ -120,7 +117,6 @@ def probes(content: Content, key: str) -> Probes:
         copy_bandwidth={c: _bandwidth(found) for c, found in copies.items() if found},
         exchanges=tuple(_exchange(r) for r in _select(content, "approach", key) if "after" in r["also"]),
         rates=_rates(_select(content, "rate", key), cores),
-        unsupported=content.unsupported(),
     )
 
 

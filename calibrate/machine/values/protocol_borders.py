@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, log2
 from statistics import NormalDist
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,10 +34,6 @@ LARGEST_SHORT = 64 << 10
 """Bytes; a larger message that is sent eagerly goes in copied pieces (ofi_rxm's segments, UCX's bounce buffers)."""
 FAR_APART = 2.0
 """Factor between two measured sizes above which a border between them is bridged."""
-PLATEAU = 1.25
-"""Bandwidth that grows by less than this factor where the size doubles has a plateau."""
-FULL = 0.6
-"""A share of the largest bandwidth above which every curve is flat."""
 LEAVES = 1.25
 """Factor by which a time exceeds the line of smaller messages where it has left it."""
 JUMPS = 2.0
@@ -45,9 +41,7 @@ JUMPS = 2.0
 TELLS = {
     "overhead": (0.0, 400.0, 1.0),
     "step": (1.0, 40.0, 20.0),
-    "fitted": (1.0, 15.0, 3.0),
     "bend": (1.0, 8.0, 3.0),
-    "plateau": (5.0, 0.0, 1.0),
 }
 """How many times as probable as without it a sign makes its size: a constant, and as much for each t(0) by which it
 grows, up to so many."""
@@ -101,19 +95,11 @@ def from_any_size(transport: Transport) -> Transport:
 
 
 def with_rendezvous(fit: Fit, transport: Transport) -> tuple[Fit, Border]:
-    """The fit with its segments' protocols by what shows and by what the transport does, and where that begins.
-
-    Parameters
-    ----------
-    fit
-        Of one message's times, and of streams if there are any.
-    transport
-        The library over the fabric.
-    """
+    """The fit with its segments' protocols by what shows and by what the transport does, and where that begins."""
     default = transport.rendezvous
     low, high = default.interval or (default.value, default.value)
     least = min(low, SMALLEST_RENDEZVOUS)
-    signs = {sign.at: sign for sign in _signs(fit, low, high) if sign.at >= least}
+    signs = {sign.at: sign for sign in _signs(fit) if sign.at >= least}
     sizes = sorted({0.0, *map(float, fit.sizes), max(float(fit.sizes[-1]), 2.0 ** ceil(log2(high)))})
     weights: dict[tuple[float, float], float] = {}
     places = [(before, at) for before, at in pairwise(sizes) if at >= least]
@@ -212,10 +198,9 @@ def with_bridges(fit: Fit, rendezvous: float = np.inf) -> Fit:
         measured = {"g", "G_stream"} if streamed else set[str]()
         if not streamed:
             moved |= {"g": 0.0, "G_stream": 0.0}
-        made = {name: _moved(getattr(base, name), by, measured=name in measured) for name, by in moved.items()}
-        segments.append(
-            replace(base, from_bytes=start, L=made["L"], G=made["G"], g=made["g"], G_stream=made["G_stream"])
-        )
+        made: dict[str, Any] = {name: getattr(base, name).plus(by) for name, by in moved.items()}
+        made |= {name: replace(made[name], assumed=False) for name in measured}
+        segments.append(replace(base, from_bytes=start, **made))
         for name, drawn in fit.draws.items():
             if name != "threshold":
                 draws[name].append(drawn[:, k] + moved.get(name, 0.0))
@@ -248,10 +233,6 @@ def _bridged(sizes: Array, lines: Sequence[_Line], rendezvous: float = np.inf) -
 
 def _at(lines: Sequence[_Line], size: float) -> _Line:
     return max(line for line in lines if line[0] <= size)
-
-
-def _moved(e: Estimate, by: float, *, measured: bool) -> Estimate:
-    return Estimate(e.value + by, e.low + by, e.high + by, e.assumed and not measured)
 
 
 def with_border(machine: Machine, border: Border) -> Machine:
@@ -309,8 +290,8 @@ def without_negative_lines(fit: Fit, notes: list[str]) -> Fit:
     return fit
 
 
-def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
-    """What shows in the times; a plateau of the bandwidth where nothing does near the default."""
+def _signs(fit: Fit) -> list[_Sign]:
+    """What shows in the times."""
     first = fit.segments[0].line[0]
     out = []
     for k in range(1, len(fit.segments)):
@@ -326,15 +307,11 @@ def _signs(fit: Fit, low: float, high: float) -> list[_Sign]:
         if jumps and asks > HANDSHAKE * first:
             why = f"o_s grows from {format_time(max(before.o_s.value, 0.0))} to {format_time(segment.o_s.value)}"
             out.append(_Sign(segment.from_bytes, asks, "overhead", why, last))
-        elif grows > HANDSHAKE * first and (step > HANDSHAKE * first or _named(segment, before, step)):
-            kind = "step" if step > HANDSHAKE * first else "fitted"
-            out.append(_Sign(segment.from_bytes, grows, kind, f"a step, {told}", last))
+        elif grows > HANDSHAKE * first and step > HANDSHAKE * first:
+            out.append(_Sign(segment.from_bytes, grows, "step", f"a step, {told}", last))
         elif grows > HANDSHAKE * first:  # by less at its first size
             out.append(_Sign(segment.from_bytes, grows, "bend", f"{told}, the slope falls", last))
     out += _leaps(fit, [sign.at for sign in out])
-    near = any(sign.at >= low and sign.before < 2 * high for sign in out)
-    if not near and (flat := _plateau(fit, low, high)) is not None:
-        out.append(_Sign(flat, 0.0, "plateau", "bandwidth has a plateau there"))
     return out
 
 
@@ -355,29 +332,6 @@ def _leaps(fit: Fit, fitted: Sequence[float]) -> Iterator[_Sign]:
             told = f"a step, {format_time(float(over))} more than smaller messages say"
             for size in fit.sizes[(fit.sizes > last) & (fit.sizes <= at)]:  # those of streams lie between
                 yield _Sign(float(size), float(over), "step", told, float(last))
-
-
-def _named(segment: Fitted, before: Fitted, step: float) -> bool:
-    """Whether the fit has found a rendezvous there in almost all of its draws."""
-    return segment.protocol == "rendezvous" and before.protocol != "rendezvous" and step > 0
-
-
-def _plateau(fit: Fit, low: float, high: float) -> float | None:
-    """The size up to which bandwidth does not grow, though it is far from full."""
-    if "gap" not in fit.curves:
-        return None
-    gap = fit.curves["gap"].series
-    keep = gap.value > 0
-    sizes, rates = gap.size[keep], gap.size[keep] / gap.value[keep]
-    found = [
-        (float(rates[i] / rates[i - 1]), float(sizes[i]))
-        for i in range(1, len(sizes))
-        if low <= sizes[i]
-        and sizes[i - 1] < high
-        and rates[i - 1] < FULL * rates.max()
-        and rates[i] < rates[i - 1] * (1 + (PLATEAU - 1) * np.log2(sizes[i] / max(sizes[i - 1], 1.0)))
-    ]
-    return min(found)[1] if found else None
 
 
 def _split(fit: Fit, at: float) -> Fit:

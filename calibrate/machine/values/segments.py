@@ -17,7 +17,7 @@ from pready.calibrate.machine.values.estimates import (
     value,
 )
 from pready.model.common.arrays import Array
-from pready.model.common.units import SI, format_size
+from pready.model.common.units import SI
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Segment
 from pready.model.toml.provenance import Value
@@ -26,30 +26,8 @@ UNSURE = 2.0
 """Factor within which an overhead of larger messages is assumed to be that of smaller ones."""
 UNSEEN = 0.1
 """A slope that changes the time by less than this fraction across a segment cannot be told from zero."""
-TOO_FAST = 0.5
-"""A segment that begins below this fraction of the previous segment's time begins too early."""
-SLOWER = 1.25
-"""Streams that take longer by more than this factor than the machine has it are named."""
 A_CALL = 0.5
 """An overhead above this fraction of a segment's smallest message contains waiting for the link."""
-
-
-def without_dips(fit: Fit, notes: list[str]) -> Fit:
-    """The fit, with segments that begin far below the previous one moved up to where the two lines meet.
-
-    No library halves a message's time at a protocol switch; a border that was found too early does.
-    """
-    segments = list(fit.segments)
-    for k in range(1, len(segments)):
-        (fixed, slope), (above, steeper) = segments[k - 1].line, segments[k].line
-        at = segments[k].from_bytes
-        if above + steeper * at < TOO_FAST * (fixed + slope * at) and steeper > slope:
-            meets = float(np.ceil((fixed - above) / (steeper - slope)))
-            ends = segments[k + 1].from_bytes if k + 1 < len(segments) else np.inf
-            if meets < ends:
-                notes.append(f"the line from {at:g} B is used from {meets:g} B on: below, it says too little")
-                segments[k] = replace(segments[k], from_bytes=meets)
-    return replace(fit, segments=tuple(segments))
 
 
 def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
@@ -57,15 +35,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
 
     A ping-pong sees only the sum of latency and handshake. The excess over the latency of the smallest messages is
     the handshake; where there is none, RTS, CTS and data are taken to cross once each, a third of the latency each.
-
-    Parameters
-    ----------
-    fit, k
-        The fit, and which of its segments.
-    notes
-        Receives notes for a reader.
-    where
-        Launcher and library, for the reasons.
+    `where`: launcher and library, for the reasons.
     """
     s = fit.segments[k]
     at, by = f"from {s.from_bytes:g} B", f"{_timed(fit)}, {where}"
@@ -73,11 +43,6 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
     latency = _latency(total, o_s, o_r)
     per_byte = _per_byte(fit, k, notes)
     in_row = s.G_stream if 0 < s.G_stream.value < per_byte.value else per_byte
-    largest = float(_own_sizes(fit, k).max())
-    gap = s.g.value + s.G_stream.value * largest
-    if not s.G_stream.assumed and gap > SLOWER * (known := max(s.g.value, 0.0) + in_row.value * largest):
-        reason = "its bytes are slower than one message's, which no term has"
-        notes.append(f"a stream of {format_size(largest)} takes {gap / known:.2g}× as long as predicted: {reason}")
     high = min(max(in_row.high, in_row.value), per_byte.high)
     link = Estimate(in_row.value, min(in_row.low, in_row.value), high, s.G_stream.assumed or in_row.assumed)
     why, shake = f"{by}: the line's intercept less o_s and o_r", None
@@ -88,7 +53,7 @@ def segment(fit: Fit, k: int, notes: list[str], where: str) -> Segment:
         spread = Estimate(shaken, max(share * latency.low, NARROWEST * shaken), max(share * latency.high, shaken))
         excess = f"{by}: excess over the latency of the smallest messages"
         shake = positive(TIME, spread, excess, notes, f"handshake {at}")
-        latency = _times(latency, 1 - share) if rest > 0 else _moved(latency, -shaken)
+        latency = latency.times(1 - share) if rest > 0 else latency.plus(-shaken)
         why = f"{by}: {100 * (1 - share):.0f} % of the latency seen" if rest > 0 else f"{why} and the handshake"
     elif k == 0:
         latency = replace(latency, low=max(latency.low, 0.0))
@@ -160,11 +125,11 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     drawn = fit.draws["L"][:, k] + fit.draws["o_s"][:, k] + fit.draws["o_r"][:, k]
     total = Estimate.of(s.line[0], drawn).around()
     # No message gets faster by being larger. The rising line has the same height amid the segment's messages.
-    total = _moved(total, (s.G.value - _per_byte(fit, k, []).value) * float(_own_sizes(fit, k).mean()))
+    total = total.plus((s.G.value - _per_byte(fit, k, []).value) * float(_own_sizes(fit, k).mean()))
     least = SHORTEST_S - max(s.G.value, 0.0) * s.from_bytes
     if total.value < least:
         notes.append(f"the line from {s.from_bytes:g} B begins below 0: thin data; it is raised to 0")
-        total = _moved(total, least - total.value)
+        total = total.plus(least - total.value)
     smallest = total.value + max(s.G.value, 0.0) * s.from_bytes
     o_s, o_r = s.o_s, s.o_r
     if k:
@@ -182,21 +147,13 @@ def _overheads(fit: Fit, k: int, notes: list[str]) -> tuple[Estimate, Estimate, 
     elif o_s.value + o_r.value > total.value:
         notes.append("o_s and o_r of the smallest messages exceed their one-way time: sending overlaps the wire")
         scale = 0.9 * total.value / (o_s.value + o_r.value)
-        o_s, o_r = _times(o_s, scale), _times(o_r, scale)
+        o_s, o_r = o_s.times(scale), o_r.times(scale)
     return o_s, o_r, total
 
 
 def _as_of_smaller(e: Estimate) -> Estimate:
     """The overhead assumed for larger messages, given the measured one of smaller ones."""
     return e if e.assumed else Estimate(e.value, e.value / UNSURE, e.value * UNSURE, assumed=True)
-
-
-def _moved(e: Estimate, by: float) -> Estimate:
-    return Estimate(e.value + by, e.low + by, e.high + by, e.assumed)
-
-
-def _times(e: Estimate, factor: float) -> Estimate:
-    return Estimate(e.value * factor, e.low * factor, e.high * factor, e.assumed)
 
 
 def _signed(e: Estimate, why: str) -> Value[float]:

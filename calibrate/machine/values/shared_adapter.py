@@ -69,26 +69,10 @@ def points(per_node: int) -> list[Point]:
 def run(launcher: Launcher, built: Built, raw: Path, per_node: int, budget_s: float, seed: int) -> Outcome:
     """Measure into `raw`; points of the same environment that are there are not measured again.
 
-    Parameters
-    ----------
-    launcher
-        Starts `per_node` ranks on each of two nodes, one node after the other.
-
-    Raises
-    ------
-    PreadyError
-        Ranks lie otherwise, or the benchmark does not run.
+    A PreadyError if the launcher does not start `per_node` ranks on each of two nodes, one node after the other.
     """
     check_places([str(host) for host in environment_of(launcher, built)["hosts"]], per_node)
-    return measure(
-        points(per_node),
-        launcher,
-        raw,
-        budget_s,
-        built=built,
-        seed=seed,
-        point_budget_s=POINT_BUDGET_S,
-    )
+    return measure(points(per_node), launcher, raw, budget_s, built=built, seed=seed, point_budget_s=POINT_BUDGET_S)
 
 
 def check_places(hosts: list[str], per_node: int) -> None:
@@ -102,13 +86,8 @@ def check_places(hosts: list[str], per_node: int) -> None:
 
 
 def adapter(raw: Path, key: str | None = None) -> shared.Adapter | None:
-    """`[adapter]`, from a raw file; None: not measured.
-
-    Parameters
-    ----------
-    key
-        Of the environment; None: whichever has such points, of which there is one.
-    """
+    """`[adapter]`, from a raw file; None: not measured. Without the `key` of an environment, the one that has such
+    points."""
     content = load(raw)
     keys = {p["environment"] for p in content.points.values() if p["record"]["measurement"] == PAIRS}
     found = sorted(keys if key is None else keys & {key})

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pready.calibrate.fit import TakenLock
 from pready.calibrate.machine.values.estimates import WIDEST
 from pready.calibrate.machine.values.observations_of import Probes
 from pready.model.common.units import SI, format_time
@@ -18,23 +17,11 @@ PARALLEL_ABOVE = 1.5
 """Rate of separate communicators over that of a shared one, from which threads reach contexts of their own."""
 REFERENCE = "meluxina"
 """The profile whose curves over threads stand in for unmeasured ones."""
-CONTENTION_BY_LIBRARY = "contention by the library, in units of o_s"
 
 
 def threads(probes: Probes, cores: int | None, notes: list[str]) -> Threads:
-    """The machine's table of threads.
-
-    Parameters
-    ----------
-    cores
-        Of a rank; None: not known.
-    notes
-        Receives notes for a reader.
-    """
-    return Threads(
-        barrier=_barrier(),
-        contention=_contention(probes, cores, notes),
-    )
+    """The machine's table of threads, of a rank with so many cores (None: not known); `notes` is for a reader."""
+    return Threads(barrier=_barrier(), contention=_contention(probes, cores, notes))
 
 
 def contexts(probes: Probes) -> Value[int]:
@@ -59,7 +46,7 @@ def contexts_of(most: int, faster: float, why: str) -> Value[int]:
     return Value[int](value=most if several else 1, source="measured", why=reason)
 
 
-def contention_curve(times: Mapping[int, float], most: int, why: str, *, half: float, assumed: bool) -> Contention:
+def contention_curve(times: Mapping[int, float], most: int, why: str, *, half: float) -> Contention:
     """c(k) from times by number of threads, never falling, carried on to `most` threads."""
     if most > max(times):
         times = {**times, most: 0.0}
@@ -67,7 +54,7 @@ def contention_curve(times: Mapping[int, float], most: int, why: str, *, half: f
         threads=(1, *times),
         time=tuple(map(SI, np.maximum.accumulate([0.0, *times.values()]))),
         interval=min(half, WIDEST),
-        source="assumed" if assumed else "measured",
+        source="measured",
         why=why,
     )
 
@@ -84,23 +71,17 @@ def _contention(probes: Probes, cores: int | None, notes: list[str]) -> Contenti
     if cores == 1:
         why = "a rank has one core here: no two of its threads want a lock at once"
         if taken:
-            two = next(iter(taken.values())).each.value
+            two = next(iter(taken.values())).value
             why += f"; two that ran at once, the receiver asleep, paid {format_time(two)}"
-        return contention_curve({most: 0.0}, most, why, half=0.0, assumed=False)
-    if taken:
-        why = "threads that issue at once while the receiver sleeps, beside one alone"
-        return _of_locks(taken, most, why, notes)
-    notes.append(f"threads that contend for a lock were not measured: {CONTENTION_BY_LIBRARY}")
-    return None
-
-
-def _of_locks(taken: Mapping[int, TakenLock], most: int, why: str, notes: list[str]) -> Contention:
-    known = [lock.each for lock in taken.values() if lock.each.value > 0]
-    half = max((each.half_width / each.value for each in known), default=0.0)
+        return contention_curve({most: 0.0}, most, why, half=0.0)
+    if not taken:
+        notes.append("threads that contend for a lock were not measured: contention by the library, in units of o_s")
+        return None
+    half = max((each.half_width / each.value for each in taken.values() if each.value > 0), default=0.0)
     if most > (last := max(taken)):
         notes.append(f"contention of more than {last} threads taken as of these: more were not measured")
-    times = {threads: lock.each.value for threads, lock in taken.items()}
-    return contention_curve(times, most, why, half=half, assumed=False)
+    why = "threads that issue at once while the receiver sleeps, beside one alone"
+    return contention_curve({threads: each.value for threads, each in taken.items()}, most, why, half=half)
 
 
 def _most_threads(probes: Probes) -> int:

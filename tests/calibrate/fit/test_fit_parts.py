@@ -10,9 +10,8 @@ from made_fit import KIB, US, made_fit
 from tables import table_of
 
 from pready.calibrate.fit import Curve, Estimate, Observations, ThinDataError, Train, fit, refine_sizes
-from pready.calibrate.fit.bootstrap import CurveLines
 from pready.calibrate.fit.location import centre
-from pready.calibrate.fit.loggp import _between, _named, _parameters, _segment, _thin, _threshold
+from pready.calibrate.fit.loggp import _named, _thin, _threshold
 from pready.calibrate.fit.results import Thin
 from pready.calibrate.fit.sizes_to_measure import default_sizes
 from pready.model.common.errors import PreadyError
@@ -98,40 +97,6 @@ def test_few_sizes_are_thin(
     assert found.notes[-1] == f"thin data: {problem} (wanted: at least {least}); measure next: {listed} B"
 
 
-def test_parameters_of_lines_and_of_what_is_missing() -> None:
-    """Two draws of three segments: the first without a send, the second without gap and receive, the third without all.
-
-    Of these a half and three quarters of what the time of an empty message leaves: half of it, for o_s at most the gap.
-    """
-    time = made_fit({"segments": [{"from": 0}], "sizes": [1]}).curves["time"]
-
-    def lines(points: list[int], *fixed: list[float], slope: Any = 0.0) -> CurveLines:
-        return replace(time, points=np.array(points), intercept=np.array(fixed, float), slope=np.zeros((2, 3)) + slope)
-
-    of = {
-        "time": lines([9, 9, 9], [8, 20, 12], [10, -1, 16], slope=[[1, 2, 3], [4, 5, 6]]),
-        "gap": lines([2, 1, 0], [3, 9, 9], [7, 9, 9], slope=[[7, 0, 0], [8, 0, 0]]),
-        "send": lines([1, 2, 1], [9, 2, 9], [9, -3, 9]),
-        "receive": lines([2, 1, 0], [0.5, 9, 9], [0.25, 9, 9]),
-    }
-    found = _parameters(of, np.array([0.5, 0.75]))
-    assert {name: values.tolist() for name, values in found.items()} == {
-        "L": [[6, 13, 6], [6, 2, 4]],
-        "o_s": [[1.5, 2, 3], [3.75, -3, 6]],
-        "o_r": [[0.5, 5, 3], [0.25, 0, 6]],
-        "g": [[3, 5, 3], [7, 0, 6]],
-        "G": [[1, 2, 3], [4, 5, 6]],
-        "G_stream": [[7, 2, 3], [8, 5, 6]],
-    }
-    notes: list[str] = []
-    point = {name: values[1:] for name, values in found.items()}
-    made = _segment(1, 8192.0, point, found, of, notes)
-    assumed = {name for name in found if getattr(made, name).assumed}
-    assert (made.from_bytes, made.o_s.value, assumed) == (8192, -3, {"L", "o_r", "g", "G_stream"})
-    unknown = "L, o_r, g, G_stream assumed within what t(0) = 20 s allows; measure PRTT(n,0,s), delayed receives"
-    assert notes == [f"from 8192 B: {what}" for what in (unknown, "o_s = -3 is negative, so noise or not LogGP")]
-
-
 @pytest.mark.parametrize("case", table_of("calibrate/thin")["thin"], ids=lambda case: case["why"][:40])
 def test_the_first_reason_not_to_trust_a_fit(case: dict[str, Any]) -> None:
     """95 % of the draws lie within 0.95 of `wide` from the fitted lines: a constant and a slope of each."""
@@ -159,11 +124,6 @@ def test_a_handshake_is_guessed_from_what_small_messages_take(case: dict[str, An
     nothing = np.zeros((1, len(segments)))
     found = _named(segments, np.array(case.get("fixed", nothing)), np.array(case.get("slope", nothing)))
     assert [s.protocol or "" for s in found] == case["protocols"]
-
-
-def test_sizes_to_measure_lie_between_the_ends() -> None:
-    """Of 1 to 63 B the sixth parts of the logarithm: 1, 1.995, 3.98, 7.94, 15.83, 31.58 and 63."""
-    assert _between(0.0, 64.0, np.array([1.0, 4.0])) == (2, 8, 16, 32, 63)
 
 
 def test_sizes_that_would_tell_most() -> None:

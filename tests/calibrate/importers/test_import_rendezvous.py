@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from results_of_suites import read as parse
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers import read as parse
 
 SEED = 20261121
 SIZES = (0, *(1 << k for k in range(23)))

@@ -2,7 +2,6 @@
 
 import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,73 +9,48 @@ from fuzz import mutated
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from present import present
+from results_of_suites import read
 
 from pready.calibrate.fit import fit
-from pready.calibrate.fit.observations import Curve, Observations
-from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark
-from pready.calibrate.importers import read as parse
-from pready.calibrate.importers.benchmarks import together, undetermined
+from pready.calibrate.importers.benchmarks import Imported, together
+from pready.calibrate.importers.collect import collected, runs_of
+from pready.calibrate.importers.text import ImportFormatError
 from pready.model.common.errors import PreadyError
 
 DATA = Path(__file__).parents[2] / "data" / "importers"
 FILES = sorted(DATA.iterdir())
 
 
-def one_line(error: PreadyError) -> str:
-    text = str(error)
-    assert text
-    assert len(text.splitlines()) == 1
-    return text
+def of(*names: str) -> Imported:
+    return together([run for name in names for run in runs_of((DATA / name).read_bytes())[0]])
 
 
 @pytest.mark.parametrize("variant", ["v5", "v6", "v7", "v7_full", "crlf", "utf16", "latin1", "two_types"])
 def test_osu_latency(variant: str) -> None:
-    read = import_benchmark(DATA / f"osu_latency_{variant}.txt")
-    curve = present(read.observations.ping_pong)
+    found = of(f"osu_latency_{variant}.txt")
+    curve = present(found.observations.ping_pong)
     times = dict(zip(curve.at.tolist(), (r[0] for r in curve.repeats), strict=True))
-    # Two rows of the file, us to s; a latency is half a round trip already. The full one has medians beside means.
-    assert times[8.0] == pytest.approx(1.54e-6 if variant == "v7_full" else 1.56e-6)
-    assert times[4194304.0] == pytest.approx(695.05e-6 if variant == "v7_full" else 702.07e-6)
+    # Two rows of the file, us to s; a latency is half a round trip already.
+    assert times[8.0] == pytest.approx(1.56e-6)
+    assert times[4194304.0] == pytest.approx(702.07e-6)
     assert len(times) == (24 if 0.0 in times else 23)
-    assert undetermined(read.observations) == ["o_s", "o_r", "g", "L"]
-    assert read.version[0] in "567"
-    assert any("medians (P50" in note for note in read.notes) == (variant == "v7_full")
-    assert any("does not determine o_s" in note for note in read.notes)
-    assert not any("how long one message takes" in note for note in read.notes)
+    assert found.runs[0].version[0] in "567"
 
 
 @pytest.mark.parametrize("name", ["osu_bw_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
 def test_osu_bandwidth_is_time_per_message(name: str) -> None:
-    read = import_benchmark(DATA / name)
-    curve = present(read.observations.stream)
+    curve = present(of(name).observations.stream)
     # The file was made with 0.6 us + s/12.3 GB/s; at 1 MiB 85.85 us.
     at = int(np.searchsorted(curve.at, 1 << 20))
     assert curve.repeats[at][0] == pytest.approx(0.6e-6 + (1 << 20) / 12.3e9, rel=1e-5)
-    assert "g" not in undetermined(read.observations)
-    assert "o_s" in undetermined(read.observations)
-    assert f"{read.tests} alone does not determine how long one message takes; add osu_latency" in read.notes
-
-
-def of_files(*names: str) -> Imported:
-    return together([run for name in names for run in import_benchmark(DATA / name).runs])
-
-
-def test_what_each_kind_of_train_determines() -> None:
-    curve = Curve.of([8.0], [[1e-6]])
-    of = {"prtt_n_delay": ["o_r", "g", "L"], "receive": ["o_s", "g", "L"], "prtt_n": ["o_s", "o_r", "L"]}
-    given: dict[str, Any] = dict.fromkeys(of, curve)
-    assert {name: undetermined(Observations(**{name: given[name]})) for name in of} == of
 
 
 def test_osu_files_combine() -> None:
-    both = of_files("osu_latency_v7.txt", "osu_bw_v5.txt")
-    one = import_benchmark(DATA / "osu_latency_and_bw.txt")
-    for read in (both, one):
-        assert undetermined(read.observations) == ["o_s", "o_r", "L"]
-        assert (len(present(read.observations.ping_pong)), len(present(read.observations.stream))) == (23, 23)
-    twice = of_files("osu_latency_v5.txt", "osu_latency_v7.txt")
+    for read_ in (of("osu_latency_v7.txt", "osu_bw_v5.txt"), of("osu_latency_and_bw.txt")):
+        assert (len(present(read_.observations.ping_pong)), len(present(read_.observations.stream))) == (23, 23)
+    twice = of("osu_latency_v5.txt", "osu_latency_v7.txt")
     assert [len(r) for r in present(twice.observations.ping_pong).repeats] == [1] + [2] * 23
-    trains = [run for name in ("a", "b") for run in parse((DATA / "netgauge_loggp.txt").read_bytes(), name).runs]
+    trains = [run for name in ("a", "b") for run in runs_of((DATA / "netgauge_loggp.txt").read_bytes(), name)[0]]
     said = "b: trains of messages are in a already; valid: one file of Netgauge's"
     with pytest.raises(ImportFormatError, match=f"^{said}$"):
         together(trains)
@@ -84,20 +58,18 @@ def test_osu_files_combine() -> None:
 
 @pytest.mark.parametrize("version", ["4.1", "2021"])
 def test_imb(version: str) -> None:
-    read = import_benchmark(DATA / f"imb_pingpong_{version}.txt")
-    curve = present(read.observations.ping_pong)
-    assert len(curve) == 24
-    assert read.version.startswith(version)
+    found = of(f"imb_pingpong_{version}.txt")
+    curve = present(found.observations.ping_pong)
+    assert (len(curve), curve.at[0]) == (24, 0)
+    assert found.runs[0].version.startswith(version)
     assert curve.repeats[0][0] == pytest.approx(1.55e-6)
-    assert curve.at[0] == 0
 
 
 def test_netgauge_recovers_its_machine() -> None:
     """L 3.1, o_s 0.8, o_r 0.7, g 1.2 us, G 3.4 ns/B; from 12289 B 5.5, 1.3, 1.1, 2.1, 2.1."""
-    read = import_benchmark(DATA / "netgauge_loggp.txt")
-    assert undetermined(read.observations) == []
-    assert len(present(read.observations.prtt_1)) == 24
-    found = fit(read.observations, np.random.default_rng(2))
+    observed = of("netgauge_loggp.txt").observations
+    assert len(present(observed.prtt_1)) == 24
+    found = fit(observed, np.random.default_rng(2))
     assert [s.from_bytes for s in found.segments] == [0, 12289]
     known = ((3.1e-6, 0.8e-6, 0.7e-6, 1.2e-6, 3.4e-9), (5.5e-6, 1.3e-6, 1.1e-6, 2.1e-6, 2.1e-9))
     for segment, true in zip(found.segments, known, strict=True):
@@ -105,30 +77,22 @@ def test_netgauge_recovers_its_machine() -> None:
         assert values == pytest.approx(true, rel=0.02)
 
 
-@pytest.mark.parametrize("version", ["", " v5.3.2"])
-def test_a_build_that_does_not_say_its_version_is_read(version: str) -> None:
-    """Built by hand, OSU's programs say none."""
-    found = parse(f"# OSU MPI Latency Test{version}\n# Size          Latency (us)\n8 1.5\n16 1.6\n".encode(), "osu.txt")
-    assert found.version == version.removeprefix(" v")
-    assert present(found.observations.ping_pong).medians == pytest.approx({8: 1.5e-6, 16: 1.6e-6})
-
-
 def test_unreadable_files(tmp_path: Path) -> None:
-    for path, said in ((tmp_path, "is a directory"), (tmp_path / "no such\nfile", "no such file")):
+    (tmp_path / "empty").mkdir()
+    for path, said in ((tmp_path / "empty", "it is empty"), (tmp_path / "no such\nfile", "no such file")):
         with pytest.raises(PreadyError, match=said) as caught:
-            import_benchmark(path)
-        one_line(caught.value)
+            collected([path])
+        assert len(str(caught.value).splitlines()) == 1
 
 
 def survives(data: bytes) -> None:
     try:
-        read = parse(data, "f\n2")
+        found = read(data, "f\n2")
     except ImportFormatError as error:
-        one_line(error)
+        assert len(str(error).splitlines()) == 1
         return
-    for curve in (read.observations.ping_pong, read.observations.stream):
-        if curve is not None:
-            assert all((r > 0).all() and np.isfinite(r).all() for r in curve.repeats)
+    for curve in (found.observations.ping_pong, found.observations.stream):
+        assert curve is None or all((r > 0).all() and np.isfinite(r).all() for r in curve.repeats)
 
 
 SOME = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -151,15 +115,15 @@ def test_mutated_files(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["osu_latency_v5.txt", "osu_bw_v7.txt", "osu_mbw_mr_v5.txt"])
-def test_truncation_never_changes_a_number(name: str) -> None:
-    """Cut anywhere: what is read is a prefix of what the whole file says."""
+@pytest.mark.parametrize("after", [b"", b"\nslurmstepd: error: *** JOB 42 CANCELLED ***\n"])
+def test_truncation_never_changes_a_number(name: str, after: bytes) -> None:
+    """Cut anywhere, at the file's end or before what a scheduler says: what is read is a prefix of the whole."""
     whole = (DATA / name).read_bytes()
-    full = import_benchmark(DATA / name).observations
-    for end in range(len(whole)):
+    full = of(name).observations
+    for end in range(len(whole) - 120 if after else 0, len(whole)):
         try:
-            part = parse(whole[:end], "f").observations
-        except ImportFormatError as error:
-            one_line(error)
+            part = read(whole[:end] + after, "f").observations
+        except ImportFormatError:
             continue
         for ours, theirs in ((part.ping_pong, full.ping_pong), (part.stream, full.stream)):
             if ours is not None:

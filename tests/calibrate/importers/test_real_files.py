@@ -17,13 +17,16 @@ import pytest
 from given import Patch
 from on_ranks import simulate
 from present import present
+from results_of_suites import read
 from tables import table_of
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.fit.windows import ANSWER, without_answers
-from pready.calibrate.importers import Imported, ImportFormatError, import_benchmark, read, runs_of, to_machine
-from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers import to_machine
+from pready.calibrate.importers.benchmarks import Imported
+from pready.calibrate.importers.collect import collected, runs_of
 from pready.calibrate.importers.plausible import without_untouched
+from pready.calibrate.importers.text import ImportFormatError
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.machine.from_messages import Fitted, fitted
 from pready.calibrate.machine.round_trip import round_trip
@@ -103,9 +106,8 @@ def half(imported: Imported, begin: int) -> Imported:
 
 def made(imported: Imported, name: str, over: Transport) -> Fitted:
     """The machine of the messages alone, of a fixed day and seed."""
-    both, window = imported.beside.both_ways, imported.window
     observed, day = without_untouched(imported.observations, []), date(2026, 1, 1)
-    return fitted(observed, both, window, {}, name=name, seed=0, day=day, transport=over)
+    return fitted(observed, imported.window, {}, name=name, seed=0, day=day, transport=over)
 
 
 def in_window(machine: Machine, size: float) -> float:
@@ -181,11 +183,14 @@ def test_a_machine_reproduces_its_own_data(name: str) -> None:
 @pytest.mark.parametrize("profile", OWN)
 def test_a_shipped_profile_reproduces_its_own_data_or_names_what_it_misses(profile: str) -> None:
     """Of hpc6a the medians of 28 pairs of nodes, which an import refuses: they are a profile's, not one pair's."""
-    runs = [run for path in sorted(FOLDER.glob(OWN[profile])) for run in runs_of(path.read_bytes(), str(path))[0]]
-    kinds = {run.kind: [row for each in runs if each.kind == run.kind for row in each.values] for run in runs}
+    runs = [run for path in sorted(FOLDER.glob(OWN[profile])) if "bibw" not in path.name
+            for run in runs_of(path.read_bytes(), str(path))[0]]  # fmt: skip
+    kinds: dict[tuple[str, int], list[tuple[float, float]]] = {(run.kind, run.pairs): [] for run in runs}
+    for run in runs:
+        kinds[run.kind, run.pairs] += run.values
     curves = {kind: Curve.of([s for s, _ in rows], [[t] for _, t in rows]) for kind, rows in kinds.items() if rows}
-    alone = Observations(ping_pong=curves["ping_pong", None], stream=curves.get(("stream", None)))
-    pairs = {int(str(key)): curve for (kind, key), curve in curves.items() if kind == "pair_rates"}
+    alone = Observations(ping_pong=curves["ping_pong", 1], stream=curves.get(("stream", 1)))
+    pairs = {number: curve for (kind, number), curve in curves.items() if kind == "pair_rates"}
     found = round_trip(load(profile), without_answers(alone, DEFAULT_WINDOW)[0], pairs)
     head = Path(f"model/machine/profiles/{profile}.toml").read_text()
     assert len(found.misses) <= 0.05 * found.points or found.line in head.replace("\n# ", " ")
@@ -198,7 +203,7 @@ def test_many_pairs_are_predicted_from_the_fewest(name: str, which: str) -> None
     (folder,), lib, fabric, _, _ = CLUSTERS[name]
     known = [FOLDER / folder / f"Osu_{test}.out" for test in ("latency", "bw", "mbw_mr_4")]
     machine = from_files(known, name=name, library=lib, fabric=fabric).machine
-    ((pairs, rates),) = import_benchmark(FOLDER / folder / f"Osu_mbw_mr_{which}.out").beside.pair_rates.items()
+    ((pairs, rates),) = read((FOLDER / folder / f"Osu_mbw_mr_{which}.out").read_bytes()).pair_rates.items()
     off = []
     for size, rate in rates.medians.items():
         to = [[q + pairs] for q in range(pairs)] + [[] for _ in range(pairs)]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from results_of_suites import SIZES, bandwidth, imb, latency, us
+from results_of_suites import SIZES, bandwidth, imb, latency, pairs, read, us
 from tables import table_of
 
-from pready.calibrate.importers import ImportFormatError, read
 from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.text import ImportFormatError
 from pready.calibrate.importers.to_machine import from_files
 from pready.calibrate.importers.unnamed import RECIPE
 from pready.calibrate.other_tools import TOOLS, tool_of
@@ -170,3 +170,38 @@ def test_a_pingpong_beside_waiting_processes_needs_a_word(tmp_path: Path) -> Non
         collected([path])
     assert collected([path], take=["imb.txt"])[0].observations.ping_pong is not None
     assert collected([path], one_node=True)[0].observations.ping_pong is not None
+
+
+def test_what_is_not_used_is_left_out_where_something_is(tmp_path: Path) -> None:
+    """A test that says nothing, alone or named beside others; buffers of GPUs; a ping-pong within a node."""
+    for name, text in (("bibw", bandwidth(title=" Bi-Directional Bandwidth")), ("gpu", latency(build="-CUDA"))):
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ImportFormatError, match=r"osu_bibw .* is not used; valid: osu_latency"):
+        collected([tmp_path / "bibw"])
+    (tmp_path / "latency").write_text(latency(lambda s: 0.5 * us(s)))
+    with pytest.raises(
+        ImportFormatError, match=r"latency: the two ranks were on one node: a small message took 0.6 us"
+    ):
+        from_files([tmp_path / "latency"], name="m")
+    (tmp_path / "latency").write_text(latency(lambda s: 2 * us(s)))
+    for paths in ([tmp_path], [tmp_path / name for name in ("bibw", "gpu", "latency")]):
+        found, notes, used = collected(paths)
+        assert [path.name for path in used] == ["latency"]
+        assert "only buffers in the hosts' memory were used, not those of GPUs" in found.notes
+        assert notes == ["not used: bibw (test = osu_bibw (both ways at once bound no cost of one) is not used)"]
+
+
+@pytest.mark.parametrize(
+    ("count", "faster", "said"),
+    [
+        (600, 1, "600 pairs of many nodes"),
+        (64, 32, "64 pairs of many nodes, not of two: together 409 GB/s"),
+        (4, 6, "4 pairs move 76.8 GB/s, and one 12.8 GB/s"),
+    ],
+)
+def test_pairs_are_of_two_nodes(count: int, faster: float, said: str, tmp_path: Path) -> None:
+    text = pairs(count, lambda s: (0.15 + 80e-3 * s / 1024) * count / faster)
+    for name, each in (("a", latency()), ("b", bandwidth()), ("c", text)):
+        (tmp_path / name).write_text(each)
+    with pytest.raises(ImportFormatError, match=f"osu_mbw_mr: .*{said}"):
+        collected([tmp_path / name for name in "abc"])

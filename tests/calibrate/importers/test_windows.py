@@ -1,12 +1,11 @@
 """Windows of messages with one answer: the gap is recovered, and so is the time of the window."""
 
-import numpy as np
 import pytest
 from present import present
+from results_of_suites import read as parse
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.fit.windows import without_answers
-from pready.calibrate.importers import read as parse
 from pready.calibrate.importers.benchmarks import together
 
 SIZES = [1 << k for k in range(20)]
@@ -64,14 +63,6 @@ def test_otherwise_nothing_is_taken_out_and_that_is_said(made: Observations, win
     assert found is made
     assert said in note
     assert bool(said) == bool(note)
-
-
-def test_sizes_that_no_ping_pong_has_are_between_two_that_it_has() -> None:
-    made = observed(64)
-    few = Observations(ping_pong=present(made.ping_pong).only(np.array(SIZES[::3])), stream=made.stream)
-    found, _ = without_answers(few, 64)
-    # t(s) is a line, so that what lies between is exact; the largest size is the last but one's.
-    assert stream_of(found)[:-1] == pytest.approx([gap(s) for s in SIZES[:-1]], rel=0.01)
 
 
 def printed(test: str, column: str, rows: list[tuple[int, float]], said: str = "") -> bytes:

@@ -11,7 +11,7 @@ from readable import check_readable
 from tables import table_of
 
 from pready.calibrate.machine import intra
-from pready.calibrate.machine.calibration import calibrate, provenance
+from pready.calibrate.machine.calibration import calibrate
 from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.schedule import plan
 from pready.calibrate.measure.session import Outcome
@@ -156,11 +156,3 @@ def test_enough_cores_and_a_whole_plan_are_not_worth_a_word(tmp_path: Path) -> N
 def test_ranks_on_one_node_are_no_network(hosts: list[str], said: bool, tmp_path: Path) -> None:
     done = calibrate(written_to(tmp_path / "placed.jsonl", hosts=hosts), name="paper")
     assert any("both ranks were on one node (a)" in warning for warning in done.warnings) == said
-
-
-@pytest.mark.parametrize(("control", "said"), [("bbr", True), ("cubic", False), (None, False)])
-def test_tcp_that_paces_by_its_own_estimates_is_said(control: str | None, said: bool, tmp_path: Path) -> None:
-    path = written_to(tmp_path / "paced.jsonl", tcp=control or "")
-    done = calibrate(path, name="paper")
-    assert any("TCP goes by bbr there" in warning for warning in done.warnings) == said
-    assert ("Warning: TCP goes by bbr" in provenance(path, done, 0)) == said

@@ -29,7 +29,6 @@ from on_paper import (
 from present import present
 
 from pready.calibrate.fit import ThinDataError
-from pready.calibrate.fit.results import Thin
 from pready.calibrate.machine import calibration
 from pready.calibrate.machine.calibration import Calibration, calibrate, provenance
 from pready.calibrate.machine.values import observations_of
@@ -213,24 +212,6 @@ def test_a_calibration_closes_in_on_where_the_protocol_changes(
         sizes = {int(str(p.get("bytes"))) for p in more}
         assert set(more) == {ping(size) for size in sizes} | {p for size in sizes for p in trains(size)}
         assert all(8192 < size < 32768 for size in sizes)
-
-
-@pytest.mark.parametrize("thin", [None, Thin("few", "more", (4, 300 << 10))])
-@pytest.mark.parametrize(("bracket", "closer"), [(None, []), ((100, 102), []), ((100, 121), [110])])
-def test_a_train_is_asked_for_at_a_few_sizes(
-    thin: Thin | None, bracket: tuple[int, int] | None, closer: list[int], raw: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At no more than 256 KiB, every second of sixteen; between a message that moves and one that waits by 2 %."""
-    sizes = [8, *range(10, 24), 256 << 10, 512 << 10]
-    monkeypatch.setattr(calibration, "fit", lambda *_: SimpleNamespace(thin=thin))
-    monkeypatch.setattr(calibration, "refine_sizes", lambda _: sizes)
-    monkeypatch.setattr(calibration, "stall_bracket", lambda _: bracket)
-    more, enough = calibration._asked_for(observations_of.load(raw), "e", 0)
-    asked = sorted({*sizes, *(thin.measure_next if thin else ())})
-    some = [size for size in asked if size <= 256 << 10][::2]
-    trained = [point for size in some for point in trains(size)]
-    assert more == [*map(ping, asked), *trained, *(Point.of("overlap", bytes=size) for size in closer)]
-    assert enough == (thin is None and not closer)
 
 
 def test_environments_are_told_apart(raw: Path) -> None:

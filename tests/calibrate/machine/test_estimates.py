@@ -9,7 +9,7 @@ import pytest
 from on_paper import written_to
 from tables import table_of
 
-from pready.calibrate.fit import Curve, Estimate, TakenLock, Train
+from pready.calibrate.fit import Curve, Estimate, Train
 from pready.calibrate.machine.description import _begin, _library, _setup
 from pready.calibrate.machine.values.estimates import TIME, assumed, between, positive, value
 from pready.calibrate.machine.values.observations_of import Probes, TimedExchange, load, observations, probes
@@ -63,7 +63,7 @@ def test_contexts_are_those_that_threads_with_communicators_show(case: dict[str,
 @pytest.mark.parametrize("case", TEAMS["contention"])
 def test_what_a_taken_lock_costs(case: dict[str, Any]) -> None:
     notes, none = list[str](), Estimate(0.0, 0.0, 0.0)
-    locks = {int(k): TakenLock(Estimate(*each), 0.0) for k, each in case.get("locks", {}).items()}
+    locks = {int(k): Estimate(*each) for k, each in case.get("locks", {}).items()}
     team = TimedExchange("single", 8, case.get("team", 2), 1, 0.0, none, none, ())
     found = threads(Probes(taken_lock=locks, exchanges=(team,)), case.get("cores"), notes)
     known = load_machine("meluxina").threads.barrier
@@ -76,15 +76,9 @@ def test_what_a_taken_lock_costs(case: dict[str, Any]) -> None:
     assert notes == case.get("notes", [])
 
 
-@pytest.mark.parametrize(
-    ("early", "first", "said"),
-    [
-        (None, None, None), (True, True, "arrived early"), (True, None, "arrived early"),
-        (False, False, "with the last"), (True, False, "arrived early, except in the first iteration"),
-    ],
-)  # fmt: skip
-def test_what_a_library_sent_early(early: bool | None, first: bool | None, said: str | None) -> None:
-    made = _library(Probes(early_send=early, early_first=first), {"library": f" Open MPI  v5.0.11 {'x' * 80}\nident"})
+@pytest.mark.parametrize(("early", "said"), [(None, None), (True, "arrived early"), (False, "with the last")])
+def test_what_a_library_sent_early(early: bool | None, said: str | None) -> None:
+    made = _library(Probes(early_send=early), {"library": f" Open MPI  v5.0.11 {'x' * 80}\nident"})
     assert (made.name, made.version) == ("openmpi-persist", f"Open MPI v5.0.11 {'x' * 63}")  # 80 characters
     found = made.early_send
     assert found is None if said is None else found is not None and found.why.endswith(said)
@@ -128,7 +122,7 @@ def test_values_that_are_read_off_the_records(tmp_path: Path) -> None:
 
 def flat(found: object, at: str = "") -> dict[str, object]:
     """Numbers by the words that lead to them."""
-    if isinstance(found, Estimate | TakenLock | Train):
+    if isinstance(found, Estimate | Train):
         found = vars(found)
     if isinstance(found, Curve | np.ndarray):
         found = found.medians if isinstance(found, Curve) else dict(enumerate(found))

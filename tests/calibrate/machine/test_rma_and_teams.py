@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from machines import ideal
 from present import present
-from tables import table_of
 
 from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
@@ -15,14 +14,12 @@ from pready.calibrate.machine.values.observations_of import TimedExchange
 from pready.calibrate.machine.values.rma_and_teams import (
     Found,
     _epochs_of_teams,
-    _put,
-    _puts,
     modelled,
     next_within,
     refined,
 )
 from pready.calibrate.machine.values.team_costs import barrier_curve
-from pready.calibrate.measure.schedule import EARLY_SIZES, MORE_PUTS, PUTS, SMALL_EXCHANGE, SMALLER_PUT, exchanges
+from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.rma import OneSided, Puts
@@ -138,19 +135,6 @@ def test_deferred_puts_are_told(puts: Puts) -> None:
         assert f"puts of {min(EARLY_SIZES)} B" in found.why
 
 
-@pytest.mark.parametrize("case", table_of("calibrate/teams")["puts"])
-def test_what_is_left_after_a_pause_tells_deferred_puts(case: dict[str, Any]) -> None:
-    every = [took("rma-single-active", 4 << 20, 4, 0.0), took("rma-single-passive", 4 << 20, 4, 0.0, threads=2)]
-    every = [replace(e, delay_s=0.2) for e in every] + [
-        taking(
-            replace(took("rma-single-passive", kib << 10, theta, 0.0), delay_s=1e-3 * delay), 1e-3 * after, 1e-3 * total
-        )
-        for kib, theta, delay, total, after in case["of"]
-    ]
-    said = {"puts": Value[Puts](value="deferred", source="measured", why=case["why"])} if "why" in case else {}
-    assert _puts(Found(every)) == said
-
-
 @pytest.mark.parametrize(("apart", "epoch", "low", "high"), [(3, 13, 0, 27.906), (0.3, 12.1, 10.609, 13.591)])
 def test_an_epoch_of_a_team_is_known_as_its_rounds_lie_apart(
     apart: float, epoch: float, low: float, high: float
@@ -189,52 +173,6 @@ def took(by: str, size: int, theta: int, total_us: float, threads: int = 1) -> T
     """A small exchange of so many microseconds."""
     nothing = Estimate(0.0, 0.0, 0.0)
     return taking(TimedExchange(by, size, threads, theta, 0.0, nothing, nothing, ((0.0,),)), 0.0, total_us * US)
-
-
-@pytest.mark.parametrize(("costs", "half"), [((4, 5, 6, 9), 9 / 6 - 1), ((2, 7, 8, 7), 1 - 2 / 6)])
-def test_each_difference_of_two_exchanges_is_a_put(costs: tuple[float, ...], half: float) -> None:
-    """By one thread eight puts and one, 32 and eight, in an epoch of either kind; by each of two threads."""
-    few, more, each, passive = costs
-    active = [
-        took("rma-single-active", SMALL_EXCHANGE, 1, 10),
-        took("rma-single-active", SMALL_EXCHANGE * PUTS, PUTS, 10 + (PUTS - 1) * few),
-        took(
-            "rma-single-active", SMALLER_PUT * MORE_PUTS, MORE_PUTS, 10 + (PUTS - 1) * few + (MORE_PUTS - PUTS) * more
-        ),
-    ]
-    team = [took("rma-single-active", 9, theta, 20 + 2 * (theta - 1) * each, threads=2) for theta in (1, PUTS)]
-    other = [
-        took("rma-single-passive", SMALL_EXCHANGE, 1, 30),
-        took("rma-single-passive", SMALL_EXCHANGE * PUTS, PUTS, 30 + (PUTS - 1) * passive),
-    ]
-    put = _put(Found([*active, *team, *other]))["put"]
-    assert put.sizes == (SMALL_EXCHANGE,)
-    assert (*put.time, put.interval) == pytest.approx((6 * US, half))
-    for some, cost in ((active[1:], more), (active[:2], few), (team, each)):
-        assert _put(Found(some))["put"].time == pytest.approx((cost * US,))
-    for some in (active[:1] + active[2:], active[1:2], team[:1], team[1:]):
-        assert _put(Found(some)) == {}
-
-
-def test_of_rounds_the_middle_one_counts() -> None:
-    rounds = [
-        replace(took("single", 8, 1, 0.0), total=Estimate(t, t - 1, t + 2), round=n) for n, t in enumerate((9, 4, 1))
-    ]
-    found = Found([*rounds, took("single", 8, 2, 7.0), took("single", 16, 1, 7.0), took("other", 8, 1, 7.0)]).one(
-        "single", 8
-    )
-    assert found is not None
-    assert found.total == Estimate(4, 3, 6)
-
-
-def test_what_was_ready_when_is_by_the_delay_where_it_is_not_listed() -> None:
-    m, e = known(), took("many", 1 << 20, 2, 0.0, threads=2)
-    late = replace(e, ready=((0.0, 0.0, 0.0, 2e-3),))
-    assert (
-        modelled(m, replace(e, ready=(), delay_s=2e-3))
-        == modelled(m, late)
-        != modelled(m, replace(e, ready=((0.0,) * 4,)))
-    )
 
 
 def test_how_far_the_next_one_lies_from_the_median() -> None:

@@ -13,10 +13,11 @@ from tables import table_of
 from pready.calibrate.fit import Curve, Estimate, Fit
 from pready.calibrate.machine.description import _link_bandwidth
 from pready.calibrate.machine.values import protocol_borders as borders
+from pready.calibrate.machine.values.bounds_of_streams import with_overheads_of_streams
 from pready.calibrate.machine.values.intervals import widened, with_unmeasured
 from pready.calibrate.machine.values.observations_of import Probes
 from pready.calibrate.machine.values.protocol import progress, stalls_from, with_rendezvous, without_eager_handshakes
-from pready.calibrate.machine.values.segments import one_way, segment, without_dips
+from pready.calibrate.machine.values.segments import one_way, segment
 from pready.model.common.units import SI, Size
 from pready.model.machine.machine import Machine
 from pready.model.machine.transports import Transport
@@ -37,13 +38,6 @@ def test_a_segment_of_a_fit_is_one_of_a_machine(case: dict[str, Any]) -> None:
     said = case.get("said", {})
     assert {name: getattr(made, name).why for name in said} == said
     assert (made.from_, notes) == (case["segments"][k]["from"] * KIB, case.get("notes", []))
-
-
-@pytest.mark.parametrize("case", TABLE["dips"], ids=lambda case: case["why"][:40])
-def test_a_border_found_too_early_moves_to_where_its_line_meets_the_previous_one(case: dict[str, Any]) -> None:
-    notes: list[str] = []
-    moved = without_dips(made_fit({**case, "sizes": [1, 8]}), notes)
-    assert ([s.from_bytes for s in moved.segments], notes) == (case["starts"], case.get("notes", []))
 
 
 @pytest.mark.parametrize("handshake", [0.0, 16.0])
@@ -201,3 +195,13 @@ def test_a_machine_with_its_border(seen: bool) -> None:
         assert (begins.value, begins.interval) == (128 * KIB, (65 * KIB, 256 * KIB))
         assert begins.source == ("measured" if seen else "assumed")
         assert [c.weight for c in begins.candidates] == [0.765, 0.235]
+
+
+@pytest.mark.parametrize("case", TABLE["bounded"], ids=lambda case: case["why"][:40])
+def test_a_gap_bounds_overheads_that_were_not_measured(case: dict[str, Any]) -> None:
+    guessed = {"from": 0, "L": 4, "G_stream": 0.5, "o_s": [0.5, 1, 2, "assumed"], "o_r": [0.25, 0.5, 1, "assumed"]}
+    before = made_machine({"sizes": [1], "segments": [guessed | row for row in case["segments"]]})
+    made = with_overheads_of_streams(before)
+    assert (made == before) == ("expect" not in case)
+    for s, row in zip(made.inter.segments, case.get("expect", []), strict=False):
+        checked(s, row)
