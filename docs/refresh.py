@@ -1,4 +1,4 @@
-"""Refresh numbers and pictures in README, paper and docs/trust.md: part of ``make docs``."""
+"""Refresh numbers and pictures in README, paper, docs/trust.md and docs/questions.md: part of ``make docs``."""
 
 import os
 import re
@@ -21,6 +21,8 @@ KNOWN = ["--machine", "alps"]
 """README's first screen speaks of a machine that people know."""
 WAVES = ["simulate", EXAMPLE, "--set", "grid=128", "--set", "iterations=60", "--approach", "many:8:8"]
 TRUST = (README, Path("docs/trust.md"))
+QUESTIONS = Path("docs/questions.md")
+ANSWER = re.compile(r"(```console\n\$ pready (.+)\n```\n\n```text\n)[^`]*")
 NUMBER = r"<!-- (\w+) -->([\d.]+)<!-- -->"
 
 
@@ -47,6 +49,16 @@ def with_numbers(text: str, numbers: dict[str, str]) -> str:
     return re.sub(NUMBER, lambda m: f"<!-- {m[1]} -->{numbers.get(m[1], m[2])}<!-- -->", text)
 
 
+def with_answers(text: str) -> str:
+    """A document with what its commands print below each of them."""
+
+    def answered(of: re.Match[str]) -> str:
+        command, width = [sys.executable, "-m", "pready", *of[2].split()], os.environ | {"COLUMNS": "100"}
+        return of[1] + subprocess.run(command, capture_output=True, text=True, check=True, env=width).stdout
+
+    return ANSWER.sub(answered, text)
+
+
 if __name__ == "__main__":
     as_in_a_terminal = os.environ | {"COLUMNS": "80"}
     drawing = [sys.executable, "-m", "pready", *WAVES, "--plot", "docs/waves.png", "--overwrite"]
@@ -64,3 +76,4 @@ if __name__ == "__main__":
     trust = trust_numbers("papers", papers.validate()) | trust_numbers("fabrics", fabrics.validate())
     for document in TRUST:
         document.write_text(with_numbers(document.read_text(encoding="utf-8"), trust), encoding="utf-8")
+    QUESTIONS.write_text(with_answers(QUESTIONS.read_text(encoding="utf-8")), encoding="utf-8")

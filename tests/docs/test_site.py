@@ -11,6 +11,7 @@ from command_line import parsed
 from file_tables import file_tables, takes
 from generate import pages
 from given import Capsys, Patch
+from refresh import QUESTIONS, with_answers
 
 from pready.cli import main
 from pready.model.approach.libraries import LIBRARIES
@@ -74,6 +75,13 @@ def test_the_readme_is_short_and_the_output_that_it_shows_is_real(capsys: Capsys
     assert blocks(README, "text")[0].rstrip("\n") == capsys.readouterr().out.strip("\n")
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 100
     assert sum(line.startswith("$ pready") for block in blocks(README, "console") for line in block.splitlines()) >= 4
+
+
+@pytest.mark.slow
+def test_public_questions_are_answered_as_they_are_today() -> None:
+    page = QUESTIONS.read_text(encoding="utf-8")
+    assert with_answers(page) == page
+    assert page.count("```text\n") == len([*Path("examples/questions").glob("*.toml")])
 
 
 @pytest.mark.parametrize("path", PAGES, ids=str)
