@@ -163,7 +163,6 @@ def _because(
     if not library.early and library.part is not None:
         parts.append(f"MPI_Psend sends nothing early in {library.full_name}")
     parts += _count(runs, best, usable, number) + _sits_in_mpi(best, usable)
-    parts += _progress(runs, usable, min_gain * now.iteration_s, number)
     parts += _hidden_work(best, now)
     if approach.interface is not PERSISTENT:
         saved = [max(row.speedup_percent, 0.0) for row in usable if row.approach.interface is PERSISTENT]
@@ -239,21 +238,3 @@ def _hidden_work(best: ApproachPrediction, now: ApproachPrediction) -> list[str]
         return [f"{whole} come after the end: {best.name} is one message"]
     hidden = format_time(max(now.work_left_s - best.work_left_s, 0.0))
     return [f"{hidden} of {whole} are done before everything is there"]
-
-
-def _progress(runs: Runs, usable: Sequence[ApproachPrediction], enough_s: float, number: int = 0) -> list[str]:
-    """What two-sided approaches lose because a receiver that computes sends no CTS, if that is enough."""
-    if runs.machine.progress.value != "on-call" or not runs.parts[number].receiver_computes:
-        return []
-    two_sided = [p for p in usable if p.approach.interface.splits and p.approach.interface.shakes]
-    if not two_sided:
-        return []
-    row = max(two_sided, key=lambda p: p.eta)
-    alike = [p.approach for p in two_sided if p.approach.interface == row.approach.interface]
-    helped = runs.on(runs.machine.progressing("thread"))
-    helped.means([helped.step.today, *(helped.step.way(a, number) for a in alike)])
-    time = min(helped.mean_time(a, number) for a in alike)
-    if row.time_s - time < enough_s:
-        return []
-    gain = helped.mean_time(runs.parts[number].baseline, number) / time
-    return [f"{row.name} waits for clear-to-sends ({row.eta:.2f}×; {gain:.2f}× with a progress thread)"]

@@ -76,7 +76,6 @@ def test_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     alike = next(t.name for t in TERMS if t.bulk_alike)
     costs = [(alike, 1e-3), ("a", 3e-6), ("b", 2e-6), ("c", 1e-6)]
     monkeypatch.setattr(advising, "costs_that_matter", lambda *_: costs)
-    monkeypatch.setattr(advising, "_progress", lambda *given: [f"{given[2]:g} s"] * len(costs[:1]))
     of = runs(delay_s=0.9e-3)
     of.mean_time = lambda *_: 10e-3
     # It takes 2 ms off 10 ms, of which 1 ms has to be saved: 1 s of set-up is made up for by 1000 iterations.
@@ -85,7 +84,7 @@ def test_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     set_up = "set-up takes 1 s, so Pt2Pt many pays from 1000 iterations on, not in 100"
     together = "the threads finish together, so there is nothing to send early"
     hidden = "3 ms of the receiver's 5 ms of work are done before everything is there"
-    said = f"{set_up}; costs that take the gain: a (3 us), b (2 us); {together}; 0.001 s; {hidden}"
+    said = f"{set_up}; costs that take the gain: a (3 us), b (2 us); {together}; {hidden}"
     assert advise(of, early, [now, best], best, MIN_GAIN).because == said
     costs, of.delay = [], lambda _: 1e-3  # as much as has to be saved is late
     assert (
@@ -106,24 +105,6 @@ def test_work_that_is_hidden() -> None:
     ):
         assert advising._hidden_work(best, now) == [said]
         assert advising._hidden_work(best, NOW) == []
-
-
-@pytest.mark.parametrize(
-    ("progress", "computes", "said"), [("on-call", True, True), ("thread", True, False), ("on-call", False, False)]
-)
-def test_what_a_progress_thread_would_gain(progress: str, computes: bool, said: bool) -> None:
-    """Of several messages in 4 and 5 ms: with a thread the faster ones take 2 ms, and bulk 6."""
-    rows = [row("many", n, time_s=t, eta=8e-3 / t) for n, t in ((2, 5e-3), (4, 4e-3))]
-    times = {BY_KEY["single"].into(1): 6e-3, rows[0].approach: 3e-3, rows[1].approach: 2e-3}
-    step = Of(today=(NOW.approach,), way=lambda approach, number: (approach,))
-    helped = Of(step=step, means=list, mean_time=lambda approach, number: times[approach])
-    workload = Of(receiver_computes=computes, baseline=NOW.approach)
-    of: Any = Of(machine=Of(progress=Of(value=progress), progressing=str), parts=[workload])
-    of.on = lambda machine: helped if machine == "thread" else None
-    wanted = ["Pt2Pt many waits for clear-to-sends (2.00×; 3.00× with a progress thread)"]
-    usable = [KEPT, row("rma-many-active", 4, eta=9.0), *rows]
-    assert advising._progress(of, usable, 2e-3) == (wanted if said else [])
-    assert advising._progress(of, usable, 2.1e-3) == advising._progress(of, usable[:2], 0.0) == []
 
 
 def test_costs_that_matter_are_more_than_a_thousandth_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Where a port pays: from coarse to fine about the likeliest size, each judged as a prediction of it would."""
 
-import math
 import os
 import random
 from types import SimpleNamespace
@@ -9,14 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from coverage_of_intervals import what_if_fields
-from machines import ideal
 
-from pready.model.advice import advise, best_way, paying_sizes
+from pready.model.advice import best_way, paying_sizes
 from pready.model.advice.best_way import _simplest, chosen, clear
 from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, Approach
 from pready.model.machine import machine as machines
-from pready.model.result.break_even import Range
 from pready.model.toml.reading import validated
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
@@ -89,42 +86,6 @@ def test_any_run_about_this_buffer_is_found(low: int, high: int) -> None:
         assert found(steps(first, last), low, high)[0] == [(first, last)]
 
 
-def test_sizes_are_powers_of_two_of_this_one_judged_by_what_can_be_advised(monkeypatch: pytest.MonkeyPatch) -> None:
-    mib, asked = 2.0**20, dict[float, Any]()
-
-    def probability(size: float, able: list[Approach], min_gain: float) -> float:
-        asked[size] = able, min_gain
-        return 0.9 if pays[0] <= size / mib <= pays[1] else 0.1
-
-    monkeypatch.setattr(paying_sizes, "probability", probability)
-    monkeypatch.setattr(paying_sizes, "unmeasured", lambda machine: machine)
-    put, missing = BY_KEY["rma-single-active"].into(4), Approach(MANY, 8)
-    ways = [BULK, Approach(MANY, 4), put, missing]
-    rows: Any = [SimpleNamespace(approach=a, available=a is not missing) for a in ways]
-
-    def ranges(buffer: float, partitions: int = 4, *, chance: float | None = 0.9, rma: str = "MPI_Put") -> list[Range]:
-        asked.clear()
-        workload = SimpleNamespace(buffer=buffer, n_partitions=partitions, baseline=BULK)
-        of: Any = SimpleNamespace(parts=[workload], machine=rma, at_buffer=lambda size: size)
-        best: Any = SimpleNamespace(probability=chance, speedup_percent=3.0)
-        return paying_sizes.buffers(of, rows, best, 0.03)
-
-    pays = 0.5, 4.0
-    assert ranges(mib) == [Range(mib / 2, 4 * mib)]
-    assert {*map(str, asked.values())} == {str((ways[:2], 0.03))}
-    ranges(mib, rma="")
-    assert {*map(str, asked.values())} == {str((ways[:3], 0.03))}
-    assert ranges(mib, chance=None) == [Range(mib / 2, 4 * mib)]  # nothing is drawn: it saves 3 %
-    pays = 0.0, math.inf
-    assert ranges(mib) == [Range(0.0, math.inf)]
-    assert ranges(3 * mib) == [Range(0.0, math.inf)]
-    assert [min(asked), max(asked)] == [1536, 768 * mib]  # from 1 KiB to 1 GiB
-    ranges(mib, 4096)
-    assert min(asked) == 4096  # a byte for each partition
-    assert ranges(512.0) == [Range(0.0, math.inf)]
-    assert min(asked) > 512
-
-
 @pytest.mark.parametrize(
     ("found", "draws", "is_clear"),
     [(0.6, 16, True), (0.61, 16, False), (1.0, 16, True), (0.95, 16, False), (0.7, 64, True), (0.9, 64, True),
@@ -133,42 +94,6 @@ def test_sizes_are_powers_of_two_of_this_one_judged_by_what_can_be_advised(monke
 def test_a_share_is_clear_two_standard_errors_from_likely(found: float, draws: int, is_clear: bool) -> None:
     """2 sqrt(0.8 × 0.2 / draws): 0.2 of 16, 0.1 of 64."""
     assert clear(found, draws) is is_clear
-
-
-@pytest.mark.parametrize(
-    ("enough", "expected"),
-    [
-        ({16: 0.5}, 0.5),
-        ({16: 0.7, 32: 0.58}, 0.58),
-        ({16: 0.7, 32: 0.7, 64: 0.96}, 0.96),
-        ({16: 0.7, 32: 0.7, 64: 0.85, None: 0.81}, 0.81),  # then all
-    ],
-)
-def test_close_probabilities_are_by_more_draws(
-    enough: dict[int | None, float], expected: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = list[Any]()
-
-    def savings(runs: Any, ways: Any, draws: int | None = None) -> Any:
-        asked.append((ways, draws))
-        chances = [0.0] * len(ways)
-        chances[2 if len(ways) == 3 else 1] = enough[draws]
-        return SimpleNamespace(enough=lambda gain: chances if gain == 0.02 else None)
-
-    ways = [BULK, Approach(MANY, 4), Approach(MANY, 8)]
-    rows = [SimpleNamespace(approach=a) for a in ways]
-    monkeypatch.setattr(best_way, "Savings", savings)
-    monkeypatch.setattr(best_way, "drawn_ways", lambda given, *_: given if given is rows else None)
-    monkeypatch.setattr(best_way, "chosen", lambda *_: 2)
-    workload = SimpleNamespace(baseline=BULK, iterations=7)
-    of: Any = SimpleNamespace(draws=169, parts=[workload])
-    of.predicted = lambda able, calm: rows if not calm and able == [(a,) for a in ways] else None
-    assert best_way.probability(of, ways, 0.02) == expected
-    every = tuple((a,) for a in ways)
-    assert asked == [((every[0], every[2]) if n is None else every, n) for n in enough]
-    asked.clear()
-    assert best_way.probability_of(of, ways[1], 0.02) == expected
-    assert asked == [(every[:2], n) for n in enough]
 
 
 @pytest.mark.parametrize(("percent", "simplest"), [((5.0, 4.9), 2), ((5.0, 4.8999), 1), ((5.0, 0.5), 1)])
@@ -208,17 +133,3 @@ def test_messages_are_of_the_advised_interface_on_the_vcis_that_save_most(monkey
     assert asked == likely
     rows[3].probability = 0.5
     assert paying_sizes.messages(of, rows, rows[3], 0.01) == [2, 16]
-
-
-@pytest.mark.parametrize(("enough", "said"), [(3e-6, 1), (5e-6, 0)])
-def test_who_waits_for_clear_to_sends_is_the_best_that_asks_and_splits(enough: float, said: int) -> None:
-    ways = {Approach(MANY, 2): (10e-6, 1.5), BY_KEY["rma-single-active"].into(2): (4e-6, 4.0), BULK: (5e-6, 3.0)}
-    rows: Any = [SimpleNamespace(approach=a, name=a.name, time_s=t, eta=eta) for a, (t, eta) in ways.items()]
-    workload = SimpleNamespace(baseline=BULK, receiver_computes=True)
-    times = {BULK: 12e-6, Approach(MANY, 2): 6e-6}
-    step = SimpleNamespace(today=(BULK,), way=lambda approach, number: (approach,))
-    helped = SimpleNamespace(step=step, means=list, mean_time=lambda approach, number: times[approach])
-    machine = ideal(progress="on-call")
-    of: Any = SimpleNamespace(machine=machine, parts=[workload], on=lambda _: helped)
-    line = "Pt2Pt many waits for clear-to-sends (1.50×; 2.00× with a progress thread)"
-    assert advise._progress(of, rows, enough) == [line] * said

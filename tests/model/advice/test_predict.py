@@ -6,7 +6,6 @@ from functools import cache
 from types import SimpleNamespace as Of
 from typing import Any
 
-import numpy as np
 import pytest
 from machines import ideal
 from made_row import row
@@ -22,12 +21,11 @@ from pready.model.advice.predict import (
     runs_of,
     ways_said,
 )
-from pready.model.advice.savings import CHOICE
 from pready.model.approach.interfaces import MANY, TODAY, Approach
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.machine import machine
 from pready.model.machine.machine import Requests
-from pready.model.result.prediction import SAVED, ApproachPrediction, Prediction
+from pready.model.result.prediction import SAVED, Prediction
 from pready.model.toml.provenance import Value
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -56,44 +54,6 @@ ROW = {
     "eta_high", "speedup_percent", "overhead", "perceived_bandwidth_bytes_per_s", "availability", "early_bird_percent",
 }  # fmt: skip
 ADVICE = {"verdict", "approach", "transport_partitions", "vcis", "break_even_bytes", "settings", "because"}
-
-
-@pytest.mark.parametrize(("every", "parts"), [(True, 1), (True, 2), (False, 1)])
-def test_rows_that_are_drawn_say_what_draws_do(every: bool, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All by the draws that choose, then by all draws what is advised, the baseline and what is partitioned."""
-    keys = ("several", "single", "persistent", "rma-many-active", "many", "part")
-
-    class Drawn:
-        def __init__(self, of: Any, ways: Any, draws: int = 500) -> None:
-            assert of is runs
-            self.ways, self.draws = ways, draws
-
-        def best_in(self, able: list[bool]) -> Any:
-            return np.array([0.25 * n * of for n, of in enumerate(able)])
-
-        def rows(self, rows: list[ApproachPrediction], min_gain: float, *, timed: bool) -> list[ApproachPrediction]:
-            assert self.ways == tuple((r.approach,) for r in rows)
-            return [replace(r, eta=r.eta + self.draws, probability=min_gain, overhead=timed) for r in rows]
-
-    rest, *drawn = rows = [row(key, time_s=n, needs="X" * (key == "part")) for n, key in enumerate(keys)]
-    monkeypatch.setattr(best_way, "drawn_ways", lambda *given: drawn if given == (rows, LATE, 0.3) else None)
-    asked = (CHOICE, drawn, LATE.iterations, 0.3)
-    monkeypatch.setattr(best_way, "chosen", lambda by, *of: 3 if (by.draws, *of) == asked else None)
-    monkeypatch.setattr(best_way, "Savings", Drawn)
-    runs: Any = Of(parts=parts * [LATE], draws=5, step=Of(way=lambda approach, number: (approach, number)[:1]))
-    best, savings = drawn_rows(runs, given := [*rows], 0.3, every=every)
-    said: dict[str, Any] = {"probability": 0.3, "overhead": parts == 1}
-    shares = [0, 0.25, 0.5, 0.75, 0.0] if every else [None] * 5
-    wanted = [
-        replace(r, eta=CHOICE * every + (0 if n in (1, 2) else 500), best_in=share, **said)
-        if every or n not in (1, 2)
-        else r
-        for n, (r, share) in enumerate(zip(drawn, shares, strict=True))
-    ]
-    assert given == [each.beside(wanted[0]) for each in (rest, *wanted)]
-    assert best is given[4]
-    assert savings is not None
-    assert savings.ways == tuple((drawn[n].approach,) for n in (0, 3, 4))
 
 
 def test_without_draws_the_best_port_is_advised_rma_only_where_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -265,14 +265,6 @@ def test_what_is_measured_next_decides_most_per_minute() -> None:
         assert measure_next(of, saves, 0.01) == said
 
 
-def test_levers_of_a_prediction_are_of_its_draws() -> None:
-    runs, _ = runs_of(*with_library(load("meluxina"))[:1], LATE)
-    savings = Savings(runs, ((BULK,), (RMA,)))
-    found = levers(runs.sampler, savings.percent[1], 0.01)
-    for x in found:
-        assert len(x.steps) == len(x.speedup_percent) == len(x.probability)
-
-
 def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> None:
     """160 machines: whether puts are deferred costs 2 % of an iteration, L up to 1.6 % more at its high end."""
     which, place = np.arange(160) % 2, np.arange(160) // 2 / 80
