@@ -15,9 +15,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pready.model.advice.predict import predict, with_library
+from pready.model.advice.predict import predict, runs_of, with_library
+from pready.model.advice.savings import drawn_row
+from pready.model.approach.interfaces import OVERLAPPED
 from pready.model.common.parallel import all_cores
-from pready.model.machine.machine import load, profiles
+from pready.model.machine.machine import Machine, load, profiles
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.result.verdict import LIKELY
 from pready.model.toml.reading import validated
@@ -36,7 +38,11 @@ WAYS = {
     "persistent": "persistent requests",
     "threads": "messages by threads",
     "rma": "RMA",
+    "boundary": "boundary first",
+    "bound": "any library",
 }
+INTERIOR = "80 %"
+"""Of the computing, where the boundary is computed first."""
 Point = tuple[str, str, int, str, str]
 """Machine, library (empty: its own), threads, spread, buffer."""
 Row = dict[str, str]
@@ -73,7 +79,7 @@ def row_of(point: Point) -> Row:
     out = {"machine": made.machine, "library": made.library, "fabric": used.fabric or "unknown"}
     out |= {"threads": str(threads), "spread": spread, "buffer": buffer}
     for way in WAYS:
-        row = best(made, way)
+        row = of_interior(used, what) if way == "boundary" else best(made, way)
         out[f"{way}_percent"] = "" if row is None else f"{row.speedup_percent:.1f}"
         out[f"{way}_probability"] = "" if row is None or row.probability is None else f"{row.probability:.2f}"
     rma = best(made, "rma")
@@ -81,9 +87,17 @@ def row_of(point: Point) -> Row:
     return out | {"request_unmeasured": "set-up of a request" * (used.requests is None or used.requests.setup is None)}
 
 
+def of_interior(machine: Machine, workload: Workload) -> ApproachPrediction:
+    """Boundary first by one message, with an idle thread that tests where that saves more."""
+    runs, _ = runs_of(machine, workload.changed(interior=INTERIOR))
+    return max((drawn_row(runs, way.into(1)) for way in OVERLAPPED[:2]), key=lambda row: row.speedup_percent)
+
+
 def best(made: Prediction, way: str) -> ApproachPrediction | None:
     """The row of a way that saves most."""
     asked = made.advice.partitioned
+    if way == "bound":
+        return made.advice.bound
     if way == "partitioned":
         return None if asked is None else asked.row
     if way == "early":
@@ -124,6 +138,16 @@ def count(rows: Iterable[Row], way: str) -> int:
     return sum(pays(row, way) for row in rows)
 
 
+def never(row: Row) -> bool:
+    """Is the verdict on what no library exceeds "do not port"?"""
+    return float(row["bound_probability"]) <= 1 - LIKELY
+
+
+def only_parts(row: Row) -> bool:
+    """Do messages by threads or early partitions pay, and the boundary first does not?"""
+    return (pays(row, "threads") or pays(row, "early")) and not pays(row, "boundary")
+
+
 def sites(rows: Sequence[Row]) -> dict[tuple[str, str, str], list[Row]]:
     """The rows of each library, fabric and machine."""
     out: dict[tuple[str, str, str], list[Row]] = {}
@@ -146,6 +170,10 @@ def sentences(rows: Sequence[Row]) -> list[str]:
         f"{count(rows, 'persistent')}.",
         f"Where the library sends nothing early, or has no such calls, it would pay at {count(late, 'early')} of "
         f"{len(late)} points if it sent early, and save {median(gained):.1f} % of an iteration there in the median.",
+        f"A library could save 1 % at {count(rows, 'bound')} points and none could at {sum(map(never, rows))}; at the "
+        f"others that rests on what is not known. If {INTERIOR} of the computing needs no neighbour, the boundary "
+        f"first by one message pays at {count(rows, 'boundary')}; of those at which messages by threads or early "
+        f"partitions pay, it does not at {sum(map(only_parts, rows))}.",
         f"RMA would pay at {count(rows, 'rma')} points, but on {len(rma)} of {len(machines)} machines nobody has "
         f"measured what its calls cost, nor on {len(request)} what persistent requests save.",
     ]
@@ -164,14 +192,16 @@ def page(rows: Sequence[Row]) -> str:
         "no cost known that it would save. Yours is another: `pready predict`.",
         "",
         "Points at which each way pays, with a probability of 0.8 or more, and what the library's users would save in "
-        "the median if it sent early:",
+        f"the median if it sent early; the boundary first where {INTERIOR} is interior; where no library saves 1 %, "
+        "and where only messages by threads or early partitions pay:",
         "",
-        "| library | fabric | machine | " + " | ".join(WAYS.values()) + " | saved if early |",
-        "| --- | --- | --- |" + " ---: |" * (len(WAYS) + 1),
+        "| library | fabric | machine | " + " | ".join(WAYS.values()) + " | saved if early | never | only parts |",
+        "| --- | --- | --- |" + " ---: |" * (len(WAYS) + 3),
     ]
     for (library, fabric, machine), some in each.items():
         early = [float(row["early_percent"]) for row in some if row["early_percent"]]
         cells = [library, fabric, machine, *(str(count(some, way)) for way in WAYS), f"{median(early):.1f} %"]
+        cells += [str(sum(map(of, some))) for of in (never, only_parts)]
         out.append(f"| {' | '.join(cells)} |")
     return "\n".join([*out, "", "Made by `python docs/atlas.py`; every number is in [`atlas.csv`](atlas.csv).", ""])
 
