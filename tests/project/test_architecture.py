@@ -154,4 +154,6 @@ def test_what_predict_imports_is_what_the_page_says() -> None:
         *("show", "show.figures", "show.tables", "show.terminal"),
     }
     assert "pready.model.advice.predict" in loaded
-    assert not {"pready.model.advice.explanation", "sympy", "matplotlib"} & set(loaded)
+    assert not {"pready.model.advice.explanation", "pready.model.advice.library_changes", "sympy", "matplotlib"} & set(
+        loaded
+    )
