@@ -1,7 +1,6 @@
 """The form of the claims' files: what is refused, and how a value is held against what is expected."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from pready.model.engine.layout import Layout
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
 from pready.model.workload.workload import Workload
-from pready.validate.claims import checks, judge
-from pready.validate.claims.checks import CHECKS, answer
+from pready.validate.claims import judge
+from pready.validate.claims.checks import CHECKS
 from pready.validate.claims.computed_once import ApproachTable, Lab, MachineTable, changed
 from pready.validate.claims.form import Bounds, Claim, Tolerance, merged, parsed
 from pready.validate.claims.result import ClaimResult
@@ -88,7 +87,7 @@ def plain(changes: dict[str, Any]) -> Claim:
     return Claim.model_validate({k: v for k, v in (PLAIN | changes).items() if v != ""})
 
 
-@pytest.mark.parametrize("case", table_of("validate/judged")["claims"], ids=lambda case: case["shown"]["configuration"])
+@pytest.mark.parametrize("case", table_of("validate/judged")["claims"])
 def test_a_claim_beside_its_value(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "answer", answered)
     claim, shown = plain(case["claim"]), case["shown"]
@@ -106,22 +105,6 @@ def test_what_no_model_addresses_has_no_value() -> None:
     assert judge.result("x", claim, Lab()) == wanted
 
 
-def test_an_interval_leaves_out_a_fortieth_at_each_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "answer", answered)
-
-    def drawn(changes: dict[str, Any], *values: Any) -> Any:
-        lab: Any = SimpleNamespace(drawn=lambda: values)
-        return judge.interval(plain(changes), lab)
-
-    assert drawn({}, *map(float, range(41))) == (1.0, 39.0)
-    assert drawn({}, 1.0, True) is drawn({}, 1.0, "port") is drawn({"over": {"x": [1, 2]}}, 1.0) is None
-
-
-def test_a_claim_that_is_turned_is_asked_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "answer", lambda name, given, lab: 1 / given["x"])
-    assert judge.turned(plain({"over": {"x": [0.1, 3, 0]}}), Lab())  # 10, a third; and the last has no value
-
-
 def swept(**changes: Any) -> list[Any]:
     claim = Claim.model_validate(GOOD | {"over": {"threads": [8, 4, 16]}} | changes)
     return judge.computed(claim, Lab())
@@ -133,17 +116,6 @@ def test_words_have_no_ratio_and_no_maximum(monkeypatch: pytest.MonkeyPatch) -> 
         swept(than={"threads": 4})
     with pytest.raises(PreadyError, match=r"claim gain: reduce = 'max' of \['8', '4', '16'\]; valid: numbers"):
         swept(reduce="max")
-
-
-@pytest.mark.parametrize(("source", "said"), [(None, "gain: no"), ("file", "file: no")])
-def test_an_error_names_its_file_else_the_check(source: str | None, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(a: Any, lab: Lab) -> Any:
-        raise PreadyError("no", valid="yes", source=source)
-
-    monkeypatch.setitem(CHECKS, "gain", refuses)
-    monkeypatch.setattr(checks, "_read", lambda name, data: None)
-    with pytest.raises(PreadyError, match=f"^{said}"):
-        answer("gain", {}, Lab())
 
 
 def test_units_of_a_claim() -> None:

@@ -1,16 +1,13 @@
 """Claims in numbers and in words."""
 
 from dataclasses import replace
-from types import SimpleNamespace as Of
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from tables import table_of
 
-from pready.validate.claims import collection, summary
-from pready.validate.claims.computed_once import DRAWS, Lab
+from pready.validate.claims import summary
 from pready.validate.claims.result import ClaimResult
-from pready.validate.claims.wrong_machines import WRONG_MACHINES
 
 SUMMARIES = table_of("validate/summaries")
 CLAIM = ClaimResult(
@@ -24,57 +21,6 @@ HERE = replace(CLAIM, of="fabrics", source="alps", quantity="time one way", expe
 def test_statuses() -> None:
     claims = (CLAIM, replace(CLAIM, weak=True), OFF, replace(OFF, known_off=True), replace(CLAIM, known_off=True))
     assert [summary.status(c) for c in claims] == ["ok", "weak", "off", "known off", "ok"]
-
-
-@pytest.mark.parametrize(("kind", "draws"), [("papers", 0), ("fabrics", DRAWS)])
-def test_a_claim_is_held_against_the_model_then_against_wrong_machines(
-    kind: Any, draws: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of those that are independent and ok, one turns for a wrong machine; a change of all machines is none of them."""
-    asked, half = [], WRONG_MACHINES["half the bandwidth"]
-    wrong = [(4, of, 0) for of in WRONG_MACHINES.values()]
-    told: dict[str, Any] = {
-        "turns": ("independent", "ok"),
-        "stays": ("independent", "ok"),
-        "fit": ("fitted", "ok"),
-        "off": ("independent", "off"),
-    }
-
-    def lab_of(lab: Lab) -> Any:
-        return lab.seed, lab.change, lab.draws
-
-    def result(source: str, claim: Any, lab: Lab, of: Any) -> ClaimResult:
-        assert (of, lab_of(lab)) == (kind, (4, change, 0 if change else draws))
-        basis, status = told[claim.id]
-        return replace(CLAIM, id=claim.id, source=source, basis=basis, status=status)
-
-    def turned(claim: Any, lab: Lab) -> bool:
-        asked.append((claim.id, lab_of(lab)))
-        return bool(claim.id == "turns" and lab.change is half)
-
-    for name, made in (
-        ("result", result),
-        ("turned", turned),
-        ("interval", lambda *_: (1.0, 2.0)),
-        ("steepness", lambda *_: {}),
-    ):
-        monkeypatch.setattr(collection, name, made)
-    sources: Any = {"a": Of(claims=[Of(id="turns"), Of(id="off")]), "b": Of(claims=[Of(id="fit"), Of(id="stays")])}
-    claims, seen = collection.Claims(kind, ("a", "b"), cast("Any", None), sources), list[ClaimResult]()
-    change: Any = None
-    found = claims.validate(4, on_claim=seen.append)
-    assert found == tuple(seen)
-    ends = (1.0, 2.0) if draws else (None, None)
-    assert [(c.source, c.id, c.weak, c.low, c.high) for c in found] == [
-        (source, name, name == "stays", *ends)
-        for source, name in (("a", "turns"), ("a", "off"), ("b", "fit"), ("b", "stays"))
-    ]
-    at = 1 + [*WRONG_MACHINES].index("half the bandwidth")
-    assert asked == [("turns", of) for of in wrong[:at]] + [("stays", of) for of in wrong]
-    assert [c.id for c in claims.validate(4, only=["b", "a/off"])] == ["off", "fit", "stays"]
-    change, asked[:] = half, []
-    assert {(c.low, c.weak) for c in claims.validate(4, change=half)} == {(None, False)}
-    assert asked == []
 
 
 def made(of: str, changes: list[dict[str, Any]]) -> list[ClaimResult]:

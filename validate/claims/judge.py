@@ -14,7 +14,7 @@ from pready.model.common.errors import PreadyError, shown
 from pready.model.timeline.own_error import Factor
 from pready.validate.claims.checks import Answer, answer
 from pready.validate.claims.computed_once import STEP, Lab
-from pready.validate.claims.form import Arguments, Bounds, Claim, Reduction, Relation, Stated, Tolerance, merged
+from pready.validate.claims.form import Bounds, Claim, Reduction, Relation, Stated, Tolerance, merged
 from pready.validate.claims.result import ClaimKind, ClaimResult, Shown, Status
 
 UNEXPLAINED = "nobody has looked into this yet"
@@ -24,12 +24,12 @@ LAST_HIGH = 0.9
 """`reduce = "last high"`: the last point of the sweep that keeps this share of the maximum."""
 
 
-RELATIONS: Mapping[Relation, tuple[str, Callable[[float, float, float], float]]] = {
-    "ratio": ("over the same with", lambda a, b, unit: a / b if b else math.inf),
-    "difference": ("minus the same with", lambda a, b, unit: (a - b) / unit),
-    "percent less": ("% less than with", lambda a, b, unit: 100 * (1 - a / b) if b else 0.0),
+RELATIONS: Mapping[Relation, Callable[[float, float, float], float]] = {
+    "ratio": lambda a, b, unit: a / b if b else math.inf,
+    "difference": lambda a, b, unit: (a - b) / unit,
+    "percent less": lambda a, b, unit: 100 * (1 - a / b) if b else 0.0,
 }
-"""What a claim makes of our value and of the one that it compares with, in its unit; in words."""
+"""What a claim makes of our value and of the one that it compares with, in its unit."""
 REDUCTIONS: Mapping[Reduction, Callable[[list[float]], Answer]] = {
     "max": max,
     "min": min,
@@ -68,7 +68,6 @@ def result(source: str, claim: Claim, lab: Lab, of: ClaimKind = "papers") -> Cla
         tolerance=shown_tolerance(claim.tolerance),
         status=status,
         why=_why(claim, status),
-        configuration=configuration(claim),
         basis=claim.basis or "",
         known_off=claim.known_off is not None,
     )
@@ -133,7 +132,7 @@ def steepness(claim: Claim, lab: Lab) -> dict[Factor, float]:
 def _related(claim: Claim, value: Answer, other: Answer) -> Answer:
     if isinstance(value, (bool, str)) or isinstance(other, (bool, str)):
         raise PreadyError(f"claim {claim.id}: {shown(value)} and {shown(other)} are not numbers", valid="no `than`")
-    return RELATIONS[claim.relation][1](value, other, factor(claim.unit))
+    return RELATIONS[claim.relation](value, other, factor(claim.unit))
 
 
 def _reduced(claim: Claim, points: Iterable[tuple[Any, Answer]]) -> list[Answer]:
@@ -216,26 +215,3 @@ def shown_tolerance(tolerance: Tolerance | None) -> str:
     if tolerance.relative is not None:
         return f"± {100 * tolerance.relative:g} %"
     return f"a factor of {tolerance.factor:g}"
-
-
-def configuration(claim: Claim) -> str:
-    """The arguments in one line: computed for, compared with, over."""
-    parts = [f"{claim.check}: {_flat(claim.arguments)}"]
-    if claim.than is not None:
-        parts.append(f"{RELATIONS[claim.relation][0]} {_flat(claim.than)}")
-    for name, points in claim.over.items():
-        ends = ", ".join(map(str, points)) if len(points) <= 4 else f"{points[0]} … {points[-1]} ({len(points)} values)"
-        parts.append(f"over {name} = {ends}")
-    if claim.reduce != "every":
-        parts.append(f"reduced to: {claim.reduce}")
-    return "; ".join(parts)
-
-
-def _flat(arguments: Arguments, prefix: str = "") -> str:
-    out = []
-    for name, value in arguments.items():
-        if isinstance(value, dict):
-            out.append(_flat(value, f"{prefix}{name}."))
-        else:
-            out.append(f"{prefix}{name} = {value}")
-    return ", ".join(p for p in out if p)

@@ -33,7 +33,6 @@ class ClaimResult:
     tolerance: str
     status: Status
     why: str = ""
-    configuration: str = ""
     of: ClaimKind = "papers"
     basis: str = ""
     """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very

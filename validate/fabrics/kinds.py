@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pready.validate.claims.form import Relation
-
 BETWEEN, BEYOND = 0.10, 0.25
 
 
@@ -29,7 +27,6 @@ class Kind:
     tolerance: float = BEYOND
     arguments: dict[str, Any] = field(default_factory=dict)
     than: dict[str, Any] | None = None
-    relation: Relation = "ratio"
     factor: float | None = None
     """In place of `tolerance`: what is judged is a share of a time, or was measured on machines like the one judged."""
     sign: bool = False

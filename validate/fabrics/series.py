@@ -71,7 +71,6 @@ class Series(Strict):
             check=kind.check,
             arguments=arguments,
             than=kind.than,
-            relation=kind.relation,
             known_off=self.off.get(size),
         )
 

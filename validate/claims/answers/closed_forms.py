@@ -15,22 +15,18 @@ from pready.validate.claims.computed_once import Lab
 class Rate(Strict):
     """γ_θ from the algorithm and the processor: Eq. 6 and 9 of gillis2023."""
 
-    compute: ComputeRate
-    epsilon: float = 0.0
-    delta: float = 0.0
-    partitions_per_thread: int
-
-
-class Gain(Strict):
-    """η of Eq. 4, with γ_θ as it is or from `compute`."""
-
-    threads: int
-    partitions_per_thread: int
-    bandwidth: units.Bandwidth
-    delay_rate: units.TimePerByte | None = None
     compute: ComputeRate | None = None
     epsilon: float = 0.0
     delta: float = 0.0
+    partitions_per_thread: int
+
+
+class Gain(Rate):
+    """η of Eq. 4, with γ_θ as it is or from `compute`."""
+
+    threads: int
+    bandwidth: units.Bandwidth
+    delay_rate: units.TimePerByte | None = None
 
 
 class Counts(Strict):
@@ -57,15 +53,13 @@ class Projection(Strict):
 
 def delay_rate(a: Rate, lab: Lab) -> float:
     """γ_θ of Eq. 9 with μ of Eq. 6, in s/B."""
+    assert a.compute is not None
     return float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.epsilon, a.delta))
 
 
 def gain(a: Gain, lab: Lab) -> float:
     """η of Eq. 4."""
-    rate = a.delay_rate
-    if a.compute is not None:
-        rate = float(gain_numpy.delay_rate(a.compute.mu, a.partitions_per_thread, a.epsilon, a.delta))
-    assert rate is not None
+    rate = delay_rate(a, lab) if a.delay_rate is None else a.delay_rate
     return closed_form(a.threads, a.partitions_per_thread, rate, a.bandwidth).eta
 
 
