@@ -96,10 +96,6 @@ class Costs:
         asks = self.asks(interface) & ((not interface.active_message) | (self.copy_out == 0))
         return np.where(asks, 0.5 * self.handshake, 0.0)
 
-    def row(self, row: int) -> Costs:
-        """The costs of one row, every field a scalar (those of `BY_SHARING`: of shape (threads + 1,))."""
-        return self.rows(row)
-
     def rows(self, some: int | slice | NDArray[np.int64]) -> Costs:
         """The costs of some rows; a cost that is the same in all rows stays a scalar."""
 
