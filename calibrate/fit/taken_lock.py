@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pready.calibrate.fit.results import Estimate
-from pready.model.common.errors import PreadyError
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,7 @@ def lock_cost(points: Sequence[Contended]) -> Estimate:
     The slope of the excess over the messages that waited, since a team's first messages meet cold caches, which is not
     the lock's. It is the median of all pairs' (Theil and Sen), since a point that met another process is far off. One
     length alone gives no line: all of its excess counts as the lock's.
-
-    Raises
-    ------
-    PreadyError
-        No point.
     """
-    if not points:
-        raise PreadyError("no contention of several threads was measured", valid="points of 'contention'")
     waiting = np.array([p.waiting for p in points], dtype=float)
     excess = np.array([p.excess for p in points])
     if len(set(waiting)) == 1:

@@ -146,8 +146,3 @@ def test_sizes_that_would_tell_most() -> None:
 def test_bad_curves_are_named(sizes: list[float], times: list[float], names: str) -> None:
     with pytest.raises(PreadyError, match=names):
         Curve.of(sizes, times)
-
-
-def test_nothing_timed_is_an_error(rng: np.random.Generator) -> None:
-    with pytest.raises(PreadyError, match="how long one message takes"):
-        fit(Observations(), rng)

@@ -11,7 +11,6 @@ from pready.calibrate.fit import Contended, lock_cost
 from pready.calibrate.machine.values.observations_of import contended
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.schedule import CONTENDED_SIZES, CONTENDED_TOTALS
-from pready.model.common.errors import PreadyError
 
 RECORDS = Path(__file__).parents[1] / "data"
 FITTED_SIZES, FITTED_COUNTS = CONTENDED_SIZES, tuple(total // 2 for total in CONTENDED_TOTALS)
@@ -45,11 +44,6 @@ def test_a_point_that_met_another_process_moves_little() -> None:
 
 def test_faster_together_than_alone_is_no_contention() -> None:
     assert lock_cost([point(2, n, 2e-6, -0.5e-6) for n in (8, 32)]).value == 0
-
-
-def test_nothing_measured_is_said() -> None:
-    with pytest.raises(PreadyError, match="no contention of several threads"):
-        lock_cost([])
 
 
 @pytest.mark.parametrize("library", ["mpich", "openmpi"])

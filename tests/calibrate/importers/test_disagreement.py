@@ -163,14 +163,6 @@ def test_two_libraries_or_networks_are_never_mixed(one: str, other: str, what: s
         collected([tmp_path])
 
 
-def test_words_that_both_runs_have_or_that_name_both_tell_nothing(tmp_path: Path) -> None:
-    """A folder's name, a variable of the library's, prose that compares."""
-    command = "mpirun -np 2 --map-by ppr:1:node --report-bindings ./osu_x\n"
-    one, other = f"MPICH_VERSION_DISPLAY=1\n{command}", f"tcp against verbs, 1 process per node:\n{command}"
-    written(tmp_path / "ib-openmpi", a=one + latency(), b=other + bandwidth())
-    assert len(collected([tmp_path / "ib-openmpi"])[0].runs) == 2
-
-
 @pytest.mark.parametrize(("first", "second"), [
     ("export FI_PROVIDER=cxi\n$ srun", "export FI_PROVIDER=tcp\n$ srun"),
     ("module load openmpi\nsrun", "module load mpich\nsrun"),
@@ -186,23 +178,6 @@ def test_settings_before_a_command_are_its_own(first: str, second: str, tests: t
         text += f"{said} -n 2 ./osu_x\n{test()}\n"
     with pytest.raises(ImportFormatError, match=r"two (settings|libraries)"):
         read(text.encode())
-
-
-def test_take_by_the_command_line(tmp_path: Path, capsys: Capsys) -> None:
-    path, out = tmp_path / "job.log", tmp_path / "m.toml"
-    parts = [f"$ mpirun --mca pml {m} -np 2 --map-by node osu_latency\n{latency(t)}\n" for m, t in
-             (("ob1", us), ("ucx", times_of(2)))]  # fmt: skip
-    path.write_text("".join(parts))
-    words = ("calibrate", "import", str(path), "-o", str(out))
-    assert "'--mca pml ob1'), osu_latency" in refused(capsys, *words)
-    absent = refused(capsys, *words, "--take", "pml cm")
-    assert (
-        "--take 'pml cm': no run has it; valid: part of a run's file, heading or command, or FILE:LINE, such as "
-        in absent
-    )
-    for take, time in (("pml ob1", "1.2 us"), (f"job.log:{parts[0].count(chr(10)) + 2}", "2.4 us")):
-        assert main([*words, "--take", take, "--overwrite"] if out.exists() else [*words, "--take", take]) == 0
-        assert f"{time} for a small message" in capsys.readouterr().err
 
 
 # --- the documented CSV ---------------------------------------------------------------------------------

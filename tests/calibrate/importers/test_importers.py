@@ -13,9 +13,8 @@ from results_of_suites import read
 
 from pready.calibrate.fit import fit
 from pready.calibrate.importers.benchmarks import Imported, together
-from pready.calibrate.importers.collect import collected, runs_of
+from pready.calibrate.importers.collect import runs_of
 from pready.calibrate.importers.text import ImportFormatError
-from pready.model.common.errors import PreadyError
 
 DATA = Path(__file__).parents[2] / "data" / "importers"
 FILES = sorted(DATA.iterdir())
@@ -75,14 +74,6 @@ def test_netgauge_recovers_its_machine() -> None:
     for segment, true in zip(found.segments, known, strict=True):
         values = [getattr(segment, n).value for n in ("L", "o_s", "o_r", "g", "G")]
         assert values == pytest.approx(true, rel=0.02)
-
-
-def test_unreadable_files(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    for path, said in ((tmp_path / "empty", "it is empty"), (tmp_path / "no such\nfile", "no such file")):
-        with pytest.raises(PreadyError, match=said) as caught:
-            collected([path])
-        assert len(str(caught.value).splitlines()) == 1
 
 
 def survives(data: bytes) -> None:

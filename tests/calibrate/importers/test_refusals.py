@@ -1,10 +1,8 @@
 """What does not name its test is refused in one line: what it seems to be, and what to write instead."""
 
-import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,22 +36,6 @@ def test_a_table_that_does_not_name_its_test(head: str, form: str, seems: str) -
     with pytest.raises(ImportFormatError) as caught:
         read((head + rows(form)).encode(), "f")
     assert str(caught.value) == f"f: {seems}; valid: {RECIPE}"
-
-
-JSONS: list[Any] = [
-    [{"size": s, "latency_us": us(s)} for s in SIZES],
-    {"benchmark": "osu_latency", "size": SIZES, "latency (us)": [us(s) for s in SIZES]},
-    {"latency_us": {str(s): us(s) for s in SIZES}},
-    {"columns": ["size", "latency_us"], "data": [[s, us(s)] for s in SIZES]},
-    [{"name": f"latency_{s}", "value": us(s), "unit": "us"} for s in SIZES],
-]
-
-
-@pytest.mark.parametrize("data", JSONS)
-@pytest.mark.parametrize("indent", [None, 1])
-def test_json_of_other_tools(data: Any, indent: int | None) -> None:
-    with pytest.raises(ImportFormatError, match=r"^f: seems to be JSON without a test's name; valid: .* --example"):
-        read(json.dumps(data, indent=indent).encode(), "f")
 
 
 @pytest.mark.parametrize(("text", "says"), REFUSED["files"])

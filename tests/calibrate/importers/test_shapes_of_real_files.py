@@ -7,13 +7,16 @@ one line and 5.4 us on the other: no step up shows, as with libraries that switc
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from given import Capsys, Patch
 from present import present
+from results_of_suites import SIZES as ABOVE_0
+from results_of_suites import Time, bandwidth, imb
+from results_of_suites import latency as osu_latency
 from tables import table_of
 
 from pready.calibrate.importers.to_machine import FromFiles, from_files
@@ -21,9 +24,6 @@ from pready.calibrate.machine.values.segments import one_way
 from pready.cli import main
 from pready.model.machine.machine import Fabric, load
 from pready.model.machine.path import Begins, Segment
-
-SIZES = (0, *(1 << k for k in range(23)))
-Time = Callable[[int], float]
 
 
 def ucx(size: int) -> float:
@@ -43,14 +43,11 @@ def straight(size: int) -> float:
     return 1.0 + 0.09e-3 * size
 
 
+SIZES = (0, *ABOVE_0)
+
+
 def latency(time: Time, sizes: Sequence[int] = SIZES) -> str:
-    rows = [f"{s:<10d}{time(s):>18.2f}" for s in sizes]
-    return "\n".join(["# OSU MPI Latency Test v7.3", "# Size          Latency (us)", *rows, ""])
-
-
-def bandwidth(gap: Time) -> str:
-    rows = [f"{s:<10d}{s / gap(s):>18.2f}" for s in SIZES[1:]]
-    return "\n".join(["# OSU MPI Bandwidth Test v7.3", "# Size      Bandwidth (MB/s)", *rows, ""])
+    return osu_latency(time, sizes)
 
 
 def imported(
@@ -123,21 +120,6 @@ def test_a_rendezvous_of_gpus_may_begin_at_512_bytes(tmp_path: Path) -> None:
     assert (rendezvous(of_hosts).from_, begun(of_hosts).source) == (16384, "assumed")
 
 
-def test_larger_messages_than_were_measured_are_assumed(tmp_path: Path) -> None:
-    made = imported(tmp_path, latency(ucx, SIZES[:15]), bandwidth(lambda s: 0.13 + 0.082e-3 * s))
-    assert [one_way(made.machine, size) for size in (8192, 8193)] == pytest.approx([ucx(8192) * 1e-6] * 2, rel=0.05)
-    assert made.machine.inter.link_bandwidth.source == "measured"
-    assert "no message above 8 KiB was measured: such are assumed" in made.notes
-
-
-def test_library_and_fabric_say_who_answers_and_are_asked_for(tmp_path: Path) -> None:
-    unknown, known = imported(tmp_path, latency(straight), library=None), imported(tmp_path, latency(straight))
-    assert [any("--library" in line for line in made.summary) for made in (unknown, known)] == [True, False]
-    assert known.machine.progress.value == "on-call"
-    slingshot = imported(tmp_path, latency(ucx), library="cray-mpich", fabric="slingshot")
-    assert slingshot.machine.progress.value == "hardware"
-
-
 def test_netgauge_shows_a_rendezvous_where_o_s_jumps(tmp_path: Path) -> None:
     """o_s grows from 0.3 to 5 us at 24 KiB while one message's time falls."""
     rows = []
@@ -172,17 +154,10 @@ def within(size: int) -> float:
     return 0.38 + 0.13e-3 * size if size <= 1 << 20 else -170 + 0.29e-3 * size
 
 
-def imb(time: Time, waiting: int = 0) -> str:
-    note = [f"# ( {waiting} additional processes waiting in MPI_Barrier)"] if waiting else []
-    rows = [f"{s:>13d}{1000:>13d}{time(s):>13.2f}{s / time(s):>13.2f}" for s in SIZES]
-    head = ["# Benchmarking PingPong", "# #processes = 2", *note, " #bytes #repetitions t[usec] Mbytes/sec"]
-    return "\n".join([*head, *rows, ""])
-
-
 def test_they_are_taken_for_the_path_within_a_node(tmp_path: Path, capsys: Capsys) -> None:
     between, inside, out = tmp_path / "b.txt", tmp_path / "i.txt", tmp_path / "m.toml"
     between.write_text(latency(ucx))
-    inside.write_text(imb(within, 62))
+    inside.write_text(imb(within, sizes=SIZES, said="# ( 62 additional processes waiting in MPI_Barrier)\n"))
     words = ["calibrate", "import", "--library", "openmpi-4", "--fabric", "infiniband", "-o", str(out)]
     assert main([*words, "--intra", str(inside)]) == 2
     assert "no file is named" in capsys.readouterr().err

@@ -9,7 +9,6 @@ from present import present
 from results_of_suites import SIZES, bandwidth, imb, latency, pairs, read, us
 from tables import table_of
 
-from pready.calibrate.importers import text as texts
 from pready.calibrate.importers.benchmarks import Imported, why_one_node
 from pready.calibrate.importers.command import Command, allocated, exported, parsed
 from pready.calibrate.importers.text import ImportFormatError, Line, number, whole
@@ -101,15 +100,6 @@ def test_what_lines_around_a_command_say() -> None:
     assert [parsed(line, None) for line in COMMANDS["no_commands"]] == [None] * 4
 
 
-@pytest.mark.parametrize("count", ["²", "9" * 5000])
-def test_what_is_no_number_of_ranks_is_as_if_not_said(count: str) -> None:
-    for unsaid, said in (("mpirun -H a,b", f"mpirun -H a,b -np {count}"), ("mpirun -H a,b", f"mpirun -H a:{count},b")):
-        without, found = (present(parsed(f"{launcher} ./osu_latency", None)) for launcher in (unsaid, said))
-        assert found.one_node == without.one_node
-    text = pairs(2).replace("window size: 64", f"window size: {count}")
-    assert [run.window for run in read(text.encode()).runs] == [64]
-
-
 def test_a_line_of_more_than_4000_characters_is_no_row() -> None:
     head = "# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n"
     for blanks, last in ((3995, 16), (3996, 8)):
@@ -127,18 +117,6 @@ def test_a_line_of_more_than_4000_characters_is_no_row() -> None:
 def test_what_is_no_text_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(ImportFormatError, match=f"^{re.escape(said)}$"):
         read(data, "f")
-
-
-def test_what_stands_before_titles_has_few_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rank before one title and a time before the other; digits may differ."""
-    lines = [f"rank {n}: {line}" for n, line in enumerate(latency().splitlines())]
-    lines += [f"09:52:0{n % 10} | {line}" for n, line in enumerate(bandwidth().splitlines())]
-    monkeypatch.setattr(texts, "MOST_PREFIXES", 2)
-    found = read("\n".join([*lines, ""]).encode()).observations
-    assert len(present(found.ping_pong)) == len(present(found.stream)) == len(SIZES)
-    monkeypatch.setattr(texts, "MOST_PREFIXES", 1)
-    with pytest.raises(ImportFormatError):
-        read("\n".join([*lines, ""]).encode())
 
 
 @pytest.mark.parametrize(

@@ -5,21 +5,16 @@ from typing import Any
 
 import pytest
 from command_line import refused
-from given import Capsys, Patch
 from on_paper import records, written_to
 from readable import check_readable
 from tables import table_of
 
-from pready.calibrate.machine import intra
 from pready.calibrate.machine.calibration import calibrate
-from pready.calibrate.machine.values import shared_adapter
 from pready.calibrate.measure.schedule import plan
 from pready.calibrate.measure.session import Outcome
 from pready.cli import main
-from pready.commands import calibrate as calibrate_module
 from pready.commands.calibrate import _say_measured
 from pready.model.machine import machine
-from pready.model.machine.writing import dumps
 from pready.show.figures.calibration import calibration
 
 SAID: dict[str, Any] = table_of("calibrate/said_of_a_fit")
@@ -36,40 +31,6 @@ def test_failed_points_are_named_with_their_first_reason(capsys: pytest.CaptureF
         "measured 3 points into raw.jsonl, 2 failed, 1 left for the next run",
         *("  failed: rate: crashed", "  failed: early: no reason"),
     ]
-
-
-WORDS = "--launcher mpiexec --mpicc cc --threads 4 --budget 2min --seed 5"
-PAIR = {"threads": 4, "budget_s": 120, "seed": 5}
-
-
-@pytest.mark.parametrize(
-    ("more", "raw", "given"),
-    [
-        ("--measure pingpong,rate", "m.jsonl", PAIR | {"only": ["pingpong", "rate"]}),
-        ("--intra --raw r", "r", PAIR | {"only": [*intra.MEASUREMENTS]}),
-        ("--ranks-per-node 3", "m.ranks.jsonl", {"per_node": 3, "budget_s": 120, "seed": 5}),
-    ],
-)
-def test_it_measures_what_its_words_say(
-    more: str, raw: str, given: dict[str, Any], tmp_path: Path, monkeypatch: Patch, capsys: Capsys
-) -> None:
-    seen: dict[str, Any] = {}
-
-    def stopped(ranks: Any, built: Any, file: Path, *some: Any, **how: Any) -> None:
-        seen.update(how, **dict(zip(("per_node", "budget_s", "seed"), some, strict=False)), file=file, built=built)
-        raise KeyboardInterrupt
-
-    for name, done in (("build", str), ("find_mpicc", lambda words, _: words), ("tried_first", lambda *_: None)):
-        monkeypatch.setattr(calibrate_module, name, done)
-    monkeypatch.setattr(calibrate_module, "run_measurements", stopped)
-    monkeypatch.setattr(shared_adapter, "run", stopped)
-    monkeypatch.chdir(tmp_path)
-    if "measure" not in more:
-        bare = machine.load("meluxina").model_copy(update={"adapter": None, "intra": None})
-        Path("m.toml").write_text(dumps(bare), encoding="utf-8")
-    assert main(["calibrate", "-o", "m.toml", *WORDS.split(), *more.split()]) == 130
-    assert capsys.readouterr().err.endswith(f"measurements are kept in {raw}; the same command resumes\n")
-    assert seen.items() >= (given | {"file": Path(raw), "built": "cc"}).items()
 
 
 @pytest.mark.thorough

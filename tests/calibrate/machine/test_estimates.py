@@ -47,13 +47,6 @@ def test_what_is_not_above_zero_is_said() -> None:
     assert positive(TIME, Estimate(0.0, 0.0, 3e-6, assumed=True), "w", [], "g").interval is None
 
 
-def test_half_an_interval_and_no_cost_below_zero() -> None:
-    of_draws = Estimate.of(400.0, np.arange(1001.0))
-    assert (of_draws.value, of_draws.low, of_draws.high) == pytest.approx((400, 25, 975))  # 95 % of the draws
-    assert Estimate(2.0, 1.0, 5.0).half_width == 2
-    assert Estimate(-1.0, -2.0, 3.0).at_least_zero() == Estimate(0.0, 0.0, 3.0)
-
-
 @pytest.mark.parametrize("case", TEAMS["contexts"], ids=lambda case: case["is"]["why"])
 def test_contexts_are_those_that_threads_with_communicators_show(case: dict[str, Any]) -> None:
     rates = {name: {int(k): rate for k, rate in of.items()} for name, of in case.items() if name != "is"}

@@ -7,7 +7,6 @@ from tables import table_of
 from pready.calibrate.machine.library_names import RULES, profile_of
 from pready.model.advice.predict import effective_library
 from pready.model.approach.libraries import LIBRARIES
-from pready.model.toml.provenance import Value
 
 
 @pytest.mark.parametrize(("version", "profile"), table_of("calibrate/versions")["profiles"])
@@ -21,16 +20,3 @@ def test_a_version_without_partitioned_calls_is_predicted_without(text: str, cal
     library = ideal().library.model_copy(update={"name": profile_of(text), "version": text, "early_send": None})
     machine = ideal().model_copy(update={"library": library})
     assert (effective_library(machine).part is not None) == calls
-
-
-@pytest.mark.parametrize(("early", "key"), [(True, "part"), (False, "part-am")])
-def test_what_was_measured_counts_whatever_the_name(early: bool, key: str) -> None:
-    measured = Value[bool](value=early, source="measured", why="test")
-    library = ideal().library.model_copy(update={"name": "emulated", "early_send": measured})
-    machine = ideal().model_copy(update={"library": library})
-    profile = effective_library(machine)
-    assert profile.part is not None
-    assert profile.part.key == key
-    assert "measured" in profile.why
-    # A library that the user names is taken at its word.
-    assert effective_library(machine, "emulated").part is None

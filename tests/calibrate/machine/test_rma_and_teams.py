@@ -107,16 +107,6 @@ def test_the_costs_come_back(seen: list[TimedExchange]) -> None:
     assert barrier.time == pytest.approx([0.0, PAIR, MEETING], rel=0.03)
 
 
-def test_exchanges_are_predicted_with_them_and_not_without(seen: list[TimedExchange]) -> None:
-    m = known()
-
-    def worst(machine: Machine) -> float:
-        return max(abs(modelled(machine, e) / e.after.value - 1) for e in seen)
-
-    assert worst(refined(plain(m), seen)) < 0.05
-    assert worst(plain(m)) > 0.3
-
-
 def test_one_disturbed_exchange_does_not_count(seen: list[TimedExchange]) -> None:
     disturbed = next(e for e in seen if e.approach == "single" and e.threads == 4)
     spoilt = [taking(e, 4e-3) if e is disturbed else e for e in seen]  # a time slice of another process
