@@ -25,8 +25,7 @@ static int answer(void)
         return answer();                                                                                               \
     }
 SIMPLE(Init) SIMPLE(Finalize) SIMPLE(Abort) SIMPLE(Send) SIMPLE(Start) SIMPLE(Request_free)
-SIMPLE(Wait) SIMPLE(Waitall) SIMPLE(Startall) SIMPLE(Pready_range) SIMPLE(Pready_list)
-SIMPLE(Fetch_and_op) SIMPLE(Compare_and_swap)
+SIMPLE(Wait) SIMPLE(Waitall)
 
 #define GIVES(name, value, ...)                                                                                        \
     int MPI_##name(__VA_ARGS__)                                                                                        \
@@ -38,8 +37,6 @@ SIMPLE(Fetch_and_op) SIMPLE(Compare_and_swap)
 GIVES(Init_thread, 3, long argc, long argv, long asked, int *to)
 GIVES(Isend, request, SEVEN)
 GIVES(Send_init, request, SEVEN)
-GIVES(Recv_init, request, SEVEN)
-GIVES(Psend_init, request, long buf, long partitions, SEVEN)
 GIVES(Test, flag, long of, int *to)
 GIVES(Testall, flag, long count, long of, int *to)
 GIVES(Waitany, first, long count, long of, int *to)

@@ -1,9 +1,7 @@
 """Patterns and steps are found exactly where they are, and not where they are not."""
 
-from collections.abc import Sequence
 from itertools import product
 from math import prod
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,6 @@ from pready.calibrate.capture.patterns import (
     recognise_step,
 )
 from pready.calibrate.capture.repetition import Repetition, repetition
-from pready.model.common.arrays import Array
 
 Grid = tuple[int, int, int]
 
@@ -121,32 +118,6 @@ def test_pairs_and_rings() -> None:
     assert "list of neighbours" in Recognised("neighbours", lists=(((1, 8), (2, 8)), ((0, 8),), ())).said
 
 
-def test_every_field_of_a_pattern() -> None:
-    """Of 3 x 3 x 3 ranks the sizes along z, y, y and z, x, x and z, x and y, and all are 8 to 56 B."""
-    sizes = {axes: 8 * n for n, axes in enumerate(CLASSES, 1)}
-    ring = [{(r + 1) % 3: (64, 1 + r // 2), (r - 1) % 3: (64, 1)} for r in range(3)]
-    of_ring = tuple(tuple((to, 64) for to in of) for of in ring)
-    square = {"name": "halo3d", "grid": (2, 2, 1), "faces": (32, 16, 0)}
-    cube = {"name": "halo3d26", "grid": (3, 3, 3), "faces": (32, 16, 8), "edges": (24, 40, 48), "corner": 56}
-    found: list[tuple[Recognised, dict[str, Any]]] = [
-        (recognise(halo(27, (3, 3, 3), True, sizes, 2)), cube | {"messages": 2}),
-        (recognise(halo(7, (2, 2, 1), True, sizes)), square),
-        (recognise(halo(7, (2, 2, 1), False, sizes)), square | {"boundaries": "open"}),
-        (recognise([{1: (64, 2)}, {0: (64, 2)}]),
-         {"name": "pt2pt", "messages": 2, "faces": (64,) * 3, "lists": (((1, 64),), ((0, 64),))}),
-        (recognise([{1: (64, 1)}, {0: (65, 3)}]), {"messages": 3, "lists": (((1, 64),), ((0, 65),))}),
-        (recognise(ring), {"messages": 2, "lists": of_ring}),
-        (recognise([{1 * (r == 0): (64, 1)} for r in range(4)]), {"lists": (((1, 64),), *(((0, 64),),) * 3)}),
-        (recognise([{}]), {"lists": ((),)}),
-    ]  # fmt: skip
-    nothing = {
-        "name": "neighbours", "grid": None, "boundaries": "periodic", "messages": 1, "faces": (0, 0, 0),
-        "edges": (0, 0, 0), "corner": 0, "blocks": 1, "lists": (), "phase": 0, "phases": 1, "axis": "",
-        "whole": None, "to_a_rank": (0, 0),
-    }  # fmt: skip
-    assert [vars(f) for f, _ in found] == [nothing | of for _, of in found]
-
-
 @given(
     st.lists(st.integers(0, 3), min_size=1, max_size=6), st.integers(3, 8),
     st.lists(st.integers(4, 9), max_size=4, unique=True), st.lists(st.integers(10, 15), max_size=4, unique=True),
@@ -185,30 +156,6 @@ def test_a_step_that_goes_on_is_none_of_the_shorter_ones() -> None:
 @pytest.mark.parametrize("case", table_of("calibrate/arrivals")["named"])
 def test_no_spread_or_one_late_thread(case: dict[str, Any]) -> None:
     assert named(np.array(case["times"]), seed=0) == (Named(**case["is"]) if "is" in case else None)
-
-
-@pytest.mark.parametrize(
-    ("times", "p", "model"),
-    [
-        (range(1, 800), (0.05, 1.0), ("normal by thread", 400.0, "57.66 %")),
-        (range(799), (0.0499, 1.0), None),  # its spread is that of a uniform one from 0, which is √⅓ = 57.74 %, or more
-        ((423, 1577) * 10, (0.0499, 1.0), None),
-        (range(1, 800), (0.0499, 0.05), ("uniform", 400.0, "57.66 %")),
-        (range(1, 800), (0.0499, 0.0499), None),
-    ],
-)
-def test_what_is_tested(times: Sequence[int], p: tuple[float, float], model: Any, monkeypatch: Any) -> None:
-    """Of n times from a the mean is a + (n - 1)/2 and the variance (n² - 1)/12; of 799 every other one is tested."""
-    each, some = dict(zip(("norm", "uniform"), p, strict=True)), np.array(times[::2] if len(times) > 400 else times)
-
-    def fit(distribution: Any, data: Array, statistic: str, n_mc_samples: int, rng: np.random.Generator) -> Any:
-        assert (statistic, n_mc_samples, rng.random()) == ("ks", 299, np.random.default_rng(5).random())
-        assert data == pytest.approx((some - some.mean()) / some.std())
-        return SimpleNamespace(pvalue=each[distribution.name])
-
-    monkeypatch.setattr("scipy.stats.goodness_of_fit", fit)
-    is_so = model and Named({"model": model[0], "spread": model[2]}, model[1], "Kolmogorov-Smirnov test, p = 0.05")
-    assert named(np.array(times, float)[:, None], seed=5) == is_so
 
 
 def test_distributions_that_they_do_not_come_from_are_rejected() -> None:

@@ -91,23 +91,12 @@ def test_a_message_once_is_no_step() -> None:
         find(Run(Path("made"), tuple(made)))
 
 
-def test_what_goes_both_ways_at_once_is_no_sweep() -> None:
-    """2 x 2 ranks send to both neighbours, then along x, then along y, as often as a sweep does."""
-    processes = []
-    for rank in range(4):
-        rows: dict[int, list[Row]] = {0: [], 1: []}
-        at = 100
-        for number, axes in enumerate(((1, 2), (1,), (2,)) * STEPS):
-            at = region(at, number, 1 + number % 3, (100 * US, 110 * US), rows)
-            rows[0] += [
-                (at, at + 9, kind, 4, rank ^ axis, 64) for kind in ("irecv", "isend")[not number :] for axis in axes
-            ]
-            rows[0].append((at + 10, at + 9 * US, "wait", 0, -4, (1 + bool(number)) * len(axes)))
-            at += 10 * US
-        processes.append(parse_process(capture_file([*rows.items()], rank=rank, ranks=4), Path(f"rank-{rank}")))
-    step = find(Run(Path("made"), tuple(processes)))
-    assert (step.steps, step.sweeps) == (STEPS, False)
-    assert step.exchanges[0].pattern.said == "7-point halo on 2 × 2 × 1 ranks, open"
+@pytest.mark.parametrize(("place", "exchanges"), [(7, [((), ((0, 64),)), (((1, 64),), ())]), (5, None)])
+def test_what_a_rank_sends_once_it_has_received_is_another_exchange(place: int, exchanges: Any) -> None:
+    """If it is of another routine: a blocking exchange, in which one rank receives first, has one."""
+    ranks = (f"0 500 520 recv 1 1 64\n0 521 531 send {place} 1 64", "0 500 510 send 5 0 64\n0 511 540 recv 2 0 64")
+    step = find(Run(Path("made"), tuple(written([calls] * 10, r, 2, 1000) for r, calls in enumerate(ranks))))
+    assert [e.pattern.lists for e in step.exchanges] == (exchanges or [(((1, 64),), ((0, 64),))])
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from tables import table_of
 from pready.calibrate.capture.files import kinds
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import stretch_name
-from pready.calibrate.otf2 import otf2_reading
 from pready.calibrate.otf2.run_of_trace import read_otf2
 from pready.cli import main
 from pready.model.engine.plan import drawn_times
@@ -201,16 +200,6 @@ def test_a_barrier_within_a_region_ends_a_share(tmp_path: Path) -> None:
     np.testing.assert_allclose(found[False].begin, [150e-9], rtol=1e-12)
     np.testing.assert_allclose(found[False].finish, [[60e-9, 30e-9]], rtol=1e-12)
     assert stretch_name(process, found[True]).startswith("!$omp parallel (halo.c:17) until !$omp barrier")
-
-
-def test_a_request_is_open_until_it_is_complete() -> None:
-    """One without a number is done when its call returns, and so is one that was complete before; 0 is a number."""
-    of = otf2_reading._Location(at_once={5})
-    for request in (0, 5, -1):
-        of.add(1, 2, "isend", "here", 3, 4, request=request)
-    of.add(1, 2, "isend", "here", 3, 4)
-    assert [row.done for row in of.rows] == [-1, 2, 2, 2]
-    assert (of.open, of.at_once) == ({0: of.rows[0]}, set())
 
 
 def test_what_is_no_trace(tmp_path: Path, halo: Workload, capfd: Capsys) -> None:
