@@ -428,7 +428,8 @@ def _work(workload: dict[str, object]) -> list[str]:
     assert isinstance(compute, dict)
     assert isinstance(arrivals, dict)
     out = []
-    if compute.get("time"):
+    measured = arrivals["model"] in ("trace", "kde")  # whose times are drawn, not their mean: "now" has them
+    if compute.get("time") and not measured:
         out.append(f"{format_time(compute['time'])} of computing")
     shares = {"spread": "spread", "late_by": "late by", "up_to": "later by up to", "epsilon": "ε", "delta": "δ"}
     out += [f"{name} {100 * arrivals[key]:.3g} %" for key, name in shares.items() if arrivals.get(key)]
@@ -438,7 +439,7 @@ def _work(workload: dict[str, object]) -> list[str]:
         out.append(f"late by {format_quantity(arrivals['delay_rate'], Unit.TIME_PER_BYTE)}")
     if arrivals.get("sd"):
         out.append(f"spread {format_time(arrivals['sd'])}")
-    if arrivals["model"] in ("trace", "kde"):
+    if measured:
         out.append("arrivals as measured")
     return out
 
