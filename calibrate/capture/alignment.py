@@ -1,8 +1,9 @@
 """Which exchanges of different ranks are one: steps by the lead rank's, exchanges of a step by who sends to whom.
 
 The lead is the rank with the most exchanges. Its step is the sequence that repeats; other ranks' exchanges belong to
-the step of the lead in whose time they begin. In a step the k-th exchange in which a rank sends to another one is that
-of the k-th in which the other one receives from it; what is not told by that, the place in the code tells.
+the step of the lead in whose time they begin, unless their own order tells. In a step the k-th exchange in which a rank
+sends to another one is that of the k-th in which the other one receives from it; what is not told by that, the place in
+the code tells.
 """
 
 from __future__ import annotations
@@ -58,12 +59,13 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     like = mine[at[0] : at[0] + n]
     apart = [process.wall_s - ranks[lead].wall_s for process in ranks]
     inside = [
-        _by_own_step(offset, _then(offset, groups, windows, step), windows, like, bool(step.shares))
+        _by_calls(groups, mine, at, n)
+        or _by_own_step(offset, _then(offset, groups, windows, step), windows, like, bool(step.shares))
         or _by_window(offset, groups, windows)
         for offset, groups in zip(apart, found, strict=True)
     ]
-    inside[lead] = [list(mine[i : i + n]) for i in at]
-    by_rank = [_keys(groups, of) for groups, of in zip(found, inside, strict=True)]
+    key = {id(g): k for groups in found for g, k in zip(groups, signatures(groups), strict=True)}
+    by_rank = [[tuple(key[id(g)] for g in window) for window in of] for of in inside]
     common, times = Counter(zip(*by_rank, strict=True)).most_common(1)[0]
     if times == 1 < len(at):
         return None
@@ -76,12 +78,6 @@ def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned |
     before = max(0.0, mine[0].begin - float(mine[0].times.max()))
     ends = [(mine[i - 1].end if i else before, mine[i + n - 1].end) for i, u in zip(at, usual, strict=True) if u]
     return Aligned(exchanges, lead, max(step.everywhere, len(at)), ends, sum(usual) / len(usual), exact, step.shares)
-
-
-def _keys(groups: Sequence[Group], windows: Sequence[list[Group]]) -> list[tuple[Hashable, ...]]:
-    """The signatures of the exchanges of each step."""
-    of = {id(g): key for g, key in zip(groups, signatures(groups), strict=True)}
-    return [tuple(of[id(g)] for g in window) for window in windows]
 
 
 def _repeated(groups: Sequence[Group]) -> tuple[list[int], list[bool | None], Repetition | None]:
@@ -116,6 +112,12 @@ def _then(
     (begin, then), (since, end) = windows[0], windows[-1]
     begin, end = begin - (then - begin), end + (end - since)
     return [g for g in groups if begin <= g.ready + offset < end]
+
+
+def _by_calls(groups: Sequence[Group], mine: Sequence[Group], at: Sequence[int], n: int) -> list[list[Group]] | None:
+    """Groups by the lead's steps, of a rank that calls for an exchange where the lead does, one by one."""
+    theirs, ours = ([g.way[1:] or g.way for g in of] for of in (groups, mine))
+    return [list(groups[i : i + n]) for i in at] if groups is mine or (all(ours) and theirs == ours) else None
 
 
 def _by_own_step(

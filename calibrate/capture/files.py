@@ -20,10 +20,8 @@ MAGIC = b"pready capture 5"
 SUFFIX = ".capture"
 NO_ROOM = ".unwritten"
 """Behind that: an empty file of a process that had no room for its records."""
-LARGEST_FILE = 16 << 30
-"""Largest file of a process in bytes."""
-TIMES = 5
-"""Bytes of memory for each byte of a file: the file, its records, the same sorted, and what is asked of them."""
+LARGEST_FILE = 16 << 30  # bytes of a process
+TIMES = 5  # bytes of memory for each byte of a file: the file, its records, the same sorted, and what is asked of them
 
 _HEADER = np.dtype(
     [

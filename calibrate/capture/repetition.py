@@ -78,9 +78,8 @@ def repetition(
             )
             if taken >= LEAST_COVERED * time.sum():
                 return _counted(codes, step, computed)
-            if taken:
-                whole = (_whole(period, *row, computed) for row in same)
-                long = tuple((at, stop) for at, stop in whole if stop - at >= IN_A_ROW * period)
+            whole = (_whole(period, *row, computed) for row in same)
+            if long := tuple((at, stop) for at, stop in whole if stop - at >= IN_A_ROW * period):
                 common.append((float(taken / time.sum()), replace(step, rows=long)))
     explained, step = max(found, key=lambda each: each[0], default=(0.0, Repetition(1, 0, 0)))
     if explained >= LEAST_COVERED:
