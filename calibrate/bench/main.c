@@ -1,7 +1,6 @@
 /* pready-bench: measure points, one JSON record each.
  *
  *   pready-bench [SETTINGS] < POINTS      one point a line: MEASUREMENT key=value ..., or "environment"
- *   pready-bench probe NAME SECONDS       one question to the library (probes/probe.c)
  *
  * SETTINGS: seed=N, tool=VERSION, folder=FOLDER (of an exchange's plans). Run with two ranks, or more: then "exchange"
  * and "pairs" take them all, any other measurement rank 0 and the first on another host.
@@ -11,7 +10,6 @@
  * Exit status: 0, 1 after a payload mismatch, 2 after a point that makes no sense.
  */
 #include "core/bench.h"
-#include "probes/probe.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -207,7 +205,7 @@ static int measure(Bench *b, int count, char **words)
         }
     }
     if (b->ranks < 2) {
-        fputs("pready-bench: needs two ranks or more, got 1\n", stderr);
+        fputs("pready-bench: needs two ranks or more, got 1: is the launcher of the compiler's MPI (--mpicc)?\n", stderr);
         return 2;
     }
     binding_open(b);
@@ -220,10 +218,6 @@ static int measure(Bench *b, int count, char **words)
 int main(int argc, char **argv)
 {
     Bench b = {.seed = 1, .tool = ""};
-    bool probing = argc == 4 && strcmp(argv[1], "probe") == 0;
-    if (probing) {
-        probe_limit(atoi(argv[3]));
-    }
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &b.thread_level);
     MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
@@ -232,7 +226,7 @@ int main(int argc, char **argv)
     b.peer = b.rank == 0 ? 1 : 0;
     b.sends = b.rank == 0;
     b.out = b.rank == 0 ? stdout : NULL;
-    int status = probing ? probe_run(&b, argv[2]) : measure(&b, argc - 1, argv + 1);
+    int status = measure(&b, argc - 1, argv + 1);
     MPI_Comm_free(&b.data);
     MPI_Comm_free(&b.control);
     MPI_Finalize();

@@ -1,17 +1,15 @@
-"""What a probe's answers mean, and what to do: a row of a table for each probe, a line for each row."""
+"""What the benchmark's records say of a library, and what to do, a line each."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pready.calibrate.doctor.probe_job import Answers
 from pready.calibrate.machine.library_names import profile_of
 from pready.model.approach.libraries import LibraryProfile, library, version_in
 
-Grade = Literal["good", "care", "bad", "unknown"]
+Grade = Literal["good", "care", "bad"]
 BIND = ("such as srun -c N --cpu-bind=cores, or mpiexec -bind-to core:N", "such as mpiexec --map-by slot:PE=N")
 """N cores for each rank; in words of MPICH's launchers, and of Open MPI's."""
 
@@ -25,94 +23,23 @@ class Finding:
     """What to do about it; empty: nothing."""
 
 
-# ---- probes ---------------------------------------------------------------------------------------------------------
+def of_early(record: Mapping[str, Any], failure: str) -> Finding:
+    """Of the measurement `early`, or of its failure: when partitions left, in a request that was used again."""
+    name = "MPI_Pready"
+    if failure:
+        how = failure.partition("\n")[0]
+        return Finding(
+            name, "bad", how, "use one persistent send per partition (many), no partitioned call of this build"
+        )
+    if not record["derived"]["early_steady"]:
+        return Finding(name, "care", "sends nothing before the last partition is ready", "use many, not part")
+    later = "" if record["derived"]["early_first"] else ", not in the first iteration"
+    return Finding(name, "good", f"sends early{later}")
 
 
-@dataclass(frozen=True)
-class Check:
-    """One answer of a probe: 1 is good, less is `less`, and none is what a crash, a hang or an error leaves."""
-
-    answer: str
-    do: str = ""
-    """What to do where no answer came, or wrong bytes."""
-    less: tuple[Grade, str, str] | None = None
-    """What an answer below 1 is: its grade, what it says and what to do; None: wrong bytes came."""
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A row of the table: a probe of `pready-bench`, and its checks, the first that fails being the finding."""
-
-    name: str
-    finding: str
-    good: str
-    checks: tuple[Check, ...]
-    partitioned: bool = True
-
-
-_NO_RMA = "do not use RMA of this build"
-_PROGRESS = "puts need the target in MPI: a progress thread, or no RMA"
-
-PROBES = (
-    Probe(
-        "early",
-        "MPI_Pready",
-        "sends early",
-        (
-            Check(
-                "later",
-                "use one persistent send per partition (many) instead",
-                less=("care", "sends nothing before the last partition is ready", "use many, not part"),
-            ),
-            Check("first", less=("good", "sends early, not in the first iteration", "")),
-        ),
-    ),
-    Probe(
-        "restart",
-        "restart",
-        "right bytes in every iteration",
-        (Check("right", "do not use partitioned calls of this build"),),
-    ),
-    Probe(
-        "put",
-        "MPI_Put",
-        "arrives while the target computes",
-        (
-            Check("large", _NO_RMA, less=("care", "1 MiB does not arrive while the target computes", _PROGRESS)),
-            Check("small", _NO_RMA, less=("care", "64 B do not arrive while the target computes", _PROGRESS)),
-        ),
-        partitioned=False,
-    ),
-)
-"""In the order in which they run."""
-
-
-def of_probe(probe: Probe, answers: Answers) -> Finding:
-    for check in probe.checks:
-        value = answers.get(check.answer)
-        if value is None or (value < 1 and check.less is None):
-            return _broken(probe.finding, answers, check, wrong=value is not None)
-        if value < 1 and check.less is not None:
-            grade, says, do = check.less
-            return Finding(probe.finding, grade, says, do)
-    return Finding(probe.finding, "good", probe.good)
-
-
-def _broken(name: str, answers: Answers, check: Check, *, wrong: bool) -> Finding:
-    if answers.ending == "not run":
-        return Finding(name, "unknown", "not tried: time is up", "run 'pready doctor' again")
-    if wrong:
-        how = "wrong bytes"
-    elif answers.ending == "crashed":
-        how = f"crashes with {signal.Signals(answers.signal).name}"
-    elif answers.ending == "failed":
-        how = f"fails: {answers.words[-1].strip()}" if answers.words else "fails"
-    else:
-        how = {"hung": "hangs", "not begun": "did not start"}.get(answers.ending, "gives no answer")
-    return Finding(name, "unknown" if answers.ending == "not begun" else "bad", how, check.do)
-
-
-# ---- the environment record -----------------------------------------------------------------------------------------
+def of_environment(about: Mapping[str, Any]) -> list[Finding]:
+    """Of an environment record: the library, its thread level, and where the ranks run."""
+    return [of_library(about), of_threads(about), of_ranks(about)]
 
 
 def profile_from(text: str) -> LibraryProfile:
@@ -152,8 +79,6 @@ def of_ranks(about: Mapping[str, Any]) -> Finding:
         by_host.setdefault(host, []).append(cores_of(cores))
     every = [cores for ranks in by_host.values() for cores in ranks]
     nodes = f"{len(every)} ranks on {len(by_host)} node{'s' * (len(by_host) > 1)}"
-    if len(every) < 2:
-        return Finding("ranks", "bad", "one rank", "start two or more, such as 'srun -n 2'")
     for host, here in sorted(by_host.items()):
         together = set().union(*here)
         if len(together) < len(here):

@@ -46,8 +46,6 @@ class ExchangePlan:
     shares
         By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives
         it. None: every thread owns a part of every buffer.
-    consume
-        Seconds, seconds per byte, and threads: their work on each user partition that a rank receives.
     weights
         How large each thread's part of a buffer is; None: all are alike.
     receive_partitions
@@ -63,7 +61,6 @@ class ExchangePlan:
     ready: Array
     receives_first: bool = False
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
-    consume: tuple[float, float, int] | None = None
     weights: tuple[int, ...] | None = None
     receive_partitions: int | None = None
     interior: float | None = None
@@ -86,9 +83,6 @@ class ExchangePlan:
         lines += [f"weight {thread} {units}" for thread, units in enumerate(self.weights or ())]
         if self.interior is not None:
             lines.append(f"interior {self.interior!r}")
-        if self.consume is not None:
-            time, per_byte, threads = self.consume
-            lines.append(f"consume {time!r} {per_byte!r} {threads}")
         lines += [f"first {phase}" for phase in range(self.phases if self.receives_first else 0)]
         for e in self.edges:
             words = (e.phase, e.sender, e.receiver, e.bytes, e.tag, out_free[e.sender], in_free[e.receiver])
@@ -187,17 +181,14 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
     drawn = [drawn_times(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
     shares = _shares(pattern, of.thread_grid)
-    does, threads = workload.consume, workload.threads
-    work = None if does is None else (does.time or 0.0, does.per_byte or 0.0, does.threads or threads)
     return ExchangePlan(
         pattern.ranks,
-        threads,
+        workload.threads,
         workload.partitions_per_thread,
         sent,
         ready,
         steps > 1,
         shares,
-        work,
         workload.weights,
         workload.receive_partitions,
         workload.interior,

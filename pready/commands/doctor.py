@@ -26,7 +26,7 @@ from pready.show.terminal.terminal import console, print_json, status
 def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
     """Try an MPI library in less than a minute: early sends, known bugs, thread level, binding.
 
-    Each probe runs in a job of its own, which may crash or hang without harm. The exit status is 0 whatever is found.
+    It may crash or hang without harm. The exit status is 0 whatever is found.
     """
     ranks = Launcher.parse(launcher)
     with status("trying the MPI library"):
@@ -38,12 +38,9 @@ def doctor(launcher: str, mpicc: str | None, as_json: bool) -> None:
 
 
 def tried_first(ranks: Launcher, built: Built) -> None:
-    """Before measuring: refuse a launcher that cannot measure, and say what will disturb.
-
-    Errors as of `pready.calibrate.doctor.diagnosis.quick`.
-    """
+    """Before measuring: refuse a launcher that cannot measure, and say what will disturb; errors as of `quick`."""
     with status("trying the MPI library"):
         found = quick(ranks, built)
-    for f in found.findings:
+    for f in found:
         if f.grade != "good":
             click.echo(f"note: {f.name}: {f.says}; {f.do}" if f.do else f"note: {f.name}: {f.says}", err=True)

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,8 +16,7 @@ from tables import table_of
 
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.cli import main
-from pready.commands.prove import _advised
-from pready.model.approach.interfaces import BY_KEY, Approach
+from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES as LIBRARY_PROFILES
 from pready.model.common.errors import PreadyError
 from pready.model.toml.reading import validated
@@ -220,24 +218,6 @@ def test_names_that_end_comments_and_grids_of_other_axes() -> None:
     ):
         files = program(workload(kind).changed(**fields), [BY_KEY["many"].into(4)], LIBRARY_PROFILES["emulated"], 1)
         assert said in " ".join(files["exchange.c"].split())
-
-
-def test_of_exchanges_that_are_advised_different_interfaces_the_best_for_all_is_written(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def of(advised: Approach, *rows: tuple[Approach, float, float]) -> Any:
-        made = [SimpleNamespace(approach=a, eta=eta, time_s=time, available=True) for a, eta, time in rows]
-        return SimpleNamespace(approaches=made, advised=SimpleNamespace(approach=advised, speedup_percent=5.0))
-
-    many, part = BY_KEY["many"].into, BY_KEY["part"].into
-    first = of(many(4), (many(2), 1.5, 3.0), (many(4), 2.0, 2.0), (part(2), 1.8, 2.5), (part(4), 1.1, 4.0))
-    second = of(part(2), (many(4), 1.2, 5.0), (part(2), 3.0, 2.0))
-    # 2 and twice 5 for many, 2.5 and twice 2 for part
-    chosen = _advised(SimpleNamespace(exchanges=(first, second, second)), workload("faces, then a list"), "c")  # type: ignore[arg-type]
-    assert chosen == (part(2), part(2), part(2))
-    each = "exchange 1: Pt2Pt many; exchange 2: Pt2Pt part; exchange 3: Pt2Pt part"
-    said = f"advised is one interface for each exchange ({each}); the program has the best one for all\n"
-    assert capsys.readouterr().err == said
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

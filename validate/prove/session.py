@@ -129,7 +129,7 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     placement.check_ranks(about["hosts"], ranks_of(workload), asked.site.launcher.name)
     placement.check(workload, about["hosts"])
     notes += library_notes(about, given, asked.library)
-    if shared := shared_cores(about, busy_threads(workload)):
+    if shared := shared_cores(about, workload.threads):
         on_note(f"{shared}: the result will be undecided; give each thread a core (fewer ranks or threads, more nodes)")
     on = given if given is not None else _calibrated(workload, asked)
     on, profile = with_library(on, asked.library)
@@ -189,6 +189,8 @@ def performable(
     PreadyError
         The workload, or one of the approaches that are named.
     """
+    if any(part.consume is not None for part in workload.parts):
+        raise PreadyError("pready prove with consume", valid="a workload without consume, or --source for a program")
     workload, notes = as_performed(workload)
     step_plan(workload, 1, seed)
     for each in ([w.baseline for w in workload.parts], *approaches):
@@ -205,11 +207,6 @@ def performable(
 def ranks_of(workload: Workload) -> int:
     """How many, of all exchanges."""
     return math.prod(of_a_step(workload)[0].grid)
-
-
-def busy_threads(workload: Workload) -> int:
-    """Threads of a rank that are at work at a time: those that compute, or work on what it receives."""
-    return max(workload.threads, *(w.consume.threads or 0 for w in workload.parts if w.consume is not None), 0)
 
 
 def _calibrated(workload: Workload, asked: Asked) -> Machine:
@@ -302,7 +299,7 @@ def _concluded(asked: Asked, found: Found, advised: tuple[Approach, ...]) -> Pro
     workload, cases, environment = found.workload, found.cases, found.environment
     fine = [c for c in cases if c.way.approach != workload.baseline]
     chosen = next((c for c in fine if c.way.approaches == advised), max(fine, key=lambda c: c.expected.eta))
-    e, shared = chosen.expected, shared_cores(environment, busy_threads(workload)) or found.doubt
+    e, shared = chosen.expected, shared_cores(environment, workload.threads) or found.doubt
     (today,) = (c for c in cases if c.way.approach == workload.baseline)
     off = off_by(today.measured.iteration_s, today.iteration, asked.min_gain)
     judged = judge(

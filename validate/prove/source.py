@@ -282,7 +282,7 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
     pattern = of.pattern(workload)
     on_grid = bool(pattern.steps)
     units, theta = workload.weights or (1,) * workload.threads, workload.partitions_per_thread
-    work_s, work_s_per_byte, consumers = plan.consume or (0.0, 0.0, 0)
+    does = workload.consume
     starts = [*accumulate((unit for unit in units for _ in range(theta)), initial=0)]
     times = [f"{t:.9g}" for t in plan.ready[0, 0, 0]]
     return {
@@ -293,9 +293,9 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
         "before": _list([*map(str, starts)]),
         "received": workload.receive_partitions or messages,
         "units": workload.receive_partitions or workload.n_partitions,
-        "consumers": consumers,
-        "work_s": f"{work_s:.9g}",
-        "work_s_per_byte": f"{work_s_per_byte:.9g}",
+        "consumers": 0 if does is None else does.threads or workload.threads,
+        "work_s": f"{(does and does.time) or 0.0:.9g}",
+        "work_s_per_byte": f"{(does and does.per_byte) or 0.0:.9g}",
         "ready": _list(times),
         "times": [t if "." in t or "e" in t else f"{t}.0" for t in times],
         "grid": pattern.grid,

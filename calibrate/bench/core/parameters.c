@@ -11,7 +11,6 @@ const Parameter common_parameters[] = {
     {"min_repeats", INTEGER, "10", "1 to 100000"}, /* fewer than 6 have no 95 % interval */
     {"max_repeats", INTEGER, "2000", "1 to 100000"},
     {"budget_s", REAL, "2", "0 to 86400"}, /* for the repeats; warm-up and checks come on top */
-    {"keep", INTEGER, "64", "1 to 100000"}, /* raw samples in the record, evenly spaced over the series */
     {"round", INTEGER, "0", "0 to 1000"}, /* differs where the same point is measured again */
     END_OF_PARAMETERS,
 };

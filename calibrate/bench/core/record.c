@@ -10,6 +10,8 @@
 #include <omp.h>
 #endif
 
+enum { KEPT = 64 };
+
 static void put_string(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -93,9 +95,10 @@ static void put_tail(FILE *out)
     fflush(out);
 }
 
-static void put_series(FILE *out, const char *name, const double *samples, long count, long keep)
+/* At most KEPT samples, evenly spaced over the series. */
+static void put_series(FILE *out, const char *name, const double *samples, long count)
 {
-    long shown = count < keep ? count : keep;
+    long shown = count < KEPT ? count : KEPT;
     fprintf(out, ",\"%s\":[", name);
     for (long i = 0; i < shown; i++) {
         /* evenly spaced over the series, first and last included */
@@ -121,8 +124,8 @@ static void put_quantity(const Run *run, const Samples *s, int q)
     put_member(out, "high_s", summary.high);
     put_member(out, "min_s", summary.min);
     put_member(out, "max_s", summary.max);
-    put_series(out, "warmup_ns", s->warmup[q], WARMUP, WARMUP);
-    put_series(out, "samples_ns", s->values[q], s->count, run_integer(run, "keep"));
+    put_series(out, "warmup_ns", s->warmup[q], WARMUP);
+    put_series(out, "samples_ns", s->values[q], s->count);
 }
 
 static void put_table(const Run *run)

@@ -14,10 +14,7 @@
  * zero-byte round trip is taken off, because the ranks share no clock; RMA "many" has a window per user partition, which
  * is the paper's window per thread when there is one partition per thread; rank 1 does not poll MPI_Parrived.
  */
-#include "exchange/jobs.h"
-#include "exchange/waiting.h"
-#include "exchange/ways.h"
-#include "exchange/workers.h"
+#include "exchange/state.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,7 +96,6 @@ static void setup(Run *run)
     }
     s->listed_rows = e->partitions <= MAX_PER_REPEAT ? MAX_LISTED : 0;
     s->listed = memory_of(run, (size_t)s->listed_rows * (size_t)e->partitions * sizeof *s->listed);
-    jobs_make(e);
     exchange_open(e);
 }
 

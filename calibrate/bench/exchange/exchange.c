@@ -8,15 +8,11 @@
  * on that rank's clock since all ranks began together. Then, where there are several exchanges, for each rank how long
  * it computed in each of them, and when it ended it.
  *
- * Before the timed iterations and after them one is checked: every byte of every buffer, and where threads work
- * on what comes, of each user partition as soon as it is said to be there.
+ * Before the timed iterations and after them one is checked: every byte of every buffer.
  *
  * `cores`: of this rank's host, over its ranks' threads. How ranks wait: waiting.c.
  */
-#include "exchange/consume.h"
-#include "exchange/plan.h"
-#include "exchange/waiting.h"
-#include "exchange/workers.h"
+#include "exchange/state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,8 +32,6 @@ static const Parameter parameters[] = {
     {"plan", NAME, "", "letters, digits, . _ -"}, /* files NAME.plan and NAME.ready in the folder */
     {"transport", INTEGER, "0", "0 to 65536"},    /* messages per buffer; 0: one per user partition */
     {"ways", NAME, "", "letters, digits, . _ -"}, /* of each exchange, where they differ: ways.c */
-    {"fault", WORD, "none", "none|corrupt|late"}, /* on purpose, to test who notices; late: after the timed iterations */
-    {"fault_rank", INTEGER, "0", "0 to 1000000"},
     END_OF_PARAMETERS,
 };
 
@@ -85,16 +79,10 @@ static double perform(Exchange *e, const double *ready)
     if (e->way->boundary_first && ready != NULL) {
         interior = compute_interior(e, ready);
     }
-    if (consumes_early(e)) {
-        consume_early(e);
-    }
     if (!e->now->receives_first) {
         call(e->way->wait_receives, e);
     }
     call(e->way->wait_sends, e);
-    if (e->work.threads > 0 && !consumes_early(e)) {
-        consume_late(e);
-    }
     for (int i = 0; i < e->threads; i++) {
         last = fmax(last, e->team[i].last);
     }
@@ -105,7 +93,6 @@ static double perform(Exchange *e, const double *ready)
 static double perform_all(Exchange *e, long iteration, bool ready_at_once)
 {
     double computed = 0;
-    e->checking = ready_at_once;
     for (e->step = 0; e->step < e->phases; e->step++) {
         e->now = &e->phase[e->step];
         size_t row = ((size_t)iteration * (size_t)e->phases + (size_t)e->step) * (size_t)e->partitions;
@@ -122,21 +109,12 @@ typedef struct {
 
 static const Wrong NOTHING = {.rank = -1};
 
-static bool faulty(const Exchange *e)
-{
-    bool now = run_is(e->run, "fault", "corrupt") || (run_is(e->run, "fault", "late") && e->run->iteration > 0);
-    return now && run_integer(e->run, "fault_rank") == e->bench->rank;
-}
-
 static void fill(Exchange *e)
 {
     for (int p = 0; p < e->phases; p++) {
         for (int i = 0; i < e->phase[p].sends; i++) {
             const Edge *s = &e->phase[p].send[i];
             payload_fill(e->run, e->out + s->at, s->bytes, e->bench->rank, place(e, p, s));
-            if (faulty(e)) {
-                e->out[s->at + s->bytes / 2] ^= 1;
-            }
         }
     }
     payload_spoil(e->in, e->in_bytes);
@@ -144,10 +122,6 @@ static void fill(Exchange *e)
 
 static Wrong look(const Exchange *e)
 {
-    int misread = atomic_load(&e->misread);
-    if (misread >= 0) {
-        return (Wrong){e->bench->rank, e->phase->receive[misread].peer, e->before};
-    }
     for (int p = 0; p < e->phases; p++) {
         for (int i = 0; i < e->phase[p].receives; i++) {
             const Edge *r = &e->phase[p].receive[i];
@@ -264,9 +238,11 @@ static const char *unable(const Exchanges *step, char reason[MAX_REASON])
         if (e->way->partitioned && !PREADY_HAS_PARTITIONED) {
             return NO_PARTITIONED;
         }
-        bool asks = consumes_early(e) && e->work.threads > 1;
-        if (((e->threads > 1 && e->way->ready != NULL) || asks) && e->bench->thread_level < MPI_THREAD_MULTIPLE) {
+        if (e->threads > 1 && e->way->ready != NULL && e->bench->thread_level < MPI_THREAD_MULTIPLE) {
             return NO_THREADS;
+        }
+        if (e->shares != NULL && e->way->windows_per_bin && !e->way->passive) {
+            return "a window has one epoch at a time, and with a thread grid each message of a bin is another thread's";
         }
         windows += windows_per_bin(e);
     }

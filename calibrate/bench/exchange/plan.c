@@ -7,7 +7,6 @@
  *   receive PARTITIONS                                 of a buffer at its receiver; else as many as at its sender
  *   weight THREAD UNITS                                its part of every buffer; of no thread: all are alike
  *   interior SHARE                                     of a thread's computing, which may follow the sends
- *   consume SECONDS SECONDS_PER_BYTE THREADS           so many threads work so long on each user partition received
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
  *   arena RANK OUT_BYTES IN_BYTES
  *   end
@@ -15,9 +14,7 @@
  * NAME.ready: of each exchange, doubles [rank][iteration][phase][user partition], seconds. Python's side is
  * calibrate/measure/exchange_plan.py.
  */
-#include "exchange/plan.h"
-#include "exchange/jobs.h"
-#include "exchange/ways.h"
+#include "exchange/state.h"
 
 #include <errno.h>
 #include <string.h>
@@ -127,9 +124,6 @@ static bool take_line(Exchange *e, const char *line)
     if (sscanf(line, "interior %lf", &e->interior) == 1) {
         return e->interior > 0 && e->interior <= 1;
     }
-    if (sscanf(line, "consume %lf %lf %d", &e->work.time_s, &e->work.byte_s, &e->work.threads) == 3) {
-        return e->work.threads > 0 && e->work.time_s >= 0 && e->work.byte_s >= 0;
-    }
     if (sscanf(line, "first %d", &phase) == 1 && phase >= 0 && phase < e->phases) {
         return e->phase[phase].receives_first = true;
     }
@@ -141,6 +135,17 @@ static bool take_line(Exchange *e, const char *line)
         return out <= MAX_ARENA && in <= MAX_ARENA;
     }
     return take_edge(e, line);
+}
+
+/* Do the transport partitions divide what threads own of each buffer? */
+static bool shares_divide(const Exchange *e)
+{
+    for (int tag = 0; e->shares != NULL && tag < e->most_tags; tag++) {
+        if (tag >= e->share_count || e->shares[tag].count == 0 || e->shares[tag].count * e->theta % e->bins != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Lines up to "end"; `line` holds the first. */
@@ -170,13 +175,8 @@ static bool read_exchange(Exchange *e, int number, FILE *file, char *line, int s
     while (fgets(line, size, file) != NULL) {
         ++*at;
         if (strncmp(line, "end", 3) == 0) {
-            if (!jobs_make(e)) {
+            if (!shares_divide(e)) {
                 snprintf(reason, MAX_REASON, "transport = %d does not divide what threads own of each buffer", e->bins);
-                return false;
-            }
-            if (consumes_early(e) && !e->way->partitioned && e->received_in % e->bins != 0) {
-                snprintf(reason, MAX_REASON, "transport = %d does not divide the %d partitions that are worked on", e->bins,
-                         e->received_in);
                 return false;
             }
             return true;

@@ -1,7 +1,7 @@
 /* Exchanges by messages: bulk (nonblocking, blocking, persistent or in several messages), a message per bin on a communicator per thread
  * (persistent or not), and MPI 4.0 partitioned operations. Requests are started one by one: MPI_Startall on partitioned
  * requests hangs in Open MPI 5.0 with several neighbours (issue 12969). */
-#include "exchange/waiting.h"
+#include "exchange/state.h"
 
 static MPI_Request *receive_at(const Exchange *e, int edge, int part)
 {
@@ -110,13 +110,6 @@ static void release(Exchange *e)
     }
 }
 
-static bool part_arrived(Exchange *e, int edge, int bin)
-{
-    int there = 0;
-    MPI_Test(receive_at(e, edge, bin), &there, MPI_STATUS_IGNORE);
-    return there != 0;
-}
-
 /* ---- bulk ------------------------------------------------------------------------------------------------------- */
 
 static void start(int count, MPI_Request *requests)
@@ -186,7 +179,6 @@ const ExchangeWay exchange_several = {
     .wait_receives = wait_receives,
     .join = nonblocking_sends,
     .wait_sends = wait_sends,
-    .arrived = part_arrived,
     .free = release,
 };
 
@@ -215,34 +207,17 @@ static void many_ready(Exchange *e, const Job *job)
     }
 }
 
-/* While others compute, or until it is through: then there may be something to work on. */
-static void push(const Exchange *e, MPI_Request *request)
-{
-    double since = now_s();
-    for (int done = 0; !done && atomic_load(&e->still_computing) > 0;) {
-        MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (!done) {
-            let_others_run(e, since);
-        }
-    }
-}
-
-/* A thread completes the messages that it sent, then those that it receives. Where threads work on what comes, it only
- * helps its own on their way, until all have met. */
+/* A thread completes the messages that it sent, then those that it receives. */
 static void complete_own(Exchange *e, int thread)
 {
     const Worker *self = &e->team[thread];
     for (int k = 0; k < self->sent_count; k++) {
-        const Job *job = &e->now->job[self->sent[k]];
+        const Job *job = &self->sent[k];
         for (int i = job->first; i < job->first + job->count; i++) {
-            if (consumes_early(e)) {
-                push(e, send_at(e, i, job->bin));
-            } else {
-                exchange_wait(e, 1, send_at(e, i, job->bin));
-            }
+            exchange_wait(e, 1, send_at(e, i, job->bin));
         }
     }
-    for (int bin = 0; !e->now->receives_first && !consumes_early(e) && bin < e->bins; bin++) {
+    for (int bin = 0; !e->now->receives_first && bin < e->bins; bin++) {
         for (int i = 0; i < e->now->receives; i++) {
             if (receiving_thread(e, &e->now->receive[i], bin) == thread) {
                 exchange_wait(e, 1, receive_at(e, i, bin));
@@ -260,7 +235,6 @@ const ExchangeWay exchange_many = {
     .ready = many_ready,
     .thread_done = complete_own,
     .wait_sends = wait_sends,
-    .arrived = part_arrived,
     .free = release,
 };
 
@@ -273,7 +247,6 @@ const ExchangeWay exchange_many_joined = {
     .wait_receives = wait_receives,
     .ready = many_ready,
     .wait_sends = wait_sends,
-    .arrived = part_arrived,
     .free = release,
 };
 
@@ -293,7 +266,6 @@ const ExchangeWay exchange_per_thread = {
     .ready = per_thread_ready,
     .thread_done = complete_own,
     .wait_sends = wait_sends,
-    .arrived = part_arrived,
     .free = release,
 };
 
@@ -318,13 +290,6 @@ static void part_init(Exchange *e)
     }
 }
 
-static bool partition_arrived(Exchange *e, int edge, int bin)
-{
-    int there = 0;
-    MPI_Parrived(*receive_at(e, edge, 0), bin, &there);
-    return there != 0;
-}
-
 static void part_ready(Exchange *e, const Job *job)
 {
     for (int i = job->first; i < job->first + job->count; i++) {
@@ -340,6 +305,5 @@ const ExchangeWay exchange_part = {
     .begin_sends = start_sends,
     .ready = part_ready,
     .wait_sends = wait_sends,
-    .arrived = partition_arrived,
     .free = release,
 };

@@ -1,21 +1,36 @@
 /* Exchanges by MPI_Put into the receivers' arenas: one window, or one per bin; active (post, start, complete, wait) or
  * passive (a lock for the whole run, a flush, and empty messages that say when a buffer is exposed and when written).
  *
- * A bin has one window, in which it goes to all peers. With a thread grid it has one for each direction, since each of
- * its messages is another thread's, and a window has one epoch at a time.
+ * A bin has one window, in which it goes to all peers. A window has one access epoch at a time: with a thread grid, where
+ * each message of a bin is another thread's, "many - active" is refused.
  *
  * With active synchronisation each phase has windows of its own: MPICH 5.0 counts exposures whoever posts them, so that
  * one of the next phase would open the epoch of this one. */
-#include "exchange/waiting.h"
+#include "exchange/state.h"
 
 enum { TAG_EXPOSED = 20000, TAG_WRITTEN = 21000 };
+
+static int *unique_peers(const Exchange *e, const Edge *edges, int count, int *found)
+{
+    int *peers = memory_of(e->run, (size_t)count * sizeof *peers);
+    *found = 0;
+    for (int i = 0; i < count; i++) {
+        bool known = false;
+        for (int k = 0; k < *found; k++) {
+            known = known || peers[k] == edges[i].peer;
+        }
+        if (!known) {
+            peers[(*found)++] = edges[i].peer;
+        }
+    }
+    return peers;
+}
 
 static void create(Exchange *e)
 {
     MPI_Group all;
     MPI_Comm_group(e->bench->data, &all);
-    int each = e->way->windows_per_bin ? windows_per_bin(e) / e->phases : 1;
-    e->handles = e->way->passive ? (e->way->windows_per_bin ? e->bins : 1) : e->phases * each;
+    e->handles = (e->way->windows_per_bin ? e->bins : 1) * (e->way->passive ? 1 : e->phases);
     e->windows = memory_of(e->run, (size_t)e->handles * sizeof *e->windows);
     for (int i = 0; i < e->handles; i++) {
         MPI_Win_create(e->in, (MPI_Aint)e->in_bytes, 1, MPI_INFO_NULL, e->bench->data, &e->windows[i]);
@@ -25,14 +40,11 @@ static void create(Exchange *e)
     }
     for (int i = 0; i < e->phases; i++) {
         Phase *p = &e->phase[i];
+        p->from = unique_peers(e, p->receive, p->receives, &p->from_count);
+        p->to = unique_peers(e, p->send, p->sends, &p->to_count);
         MPI_Group_incl(all, p->from_count, p->from, &p->from_group);
         MPI_Group_incl(all, p->to_count, p->to, &p->to_group);
         p->opened = memory_of(e->run, (size_t)p->to_count * sizeof *p->opened);
-        p->alone = memory_of(e->run, (size_t)(p->receives + p->sends) * sizeof *p->alone);
-        for (int k = 0; k < p->receives + p->sends; k++) {
-            const Edge *edge = k < p->receives ? &p->receive[k] : &p->send[k - p->receives];
-            MPI_Group_incl(all, 1, &edge->peer, &p->alone[k]);
-        }
     }
     MPI_Group_free(&all);
     omp_init_lock(&e->opening);
@@ -50,9 +62,6 @@ static void destroy(Exchange *e)
         Phase *p = &e->phase[i];
         MPI_Group_free(&p->from_group);
         MPI_Group_free(&p->to_group);
-        for (int k = 0; k < p->receives + p->sends; k++) {
-            MPI_Group_free(&p->alone[k]);
-        }
     }
     omp_destroy_lock(&e->opening);
 }
@@ -69,53 +78,27 @@ static void put(Exchange *e, const Job *job, MPI_Win window)
 
 /* ---- active ----------------------------------------------------------------------------------------------------- */
 
-/* Does each direction have windows of its own? */
-static bool apart(const Exchange *e)
-{
-    return e->shares != NULL && e->way->windows_per_bin;
-}
-
-static int windows_of_a_phase(const Exchange *e)
-{
-    return e->handles / e->phases;
-}
-
 static MPI_Win *windows_now(const Exchange *e)
 {
-    return &e->windows[e->step * windows_of_a_phase(e)];
+    return &e->windows[e->step * (e->handles / e->phases)];
 }
 
-/* Of a bin that goes along this edge. */
-static MPI_Win window_of(const Exchange *e, const Edge *edge, int bin)
-{
-    return windows_now(e)[!e->way->windows_per_bin ? 0 : apart(e) ? edge->tag * e->bins + bin : bin];
-}
-
-/* Exposure epochs of this phase; and one of them, with the origins. */
+/* Exposure epochs of this phase. */
 static int exposures(const Exchange *e)
 {
-    return apart(e) ? e->now->receives * e->bins : e->now->receives > 0 ? windows_of_a_phase(e) : 0;
-}
-
-static MPI_Win exposure(const Exchange *e, int i, MPI_Group *origins)
-{
-    *origins = apart(e) ? e->now->alone[i / e->bins] : e->now->from_group;
-    return apart(e) ? window_of(e, &e->now->receive[i / e->bins], i % e->bins) : windows_now(e)[i];
+    return e->now->receives > 0 ? e->handles / e->phases : 0;
 }
 
 static void active_receives(Exchange *e)
 {
-    MPI_Group origins;
     for (int i = 0; i < exposures(e); i++) {
-        MPI_Win window = exposure(e, i, &origins);
-        MPI_Win_post(origins, 0, window);
+        MPI_Win_post(e->now->from_group, 0, windows_now(e)[i]);
     }
 }
 
 static void end_exposure(const Exchange *e, int i)
 {
-    MPI_Group origins;
-    MPI_Win window = exposure(e, i, &origins);
+    MPI_Win window = windows_now(e)[i];
     int done = 0;
     double began = now_s();
     if (!e->naps) {
@@ -156,8 +139,8 @@ static void single_active_join(Exchange *e)
 static void many_active_ready(Exchange *e, const Job *job)
 {
     if (job->count > 0) {
-        MPI_Win window = window_of(e, &e->now->send[job->first], job->bin);
-        MPI_Win_start(apart(e) ? e->now->alone[e->now->receives + job->first] : e->now->to_group, 0, window);
+        MPI_Win window = windows_now(e)[job->bin];
+        MPI_Win_start(e->now->to_group, 0, window);
         put(e, job, window);
         MPI_Win_complete(window);
     }
@@ -167,8 +150,7 @@ static void many_active_ready(Exchange *e, const Job *job)
 static void many_active_done(Exchange *e, int thread)
 {
     for (int i = 0; !e->now->receives_first && i < exposures(e); i++) {
-        const Edge *edge = &e->now->receive[apart(e) ? i / e->bins : 0];
-        if (receiving_thread(e, edge, i % e->bins) == thread) {
+        if (receiving_thread(e, &e->now->receive[0], i) == thread) {
             end_exposure(e, i);
         }
     }

@@ -5,8 +5,8 @@
  * one for sends and one for receives. Of many ranks, a plan made by Python (plan.c) says who sends what to whom and when
  * threads are ready (exchange.c); two ranks exchange one buffer, one way (approach.c).
  *
- * Order of includes, each of those before it: core/bench.h, core/team.h, state.h, waiting.h, consume.h, workers.h; ways.h
- * and jobs.h after state.h, plan.h after them. pt2pt.c and rma.c include none later than waiting.h.
+ * plan.c reads a plan, ways.c finds ways by their names, which pt2pt.c and rma.c implement; workers.c computes and sends,
+ * waiting.c says how ranks wait.
  */
 #ifndef PREADY_STATE_H
 #define PREADY_STATE_H
@@ -34,35 +34,25 @@ typedef struct {
 /* Messages that wait for the same user partitions. */
 typedef struct {
     int first, count; /* of the phase's sends */
-    int bin, needed;
+    int bin;
 } Job;
 
 typedef struct {
     bool receives_first; /* a sweep: what comes from upstream is there before the threads compute */
     int sends, receives;
     Edge *send, *receive;
-    int jobs;
-    Job *job;
-    int *waiting_from, *waiting; /* the jobs that wait for user partition p: from waiting_from[p] to [p + 1] */
     MPI_Request *requests; /* of receives, then of sends; `parts` of each edge */
-    int *from, *to;        /* the peers, each once */
+    int *from, *to;        /* of RMA: the peers, each once */
     int from_count, to_count;
     MPI_Group from_group, to_group; /* of RMA */
-    MPI_Group *alone;               /* of RMA with shares: the peer of each receive, then of each send */
     MPI_Request *opened;            /* of RMA: "exposed" from the receivers, to_count of them */
 } Phase;
 
 typedef struct {
-    _Alignas(64) int *sent; /* the jobs this thread sent in this phase */
+    _Alignas(64) Job *sent; /* the jobs this thread sent in this phase */
     int sent_count;
     double last; /* when its last partition was ready */
 } Worker;
-
-/* Of each thread that works on what a rank receives, for each user partition. */
-typedef struct {
-    int threads; /* 0: nobody does */
-    double time_s, byte_s;
-} Work;
 
 typedef struct Exchange {
     Run *run;
@@ -73,7 +63,7 @@ typedef struct Exchange {
     int received_in;                /* partitions of a buffer at its receiver; 0: as many as at its sender */
     long *before_partition;         /* by user partition, what goes before it of a buffer, in units; then of all */
     Share *shares;                  /* by tag; NULL: every thread owns a part of every buffer */
-    int share_count, most_jobs;
+    int share_count;
     int parts;                      /* messages per edge: bins or 1 */
     int phases, iterations;
     int before;    /* phases of the exchanges before this one */
@@ -87,19 +77,14 @@ typedef struct Exchange {
     Waiting computing;
     bool naps; /* while it waits: ranks share cores */
     bool master_receives; /* though threads complete their own messages elsewhere: of a receiver with one thread */
-    atomic_int *missing;
+    atomic_int *missing; /* by job: its user partitions that are not ready */
     Worker *team;
     int handles;
     MPI_Comm *communicators;
     MPI_Win *windows;
     atomic_bool is_open;
     omp_lock_t opening;
-    Work work;
     double interior; /* share of a thread's computing that neither makes what is sent nor needs what comes */
-    bool checking;                  /* a partition's bytes are looked at instead, as soon as it is there */
-    atomic_int *there, *untaken;    /* by message: is it, and how many of its user partitions nobody works on yet */
-    atomic_int still_computing;     /* threads that have partitions left */
-    atomic_int all_untaken, misread; /* misread: the edge of a partition that was there with other bytes; or -1 */
 } Exchange;
 
 /* NULL members do nothing. */
@@ -119,7 +104,6 @@ typedef struct ExchangeWay {
     void (*join)(Exchange *e);                       /* master, after the threads have joined */
     void (*test)(Exchange *e);                       /* master, between parts of the interior */
     void (*wait_sends)(Exchange *e);                 /* master */
-    bool (*arrived)(Exchange *e, int edge, int bin); /* is that part of a receive there? NULL: none tells */
     void (*free)(Exchange *e);                       /* collective */
 } ExchangeWay;
 
@@ -139,12 +123,7 @@ static inline void call(void (*act)(Exchange *e), Exchange *e)
 /* Windows that an exchange by windows per bin takes; 0 of other ways. */
 static inline int windows_per_bin(const Exchange *e)
 {
-    return e->way->windows_per_bin ? e->phases * e->bins * (e->shares == NULL ? 1 : e->share_count) : 0;
-}
-
-static inline bool consumes_early(const Exchange *e)
-{
-    return e->work.threads > 0 && e->way->arrived != NULL;
+    return e->way->windows_per_bin ? e->phases * e->bins : 0;
 }
 
 /* An edge's place in the pattern of its sender: both ends know phase and tag. */
@@ -186,5 +165,31 @@ static inline int receiving_thread(const Exchange *e, const Edge *edge, int part
     return e->shares == NULL ? sending_thread(e, edge, part)
                              : e->shares[edge->tag].to[(long)part * e->shares[edge->tag].count / e->parts];
 }
+
+/* plan.c: reads FOLDER/NAME.plan and NAME.ready, with the ways that the point names. False with a reason; the same on all
+ * ranks. */
+bool plan_read(Exchanges *all, Run *run, char reason[MAX_REASON]);
+
+/* ways.c: the way of that name, of `length` characters; NULL: there is none. */
+const ExchangeWay *way_named(const char *name, size_t length);
+/* Sets `way` and `bins` of an exchange, 0 for as many as partitions; false if the point names no way. */
+bool exchange_choose(Exchange *e, int number);
+
+/* workers.c: the threads that compute and send. Collective. */
+void exchange_open(Exchange *e);
+void exchange_close(Exchange *e);
+/* Before a phase: no partition is ready. */
+void exchange_reset(Exchange *e);
+/* One thread's computing: its partitions become ready `ready` seconds after `start`, or at once if NULL. */
+void exchange_compute(Exchange *e, int thread, double start, const double *ready);
+
+/* waiting.c. Collective: whether threads spin while they compute, and whether ranks nap while they wait; alike on all
+ * ranks. */
+void choose_waiting(const Exchanges *all, Run *run);
+/* First in each thread of a team of so many. */
+void exchange_enter(const Exchange *e, int threads);
+/* Between two looks of a rank that waits since then and shares its core. */
+void let_others_run(const Exchange *e, double since);
+void exchange_wait(const Exchange *e, int count, MPI_Request *requests);
 
 #endif

@@ -3,7 +3,8 @@
  * those that polled would take each other's time slices, and that of a thread that has slept: there they nap between two
  * looks, for a hundredth of the time that they have waited. A nap of 20 us takes 30 to 100.
  */
-#include "exchange/waiting.h"
+#include "exchange/state.h"
+
 #include "core/team.h"
 
 #include <math.h>
@@ -43,24 +44,13 @@ void exchange_wait(const Exchange *e, int count, MPI_Request *requests)
     }
 }
 
-/* Threads of a rank that poll at a time: those that complete their own messages or work on what comes, or the
- * master. */
+/* Threads of a rank that poll at a time: those that complete their own messages, or the master. */
 static int pollers(const Exchanges *all)
 {
     int most = 1;
     for (int i = 0; i < all->count; i++) {
         const Exchange *e = &all->each[i];
         most = e->way->thread_done != NULL && most < e->threads ? e->threads : most;
-        most = consumes_early(e) && most < e->work.threads ? e->work.threads : most;
-    }
-    return most;
-}
-
-static int most_threads(const Exchanges *all)
-{
-    int most = all->each->threads;
-    for (int i = 0; i < all->count; i++) {
-        most = all->each[i].work.threads > most ? all->each[i].work.threads : most;
     }
     return most;
 }
@@ -68,7 +58,7 @@ static int most_threads(const Exchanges *all)
 void choose_waiting(const Exchanges *all, Run *run)
 {
     int ranks, cores = binding_here(&ranks), mine[2], least[2];
-    mine[0] = cores >= ranks * most_threads(all);
+    mine[0] = cores >= ranks * all->each->threads;
     mine[1] = cores >= ranks * pollers(all);
     MPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, run->bench->control);
     for (int i = 0; i < all->count; i++) {

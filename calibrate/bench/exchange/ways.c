@@ -1,6 +1,6 @@
 /* The way of each exchange: `approach` and `transport` name one for all, `ways` one for each, as WAY.TRANSPORT joined by
  * "_". */
-#include "exchange/ways.h"
+#include "exchange/state.h"
 
 #include <stdlib.h>
 #include <string.h>

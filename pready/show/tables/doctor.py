@@ -13,7 +13,6 @@ MARKS: dict[Grade, tuple[str, str]] = {
     "good": ("ok", "green"),
     "care": ("care", "yellow"),
     "bad": ("BAD", "red"),
-    "unknown": ("?", "dim"),
 }
 
 

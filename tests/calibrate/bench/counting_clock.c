@@ -8,8 +8,7 @@
  * first, beside those that wait for a message: not those that poll or have a lock. A poll says no once and then waits.
  *
  * COUNTING_PLACES="HOST:CORE,CORE HOST:CORE,CORE", a word for each rank, says where the ranks are. COUNTING_SERIALIZED: the
- * library is said to provide no more than that. COUNTING_SIGNAL: rank 2 gets it at a barrier. COUNTING_LIES: a partition
- * that is said to be there has a wrong byte until all are waited for.
+ * library is said to provide no more than that.
  *
  * Each rank writes what it calls into a file of the folder COUNTING_CLOCK, named by the rank: a line for each thread,
  * after the line of the point. A communicator is a letter, in the order of making, and a window a capital; an offset is one
@@ -21,7 +20,6 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,10 +57,7 @@ static MPI_Comm communicators[LETTERS];
 static MPI_Win windows[LETTERS];
 static Named requests[REQUESTS];
 static MPI_Request collective;
-static bool watching; /* for what a window gets, whenever that is: a real nap between readings, which are not written */
 static void *locked;
-static char *wrong[64]; /* bytes that are turned */
-static int turned;
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static FILE *out; /* NULL: before MPI_Init_thread, and in the launcher */
@@ -279,10 +274,6 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     }
     Thread *t = self();
     *time = (struct timespec){t->now / SECOND, t->now % SECOND};
-    if (watching) {
-        t->now += PHASE_NS(t->phase);
-        return rest();
-    }
     call(PHASE_NS(t->phase), "clock");
     return 0;
 }
@@ -472,9 +463,6 @@ int MPI_Waitall(int n, MPI_Request each[], MPI_Status *statuses)
 {
     (void)statuses;
     call(COST_WAITALL, "waitall:%d%s%s", n, n > 0 ? "=" : "", n > 0 ? named(each)->name : "");
-    for (; turned > 0; turned--) {
-        *wrong[turned - 1] ^= 1;
-    }
     for (int i = 0; i < n; i++) {
         wait_for(&each[i], MPI_STATUS_IGNORE, named(&each[i])->name[0] == 's');
     }
@@ -486,9 +474,6 @@ int MPI_Barrier(MPI_Comm comm)
     MPI_Request request;
     call(COST_BARRIER, "barrier:%c", LETTER(comm));
     self()->phase++;
-    if (rank == 2 && getenv("COUNTING_SIGNAL") != NULL) {
-        raise(atoi(getenv("COUNTING_SIGNAL")));
-    }
     PMPI_Ibarrier(comm, &request);
     return wait_for(&request, MPI_STATUS_IGNORE, false);
 }
@@ -515,10 +500,6 @@ int MPI_Parrived(MPI_Request request, int part, int *there)
     call(COST_PARRIVED, "parrived:%s#%d", started(request)->name, part);
     *there = self()->polls++ % 2 == 1;
     for (int come = !*there; !come && PMPI_Parrived(request, part, &come) == MPI_SUCCESS; rest()) {
-    }
-    if (*there && getenv("COUNTING_LIES") != NULL) {
-        wrong[turned] = started(request)->buffer + (long)part * started(request)->bytes;
-        *wrong[turned++] ^= 1;
     }
     return MPI_SUCCESS;
 }
@@ -569,7 +550,6 @@ CALL(WAIT, Wait, (MPI_Request *request, MPI_Status *status),
      wait_for(request, status, named(request)->name[0] == 's'), "wait:%s", named(request)->name)
 CALL(START, Start, (MPI_Request *request), PMPI_Start(request),
      named(request)->name[0] == 's' ? "start:%s=%04x" : "start:%s", named(request)->name, content(named(request), 0))
-CALL(STARTALL, Startall, (int n, MPI_Request all[]), PMPI_Startall(n, all), "startall:%d=%s", n, named(all)->name)
 CALL(PREADY, Pready, (int part, MPI_Request request), PMPI_Pready(part, request), "pready:%s#%d=%04x",
      started(request)->name, part, content(started(request), part))
 CALL(REQUEST_FREE, Request_free, (MPI_Request *request), PMPI_Request_free(request), "request_free:%s",
@@ -599,9 +579,6 @@ CALL(GROUP_FREE, Group_free, (MPI_Group *group), PMPI_Group_free(group), "group_
 CALL(WIN_CREATE, Win_create, (void *b, MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),
      (PMPI_Win_create(b, n, unit, info, comm, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS),
      "win_create:%c*%ldx%d+%d", LETTER(comm), (long)n, unit, offset(b))
-CALL(WIN_CREATE, Win_allocate, (MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, void *b, MPI_Win *made),
-     (PMPI_Win_allocate(n, unit, info, comm, b, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS),
-     "win_allocate:%c*%ldx%d", LETTER(comm), (long)n, unit)
 CALL(WIN_FENCE, Win_fence, (int assert, MPI_Win window), PMPI_Win_fence(assert, window), "win_fence:%c%d%d",
      CAPITAL(window), (assert & MPI_MODE_NOPRECEDE) != 0, (assert & MPI_MODE_NOSUCCEED) != 0)
 CALL(WIN_FREE, Win_free, (MPI_Win *window), (REPLACE(*window, MPI_WIN_NULL, windows), PMPI_Win_free(window)), "win_free:%c",
@@ -611,7 +588,7 @@ CALL(WIN_POST, Win_post, (MPI_Group group, int assert, MPI_Win window), PMPI_Win
 CALL(WIN_START, Win_start, (MPI_Group group, int assert, MPI_Win window), PMPI_Win_start(group, assert, window),
      "win_start:%c%d%s", CAPITAL(window), assert, members(group))
 CALL(WIN_LOCK, Win_lock_all, (int assert, MPI_Win window),
-     (watching = assert != MPI_MODE_NOCHECK, PMPI_Win_lock_all(assert, window)), "win_lock_all:%c%s", CAPITAL(window),
+     PMPI_Win_lock_all(assert, window), "win_lock_all:%c%s", CAPITAL(window),
      assert == MPI_MODE_NOCHECK ? "nocheck" : "")
 CALL(WIN_FLUSH, Win_flush, (int to, MPI_Win window), PMPI_Win_flush(to, window), "win_flush:%c%d", CAPITAL(window), to)
 CALL(WIN_WAIT, Win_wait, (MPI_Win window), win_wait(window), "win_wait:%c", CAPITAL(window))

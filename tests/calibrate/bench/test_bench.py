@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,9 @@ from typing import Any
 import pytest
 from counted_jobs import JOBS, asked, write_plans
 from mpi_home import home_of
-from programs import Mpi
 from real_mpi import LIBRARIES, STRICT, benchmark, kept
 from tables import table_of
 
-from pready.calibrate.capture.environment import variables
-from pready.calibrate.capture.files import read_run
 from pready.calibrate.measure.catalogue import MEASUREMENTS, PAIRS
 from pready.calibrate.measure.compile import SOURCE, BuildError, Built, build, find_mpicc
 from pready.calibrate.measure.schedule import plan
@@ -99,7 +95,7 @@ def test_every_point_gives_one_record_with_what_was_asked(records: list[dict[str
             else:
                 assert str(got) == value or float(got) == float(value)
         assert {"min_repeats", "max_repeats", "budget_s"} <= record["parameters"].keys()
-        assert "keep" not in record["parameters"]  # of what all measurements have, the defaults say nothing
+        assert "round" not in record["parameters"]  # of what all measurements have, the defaults say nothing
 
 
 def test_environment(library: Library, records: list[dict[str, Any]]) -> None:
@@ -119,25 +115,6 @@ def test_environment(library: Library, records: list[dict[str, Any]]) -> None:
     # Both ranks are on this machine: they share its cores, or each has those it was bound to.
     assert len(environment["cores"]) == 2
     assert 2 <= sum(environment["cores"]) <= max(os.cpu_count() or 1, 2)
-
-
-def test_who_sends_early(library: Library, built: Built) -> None:
-    """Released MPICH sends everything at the end; Open MPI sends partitions as they are ready."""
-    lines = [f"early delay_s=0.05 delay_by={by} min_repeats=6 max_repeats=6" for by in ("sleep", "test")]
-    found, _ = library.run(built, lines)
-    early = [record["derived"]["early_steady"] for record in found]
-    assert early == {"mpich": [0, 0], "openmpi": [1, 1]}[library.name]
-
-
-NONSENSE: list[tuple[str, str]] = table_of("calibrate/measurements")["nonsense"]
-
-
-def test_nonsense_is_refused_and_the_rest_still_measured(library: Library, built: Built) -> None:
-    found, done = library.run(built, [word for line, _ in NONSENSE for word in (line, f"pingpong {QUICK}")])
-    assert all("median_s" in record for record in found[1::2])
-    assert done.returncode != 0
-    for (line, problem), record in zip(NONSENSE, found[::2], strict=True):
-        assert record["error"] == problem, line
 
 
 def test_needs_two_ranks(library: Library, built: Built) -> None:
@@ -167,29 +144,15 @@ def test_the_plan_asks_for_what_the_program_takes(library: Library, built: Built
     assert {r["error"].partition(" ")[2] for r in found} == {"has no parameter 'nonsense'"}
 
 
-def test_a_repeat_sends_as_many_messages_as_its_time_is_of(library: Library, built: Built, tmp_path: Path) -> None:
-    """As a capture counts them, of repeats that take too long to be done several times within a sample."""
-    mpi = Mpi(library.name, library.cache)
-    each = {
-        "pingpong bytes=3000000": 1, "prtt bytes=400000 n=8": 8, "rate threads=2 bytes=500000 window=8": 16,
-        "pairs bytes=300000 window=4": 4,
-    }  # fmt: skip
-    captured = variables(mpi.library, tmp_path, 64, mpi.mpiexec(1), os.environ)
-    _, done = library.run(built, [f"{line} {QUICK}" for line in each], captured)
-    assert done.returncode == 0
-    first, second = read_run(tmp_path).ranks
-    sent = Counter(first.records[first.of("isend")]["what"].tolist())
-    repeats = {line: sent[int(line.partition("bytes=")[2].split()[0])] / n for line, n in each.items()}
-    begun = int((second.records[second.of("recv")]["what"] == 8).sum())  # or ended: `Go`
-    assert sum(repeats.values()) == begun - len(each), repeats
-
-
-# Between the benchmark and the library: one bit of every leaving message of 4321 or 4323 bytes is turned over.
+# Between the benchmark and the library: one bit of every leaving message of 4321 or 4323 bytes is turned over, and of
+# the third one of 4325 bytes.
 DAMAGE = """
 #include <mpi.h>
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    if (count == 4321 || count == 4323) {
+    static int seen;
+    seen += count == 4325;
+    if (count == 4321 || count == 4323 || (count == 4325 && seen == 3)) {
         ((char *)buffer)[count - 1] ^= 1;
     }
     return PMPI_Isend(buffer, count, type, to, tag, comm, request);
@@ -202,10 +165,18 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
     source.write_text(DAMAGE)
     subprocess.run([*library.mpicc, "-shared", "-fPIC", "-o", str(shim), str(source)], check=True)
     lines = [*(f"pingpong bytes={size} {QUICK}" for size in (4320, 4321, 4322)), f"pairs bytes=4323 window=1 {QUICK}"]
-    found, done = library.run(built, lines, {"LD_PRELOAD": str(shim)})
-    assert ["error" in record for record in found] == [False, True, False, True]
+    for size in (4321, 4325):  # of an exchange: in the iteration before the one that is timed, and after it
+        plan = f"exchange 2 1 1 1 1\nedge 0 0 1 {size} 0 0 0\narena 0 {size} 0\narena 1 0 {size}\nend\n"
+        (tmp_path / f"{size}.plan").write_text(plan)
+        (tmp_path / f"{size}.ready").write_bytes(bytes(16))
+        lines.append(f"exchange plan={size}")
+    found, done = library.run(built, lines, {"LD_PRELOAD": str(shim)}, folder=str(tmp_path))
+    assert ["error" in record for record in found] == [False, True, False, True, True, True]
     assert "payload" in found[1]["error"]
     assert "median_s" not in found[1]
+    wrong = "wrong bytes: rank 1 received from rank 0 what was not sent, in phase 0 of the checked iteration {} the "
+    wrong += "timed ones"
+    assert [record["error"] for record in found[4:]] == [wrong.format(when) for when in ("before", "after")]
     assert done.returncode == 1
 
 

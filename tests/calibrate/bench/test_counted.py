@@ -1,8 +1,8 @@
 """The benchmarks under a clock that counts calls (counting_clock.c): every time is known, and every message.
 
-The points of messages/, threads/ and exchange/ and the questions of probes/, with what core/ and main do for each of
-them. Their times follow by hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml. Of what is
-called, the messages and what is freed follow from the point and its plan.
+The points of messages/, threads/ and exchange/, with what core/ and main do for each of them. Their times follow by
+hand from the costs of calls: the formulas of tests/data/calibrate/counted.toml. Of what is called, the messages and
+what is freed follow from the point and its plan.
 """
 
 import json
@@ -54,24 +54,24 @@ class Found:
     calls: tuple[tuple[str, ...], ...]
 
 
-def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -> tuple[list[str], list[Found]]:
-    """What a job says outside records, and of each point."""
+def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -> list[Found]:
+    """What is found of each point of a job."""
     prefix, ranks = home_of(library), len(job["places"].split())
     mpicc = find_mpicc(str(prefix / "bin" / "mpicc"))
     costs = [f"-DCOST_{call.upper()}={ns}" for call, ns in (COSTS | job.get("costs", {})).items()]
     words = [*mpicc, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *costs, str(CLOCK)]
     preloaded = compiled_once(kept(request), words, "counting_clock.so", made_of=[CLOCK.read_text()])
     settings = {"LD_PRELOAD": str(preloaded), "COUNTING_CLOCK": str(folder), "COUNTING_PLACES": job["places"]}
-    settings |= {f"COUNTING_{name.upper()}": str(job[name]) for name in ("serialized", "signal", "lies") if name in job}
+    settings |= job.get("settings", {})
     free = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
     write_plans(folder, job)
     command = [str(prefix / "bin" / "mpiexec"), *LIBRARIES[library][1], "-n", str(ranks)]
-    command += [str(benchmark(prefix, request).program), *job.get("words", ["seed=7", "tool=test", f"folder={folder}"])]
+    command += [str(benchmark(prefix, request).program), "seed=7", "tool=test", f"folder={folder}"]
     lines = [line for line, _ in asked(job)]
     how: dict[str, Any] = {"env": free | settings | {"OMP_WAIT_POLICY": "passive"}, "text": True, "timeout": 60}
     given = "\n".join(lines) + job.get("ends", "\nend\n")
     done = subprocess.run(command, input=given, capture_output=True, check=False, **how)
-    assert "signal" in job or done.returncode == job.get("status", 0), done.stderr  # then a launcher's choice
+    assert done.returncode == job.get("status", 0), done.stderr
     calls: dict[str, list[tuple[str, ...]]] = {}
     for rank in range(ranks):
         for of_point in (folder / str(rank)).read_text().split("# ")[1:]:
@@ -79,8 +79,7 @@ def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -
             calls.setdefault(line, []).append(tuple(" ".join(threads).split()))
     out = done.stdout.replace(str(folder), "FOLDER")
     records = [{}, *map(json.loads, re.findall("^{.*", out, re.MULTILINE))]
-    found = [Found(line, record, tuple(calls[line])) for line, record in zip(["start", *lines], records, strict=True)]
-    return re.findall("^@pready (.*)", out, re.MULTILINE), found
+    return [Found(line, record, tuple(calls[line])) for line, record in zip(["start", *lines], records, strict=True)]
 
 
 ONE = re.compile(r"(i?send|i?recv|send_init|recv_init):(\d+)\.(\d+)[abd-z]\*(\d+)(?:(\+\d+)=\w+)?(?:\*(\d+))?")
@@ -183,7 +182,7 @@ MADE_AND_FREED = {
     for kind, made, freed in (
         ("request", r"p?(?:send|recv)_init:\d+\.\d+\w\*[\dx]+\+\d+(?:=\w+)?", r"request_free:\w+\.\w+\+\d+"),
         ("communicator", r"comm_dup:\w|comm_split:\w,\d+,\d+", r"comm_free:\w"),
-        ("window", r"win_(?:create|allocate):\w\*\d+x\d+(?:\+\d+)?", r"win_free:\w"),
+        ("window", r"win_create:\w\*\d+x\d+\+\d+", r"win_free:\w"),
         ("epoch", r"win_lock_all:\w+", r"win_unlock_all:\w"),
     )
 }
@@ -214,16 +213,17 @@ def of_times(point: dict[str, Any], record: dict[str, Any]) -> None:
     quantities = {record["quantity"]: record} | record["also"]
     assert {*point} - {"line", "library", "times"} <= {*quantities, *record["derived"]}
     for name, quantity in ((name, quantity) for name, quantity in quantities.items() if name in point):
-        repeats, keep = record["repeats"], record["parameters"].get("keep", 64)
+        repeats = record["repeats"]
+        kept = min(64, repeats)
         shown = {i: quantity["warmup_ns"][i] for i in range(WARMUP)}
-        apart = (repeats - 1) / (min(keep, repeats) - 1) if min(keep, repeats) > 1 else 0
+        apart = (repeats - 1) / (kept - 1) if kept > 1 else 0
         shown |= {WARMUP + floor(n * apart + 0.5): ns for n, ns in enumerate(quantity["samples_ns"])}
         expected = []
         for i in range(WARMUP + repeats):
             inner = 1 if i < WARMUP else record["inner"]
             of_repeat = {"i": i, "inner": inner, "copies": i if i < WARMUP else WARMUP + inner * (i - WARMUP)}
             expected.append(eval(point[name], known | of_repeat))
-        assert len(quantity["samples_ns"]) == min(keep, repeats)
+        assert len(quantity["samples_ns"]) == kept
         assert shown == pytest.approx({i: expected[i] for i in shown}, abs=0.06), name
         samples = sorted(ns * 1e-9 for ns in expected[WARMUP:])
         # r-th smallest and largest, r the largest with P(Binomial(n, 1/2) < r) <= 2.5 %
@@ -235,12 +235,12 @@ def of_times(point: dict[str, Any], record: dict[str, Any]) -> None:
         assert {name: quantity[name] for name in said} == pytest.approx(said, rel=1e-8)
 
 
-def judged(library: str, job: dict[str, Any], says: list[str], found: list[Found]) -> None:
+def judged(library: str, job: dict[str, Any], found: list[Found]) -> None:
     """All that is known of a job."""
-    assert says == job.get("says", [])
-    if says:
-        return
     of_what_is_freed(found)
+    if "pins" in job:  # the cores that threads of each rank take
+        taken = [{call for of_point in found for call in of_point.calls[n]} for n in range(len(job["pins"]))]
+        assert [sorted(int(c[4:].split("*")[0]) for c in calls if c[:4] == "pin:") for calls in taken] == job["pins"]
     for (line, known), point in zip(asked(job), found[1:], strict=True):
         record = point.record
         if isinstance(known, str):
@@ -269,4 +269,4 @@ def judged(library: str, job: dict[str, Any], says: list[str], found: list[Found
 )
 def test_every_time_and_every_message_is_known(library: str, number: int, request: Request, tmp_path: Path) -> None:
     job = JOBS[number]
-    judged(library, job, *counted(library, job, request, tmp_path))
+    judged(library, job, counted(library, job, request, tmp_path))

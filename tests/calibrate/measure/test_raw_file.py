@@ -1,12 +1,7 @@
 """The raw result file and the run that fills it: nothing lost, nothing twice, whatever dies when."""
 
-import errno
-import hashlib
 import itertools
-import os
-import stat
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,12 +12,9 @@ from given import Patch
 from pready.calibrate.measure import session
 from pready.calibrate.measure.compile import Built
 from pready.calibrate.measure.launcher import Launcher
-from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, digest, environment_key, read
+from pready.calibrate.measure.raw_file import Content, Point, Records, RecordsError, environment_key, read
 from pready.calibrate.measure.session import MeasureError, Outcome, Progress, environment_of, measure
-from pready.model.common import memory
-from pready.model.common.errors import PreadyError
 from pready.model.version import VERSION
-from pready.whatif.kept import Kept
 
 ENVIRONMENT = "e" * 20
 
@@ -87,10 +79,6 @@ def test_point_is_a_line_whatever_the_order_of_its_parameters() -> None:
     assert point.line("k") == "approach id=k approach=many bytes=8 ready_s=0.0,0.5"
 
 
-def test_a_digest_is_of_the_shortest_text() -> None:
-    assert digest({"b": [1, 2.5], "a": "x"}) == hashlib.sha256(b'{"a":"x","b":[1,2.5]}').hexdigest()[:20]
-
-
 def test_environment_key_ignores_hosts_and_sees_everything_else() -> None:
     record = {"library": "L", "mpi_version": "4.1", "cpus": ["a", "b"], "hosts": ["n1", "n2"]}
     tcp = {"UCX_TLS": "tcp"}
@@ -142,23 +130,6 @@ def test_a_damaged_last_line_is_dropped_and_measured_again(tmp_path: Path, tail:
     assert len(read(path).points) == 3
 
 
-def test_what_a_power_failure_would_take_is_synced_at_once(tmp_path: Path, monkeypatch: Patch) -> None:
-    """A new file's name in its folder, each line, and the end of a file whose damaged tail was cut off."""
-    path, synced, sync = tmp_path / "raw.jsonl", list[tuple[bool, int]](), os.fsync
-
-    def noted(file: int) -> None:
-        synced.append((stat.S_ISDIR(os.fstat(file).st_mode), path.stat().st_size))
-        sync(file)
-
-    monkeypatch.setattr("os.fsync", noted)
-    filled(path, 1)
-    first, good = (sum(map(len, path.read_bytes().splitlines(keepends=True)[:n])) for n in (1, 2))
-    assert synced == [(True, 0), (False, first), (False, good)]
-    path.write_bytes(path.read_bytes() + b"{")
-    Records(path).__exit__(None, None, None)
-    assert synced[3:] == [(False, good), (True, good)]
-
-
 def test_damage_elsewhere_and_a_point_twice_are_refused_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "raw.jsonl"
     filled(path, 3)
@@ -171,31 +142,11 @@ def test_damage_elsewhere_and_a_point_twice_are_refused_with_their_line(tmp_path
         read(path)
 
 
-def test_memory_for_it_is_asked_for_before_it_is_read(tmp_path: Path, monkeypatch: Patch) -> None:
-    path = tmp_path / "raw.points"
-    with path.open("wb") as stream:
-        stream.truncate(3 * 2**20)
-    monkeypatch.setattr(memory, "available", lambda: 95 * 2**20)  # 32 times as much is needed
-    for reading in (read, Records, lambda _: Kept(path.with_suffix(""))):
-        with pytest.raises(PreadyError, match=r"reading 3 MiB needs 96 MiB, 95 MiB are available"):
-            reading(path)
-
-
 def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:
     path = tmp_path / "raw.jsonl"
     with Records(path), pytest.raises(RecordsError, match="another process"):
         Records(path)
     Records(path).__exit__(None, None, None)
-
-
-@pytest.mark.parametrize(("number", "said"), [(errno.ENOLCK, ""), (errno.EIO, "Input/output error")])
-def test_a_file_system_without_locks_is_borne(number: int, said: str, tmp_path: Path, monkeypatch: Patch) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    with pytest.raises(OSError, match=said) if said else nullcontext():
-        Records(tmp_path / "raw.jsonl")
 
 
 def test_a_failure_is_tried_again_and_forgotten_when_it_succeeds(tmp_path: Path) -> None:
@@ -302,16 +253,3 @@ def test_launchers_from_a_string_and_of_several_parts() -> None:
     assert launcher.command(["bench", "x"]) == [sys.executable, "-N", "2", "--comment=a b", "bench", "x"]
     mpmd = Launcher(("mpiexec",), (("-n", "1", "in", "a"), ("-n", "1", "in", "b")))
     assert mpmd.command(["p"]) == ["mpiexec", "-n", "1", "in", "a", "p", ":", "-n", "1", "in", "b", "p"]
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "launcher is empty; for example: --launcher 'srun -N 2 -n 2'"),
-        ("a'", "launcher 'a'': No closing quotation"),
-    ],
-)
-def test_launchers_that_cannot_work(text: str, problem: str) -> None:
-    with pytest.raises(PreadyError) as raised:
-        Launcher.parse(text)
-    assert str(raised.value) == problem
