@@ -634,6 +634,7 @@ class Runs:
                 arrived_early=float(times.arrived_early[0]),
                 work_s=float(times.consuming[0]) / self.steps,
                 messages=round(count / self.steps),
+                late_s=float(times.late[0]) / self.steps,
             )
 
         def begins(way: Sequence[Approach]) -> float:

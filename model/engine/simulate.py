@@ -120,6 +120,7 @@ class Simulation:
             arrived_early=mean(self.arrived_early[:iterations]),
             work_s=one(self.causes_s[CONSUME]) if CONSUME in self.causes_s else 0.0,
             messages=round(self.messages / self.iterations / self.exchanges / self.ranks),
+            late_s=one(self.causes_s[LATE]),
         )
 
     def after(self, first: int) -> Simulation:

@@ -62,6 +62,8 @@ class ApproachPrediction:
     """What would have to exist for it; empty: available."""
     work_left_s: float = 0.0
     """What a receiver that is consuming still has to work on when everything is there; part of `time_s`."""
+    late_s: float = 0.0
+    """Waiting for late neighbours, at the machine's values; part of `time_s`."""
     probability: float | None = None
     """That it saves enough: share of the draws; None: nothing was drawn, and ends of intervals are the value."""
     best_in: float | None = None
@@ -359,6 +361,16 @@ class Prediction:
         now, best = self.bulk, self.advised
         before = now.iteration_s + now.begin_per_iteration_s
         return before, before * (1 - best.speedup_percent / 100)
+
+    @property
+    def today_s(self) -> tuple[float, float, float] | None:
+        """Of an iteration as it is sent today, with its share of the set-up: its time, its communication, and its wait
+        for late neighbours; None of sweeps, whose exchanges of an iteration are many."""
+        if self.workload["pattern"] == "sweep3d":
+            return None
+        each = [e.bulk for e in self.exchanges or (self,)]
+        late = sum(row.late_s for row in each)
+        return self.iteration_s[0], sum(row.time_s for row in each) - late, late
 
     @property
     def room_s(self) -> float:

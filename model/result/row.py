@@ -32,6 +32,8 @@ class Averages:
     """What a receiver that is consuming still has to work on when everything is there."""
     messages: int
     """Per rank and exchange."""
+    late_s: float = 0.0
+    """Of the communication, waiting for late neighbours."""
 
 
 @dataclass(frozen=True)
@@ -97,4 +99,5 @@ def row(approach: Approach, of: Averages, calm_s: float, begin_s: float, terms: 
         begin_per_iteration_s=once,
         needs=approach.interface.needs,
         work_left_s=of.work_s,
+        late_s=of.late_s,
     )

@@ -9,6 +9,8 @@ from pready.model.result.prediction import SAVED, Advice, ApproachPrediction, Pr
 from pready.whatif.points import Options, Point
 
 Rows = list[dict[str, Any]]
+TODAY = ("today_iteration_s", "today_communication_s", "today_late_s")
+"""Columns of `Prediction.today_s`."""
 
 
 def rows_of(point: Point, options: Options, cores: int | None = None) -> Rows:
@@ -59,6 +61,7 @@ def _row(point: Point, made: Prediction, row: ApproachPrediction, options: Optio
         "best": row is made.advised,
         **row.to_dict(),
         "room_s": made.room_s,
+        **dict(zip(TODAY, made.today_s or [None] * 3, strict=True)),
         **_of_partitioned(advice),
     }
     if made.exchanges and row is made.advised:

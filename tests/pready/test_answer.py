@@ -25,7 +25,7 @@ from pready.show.tables.prediction import prediction_text, prediction_view
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
-WIDTH, LINES = 80, 22
+WIDTH, LINES = 80, 20
 EXAMPLES = sorted(Path("examples").glob("*.toml"))
 MACHINES = ("meluxina", "niagara", "mutrino")
 
@@ -62,11 +62,12 @@ def known(made: Prediction, saves: Any = (4, 5, 6), key: str = "many", **given: 
     ]
     if (most := given.setdefault("bound", None)) is not None:
         given["bound"] = replace(row(made, most), approach=BOUND.into(4))
+    late = given.pop("late_s", 0.0)
     own, advised, what = (dict[str, Any](), dict[str, Any](best=best, settings=[], verdict="port"), dict(made.workload))
     for name, value in given.items():
         (own if hasattr(made, name) else advised if hasattr(made.advice, name) else what)[name] = value
     bulk = replace(made.bulk, approach=baseline(what["today"], 4), time_s=1.15e-3, iteration_s=2.3e-3, begin_s=0.0)
-    bulk = replace(bulk, begin_per_iteration_s=0.0)
+    bulk = replace(bulk, begin_per_iteration_s=0.0, late_s=late)
     return replace(made, approaches=[bulk, best, *rows], advice=replace(made.advice, **advised), workload=what, **own)
 
 

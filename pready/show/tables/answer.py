@@ -21,6 +21,8 @@ LONG_SET_UP = 0.1
 """Share of the iterations in which a set-up is paid back from which on it is mentioned."""
 AT_AN_END = 0.1
 """Share of an interval's width from an end within which a saving lies at it."""
+LITTLE = 0.5
+"""Percent of an iteration up to which waiting for late ranks is not mentioned."""
 YOURS = "yours: pready machines, pready calibrate, --machine"
 """The commands that lead to a machine of one's own."""
 
@@ -369,12 +371,7 @@ def room(prediction: Prediction) -> str:
     splits = prediction.advised.approach.interface.splits
     costs = "tiling, packing and calls" if splits else "packing and calls"
     step = "a step" if prediction.exchanges else "an iteration"
-    return f"the gain is gone if {costs} cost {format_time(prediction.room_s)} {step}{_share_of_computing(prediction)}"
-
-
-def _share_of_computing(prediction: Prediction) -> str:
-    computing = sum(of.workload["compute"].get("time") or 0.0 for of in [prediction, *prediction.exchanges])
-    return f" ({bare(100 * prediction.room_s / computing)} % of the computing)" if computing else ""
+    return f"the gain is gone if {costs} cost {format_time(prediction.room_s)} {step}"
 
 
 def _iterations(n: int) -> str:
@@ -401,17 +398,19 @@ def asked(prediction: Prediction, *, explained: bool = False) -> str:
     if prediction.exchanges:
         parts = [f"{len(prediction.exchanges)} exchanges", _count(w["threads"], "thread")]
     else:
-        parts = [f"{w['threads']} × {_count(w['partitions_per_thread'], 'partition')}", f"{_bytes(w)} per neighbour"]
+        own = [f"{w['threads']} × {_count(w['partitions_per_thread'], 'partition')}"]
+        parts = [*own * explained, f"{_bytes(w)} per neighbour"]
         parts += [w["pattern"], *_work(w)] if explained else []
     if prediction.ranks and explained:
         grid = " × ".join(str(n) for n in prediction.ranks if n > 1) or "1"
         parts.append(f"{grid} ranks" + (f" on {prediction.network}" if prediction.network else ""))
-    now, left = prediction.bulk, sum(e.bulk.time_s for e in prediction.exchanges or (prediction,))
     before, _ = prediction.iteration_s
     last = f"now {format_time(before)}"
-    if w["pattern"] != "sweep3d":  # whose exchanges are many
-        percent = 100 * min(left / now.iteration_s, 1.0)
-        last += f", {percent:.0f} % communication" if percent >= 10 else f", {percent:.2g} % communication"
+    if (today := prediction.today_s) is not None:
+        _, sent, late = (100 * part / prediction.bulk.iteration_s for part in today)
+        sent = min(sent, 100 - late)
+        last += f", {sent:.0f} % communication" if sent >= 10 else f", {sent:.2g} % communication"
+        last += f", {late:.0f} % late ranks" if late > LITTLE else ""
     return f"{w['name']}, {', '.join(parts)}: {last}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import html
+import csv
+import io
 import json
 import math
 from collections.abc import Sequence
@@ -11,11 +12,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pready.files.rows import csv_text
 from pready.model.approach.interfaces import EACH
+from pready.model.common.units import format_time
 from pready.model.result.break_even import Range
 from pready.show.tables.answer import VERDICT_STYLE, bare, ranges, saved_percent
+from pready.show.terminal.html import as_html
 from pready.show.terminal.table import Readable
+from pready.whatif.predicted_rows import TODAY
 from pready.whatif.table import Table
 
 
@@ -49,7 +52,19 @@ def table_view(table: Table) -> RenderableType:
     said = [*table.notes]
     if not all(row["available"] for row in table):
         said.insert(0, "* " + "; ".join(dict.fromkeys(f"needs {r['needs']}" for r in table if not r["available"])))
-    return Group(Text(decision(table)), Text(""), grid, *(Text(line, style="dim") for line in said))
+    today = [_today(table), Text("")] if "workload" in table.varied and not every else []
+    return Group(Text(decision(table)), Text(""), *today, grid, *(Text(line, style="dim") for line in said))
+
+
+def _today(table: Table) -> RenderableType:
+    """How workloads spend an iteration as they are sent today."""
+    grid = Readable(*table.varied, heading="as sent today", tight=True)
+    for name in ("iteration", "communication", "waiting for late ranks"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for row in table:
+        times = ("-" if row[name] is None else format_time(row[name]) for name in TODAY)
+        grid.add_row(*(str(row[name]) for name in table.varied), *times)
+    return grid
 
 
 def decision(table: Table) -> str:
@@ -106,31 +121,15 @@ def _pays(pays: list[list[float | None]] | None) -> str:
 
 
 def table_csv(table: Table) -> str:
-    """CSV; lists in cells are JSON."""
-    return csv_text(flat(table))
-
-
-def flat(table: Table) -> list[dict[str, Any]]:
-    """Rows of plain values; lists become JSON."""
-    return [{n: json.dumps(v) if isinstance(v, (list, tuple, dict)) else v for n, v in row.items()} for row in table]
+    """CSV with a header, floats in full precision; lists in cells are JSON."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, fieldnames=list(table.rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in table:
+        writer.writerow({n: json.dumps(v) if isinstance(v, (list, tuple, dict)) else v for n, v in row.items()})
+    return stream.getvalue()
 
 
 def table_html(table: Table) -> str:
     """The table that Jupyter shows."""
-    head = "".join(f"<th>{html.escape(h)}</th>" for h in (*table.varied, "approach", "η (95 %)", "saves", "verdict"))
-    body = ""
-    for row in table:
-        shown = (
-            *(row[name] for name in table.varied),
-            f"{row['name']}, {parts(row)}",
-            f"{row['eta']:.2f}× ({row['eta_low']:.2f} to {row['eta_high']:.2f})",
-            saves(row),
-            row["verdict"] if row["best"] else "",
-        )
-        body += "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in shown) + "</tr>"
-    notes = "".join(f"<p>{html.escape(line)}</p>" for line in table.notes)
-    caption = html.escape(title(table))
-    said = f"<p>{html.escape(decision(table))}</p>"
-    return (
-        f"{said}<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
-    )
+    return as_html(table_view(table))
