@@ -24,8 +24,7 @@ from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.result.verdict import LIKELY
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
-from pready.show.figures.style import styled, subplots
-from pready.show.figures.svg import svg
+from pready.show.figures.style import styled, subplots, svg
 
 HERE = Path(__file__).parent
 DATA, PAGE, PICTURE = HERE / "atlas.csv", HERE / "atlas.md", HERE / "atlas.svg"

@@ -12,66 +12,36 @@ too: `equations`, ways to send on the same machines (`Runs`), many ranks (`simul
 
 from __future__ import annotations
 
+import ast
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from pready.model.result.forms import render_with
 
-_HOME = {
-    "Approach": "model.approach.interfaces",
-    "Explanation": "model.advice.explanation",
-    "LIBRARIES": "model.approach.libraries",
-    "Layout": "model.engine.layout",
-    "Machine": "model.machine.machine",
-    "PreadyError": "model.common.errors",
-    "Prediction": "model.result.prediction",
-    "Rows": "model.engine.runs",
-    "Runs": "model.engine.runs",
-    "Simulated": "api",
-    "Step": "model.engine.layout",
-    "Table": "whatif.table",
-    "Workload": "model.workload.workload",
-    "__version__": "model.version:VERSION",
-    "approach": "model.advice.approach_by_name",
-    "communicators_27_point": "model.approach.vcis",
-    "compare": "api",
-    "contention": "model.machine.contention_by_library",
-    "costs_that_matter": "model.advice.advise",
-    "draw_arrivals": "model.engine.plan:drawn_times",
-    "equations": "model.equations.gain:",
-    "exchanges_from_rest": "model.engine.simulate",
-    "explain": "api",
-    "format_bandwidth": "model.common.units",
-    "format_size": "model.common.units",
-    "format_time": "model.common.units",
-    "gain": "api",
-    "load_machine": "model.machine.machine:load",
-    "load_workload": "model.workload.workload:load",
-    "predict": "api",
-    "projected_speedup": "model.equations.metrics",
-    "simulate": "api",
-    "simulate_ranks": "model.engine:simulate",
-    "speedup_percent": "model.equations.metrics",
-    "sweep": "api",
-    "vci_members": "model.approach.vcis",
-}
-"""The module of each name, with a colon and the name there if it differs (empty: the module itself). Type checkers and
-editors read ``__init__.pyi``."""
-
-__all__ = list(_HOME)
-
 
 def __getattr__(name: str) -> Any:
     # Lazy, so that `pready --version` starts without NumPy and pydantic.
-    if name not in _HOME:
+    if name == "__all__":
+        return list(_offered())
+    if name not in _offered():
         raise AttributeError(f"module 'pready' has no attribute {name!r}")
-    module, colon, attribute = _HOME[name].partition(":")
-    home = import_module(f"pready.{module}")
-    return home if colon and not attribute else getattr(home, attribute or name)
+    module, there = _offered()[name]
+    home = import_module(module)
+    return getattr(home, there) if hasattr(home, there) else import_module(f"{module}.{there}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_offered())
+
+
+@cache
+def _offered() -> dict[str, tuple[str, str]]:
+    """Each name of ``__init__.pyi``, which type checkers and editors read: its module, and its name there."""
+    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    lines = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
+    return {of.asname or of.name: (str(line.module), of.name) for line in lines for of in line.names}
 
 
 _SHOWN = {

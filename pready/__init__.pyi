@@ -18,11 +18,11 @@ from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
 from pready.model.machine.machine import load as load_machine
 from pready.model.result.prediction import Prediction
+from pready.model.version import VERSION as __version__
 from pready.model.workload.workload import Workload
 from pready.model.workload.workload import load as load_workload
 from pready.whatif.table import Table
 
-__version__: str
 __all__ = [
     "LIBRARIES",
     "Approach",

@@ -33,11 +33,11 @@ from pready.model.result.verdict import MIN_GAIN
 from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
 from pready.show.tables.simulation import per_iteration, step_report
+from pready.whatif.compute import tabulate
 from pready.whatif.fields import axis
 from pready.whatif.kept import Kept
-from pready.whatif.points import Options, Work, sizes_wanted
+from pready.whatif.points import Options, Work, product, sizes_wanted
 from pready.whatif.table import Table
-from pready.whatif.tabulated import product, tabulate
 
 if TYPE_CHECKING:
     from pready.model.advice.explanation import Explanation

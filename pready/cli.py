@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import import_module
 from typing import Any
@@ -189,10 +189,7 @@ def _run(arguments: Sequence[str] | None, by: Sequence[int]) -> int:
     except click.ClickException as error:
         asked = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         more = f" (see {asked} --help)" if asked else ""
-        click.echo(
-            f"pready: error: {' '.join(_said(error, sys.argv[1:] if arguments is None else arguments).split())}{more}",
-            err=True,
-        )
+        click.echo(f"pready: error: {' '.join(_said(error).split())}{more}", err=True)
         return Status.WRONG_INPUT
     except UnwrittenError:
         raise
@@ -209,24 +206,14 @@ def _run(arguments: Sequence[str] | None, by: Sequence[int]) -> int:
         raise UnwrittenError(f"cannot be written: {error.strerror}", source=str(error.filename or "a file")) from None
 
 
-def _said(error: click.ClickException, arguments: Sequence[str]) -> str:
-    """The problem, with the commands that have an unknown option, or an example of an option without its value."""
+def _said(error: click.ClickException) -> str:
+    """The problem, with the commands that have an unknown option."""
     if isinstance(error, click.NoSuchOption):
-        having = [name for name, some in _examples() if any(error.option_name in line.split() for line in some)]
+        examples: Mapping[str, Sequence[str]] = import_module("pready.commands.command_lines").EXAMPLES
+        having = [name for name, some in examples.items() if any(error.option_name in line.split() for line in some)]
         if having:
             return f"No such option '{error.option_name}' here; it is one of pready {', pready '.join(having)}."
-    said = error.format_message()
-    if isinstance(error, click.BadOptionUsage):
-        called = [some for name, some in _examples() if name.split() == list(arguments[: len(name.split())])]
-        using = [line for some in reversed(called) for line in some if error.option_name in line.split()]
-        return said.rstrip(".") + (f", as in: {using[0]}" if using else "")
-    return re.sub("is not a valid integer( range)?", "is no integer", said)
-
-
-def _examples() -> Iterable[tuple[str, Sequence[str]]]:
-    """Examples by command, loaded for errors only."""
-    examples: Mapping[str, Sequence[str]] = import_module("pready.commands.command_lines").EXAMPLES
-    return examples.items()
+    return re.sub("is not a valid integer( range)?", "is no integer", error.format_message())
 
 
 def _interrupted(how: BaseException, by: Sequence[int]) -> Status:

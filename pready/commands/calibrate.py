@@ -30,7 +30,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Fabric
 from pready.model.machine.writing import document, dumps
-from pready.show.figures import files as picture_files
 from pready.show.tables.machine import machine_view
 from pready.show.terminal.terminal import console, status
 
@@ -273,17 +272,10 @@ def _written(output: Path, seed: int) -> str:
 
 @calibrate.command()
 @click.argument("raw", type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.png|.svg", help="Draw data, fit and residuals."
-)
-def report(raw: Path, output: Path | None) -> None:
-    """List the values fitted to RAW, with intervals; draw data, fit and residuals."""
-    if output is not None:
-        picture_files.check(output)
+def report(raw: Path) -> None:
+    """List the values fitted to RAW, with intervals."""
     found = shared_adapter.adapter(raw)
     if found is not None:
-        if output is not None:
-            raise PreadyError("-o: ranks that share a node have no picture", valid="no -o", source=str(raw))
         click.echo("\n".join(shared_adapter.lines(found)))
         return
     with status("fitting"):
@@ -292,6 +284,3 @@ def report(raw: Path, output: Path | None) -> None:
     for note in done.described.notes:
         click.echo(f"note: {note}")
     _warn(done)
-    if output is not None:
-        picture_files.draw_fit(output, raw.name, done.fit)
-        click.echo(f"wrote {output}", err=True)

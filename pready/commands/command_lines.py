@@ -22,7 +22,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready calibrate import --example",
         "pready calibrate import imb_pingpong.txt --seed 1 -o mymachine.toml",
     ),
-    "calibrate report": ("pready calibrate report mymachine.jsonl -o fit.png",),
+    "calibrate report": ("pready calibrate report mymachine.jsonl",),
     "capture": (
         "pready capture -o run/ -- mpiexec -n 4 ./app",
         "pready capture -o run/ --limit '1 GiB' --mpicc /opt/mpi/bin/mpicc -- srun -n 64 ./app input",
@@ -51,8 +51,8 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         'pready gain threads=8 bandwidth="25 GB/s" arithmetic_intensity=5 communication_intensity=1 frequency="3.5 GHz"'
         " epsilon=0.04 delta=0.1",
     ),
-    "libraries": ("pready libraries", "pready libraries openmpi-persist@5.0.6", "pready libraries --json"),
-    "machines": ("pready machines", "pready machines meluxina", "pready machines --json"),
+    "libraries": ("pready libraries", "pready libraries openmpi-persist@5.0.6"),
+    "machines": ("pready machines", "pready machines meluxina"),
     "predict": (
         "pready predict examples/halo3d.toml",
         "pready predict examples/halo3d.toml --machine bebop --library openmpi-persist --seed 1",
@@ -101,8 +101,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready sweep examples/halo3d.toml --set arrivals.spread=1%,4%,10% --set machine=bebop,hpc3 -o sweep.csv",
         "pready sweep examples/halo3d.toml --set threads=4,8,16 --set work=total --plot threads.svg",
         "pready sweep examples/halo3d.toml --set seed=0:9:1 --machine bebop --library emulated --json",
-        'pready sweep examples/halo3d.toml --set buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.parquet',
-        "pready sweep examples/halo3d.toml --set buffer=64KiB:4MiB:2x --set seed=0:4:1 -o for-extrap.jsonl",
+        'pready sweep examples/halo3d.toml --set buffer=1KiB:64MiB:2x --all --min-gain "5 %" -o s.csv',
     ),
     "validate": (
         "pready validate fabrics",

@@ -169,17 +169,12 @@ def budget(default: str) -> Option:
     )
 
 
-def share(_: click.Context, option: click.Parameter, text: str) -> float:
-    """Callback of an option such as ``"5 %"`` or 0.05."""
-    return fraction(text, option.opts[0])
-
-
 def min_gain() -> Option:
     """``--min-gain``, as a share."""
     from pready.model.result.verdict import MIN_GAIN
 
-    def parsed(context: click.Context, option: click.Parameter, text: str) -> float:
-        least = share(context, option, text)
+    def parsed(_context: click.Context, option: click.Parameter, text: str) -> float:
+        least = fraction(text, option.opts[0])
         if least >= 1:
             raise PreadyError(f"{option.opts[0]} = {shown(text)}", valid="0 % to less than 100 %")
         return least

@@ -17,16 +17,14 @@ from pready.commands.doctor import tried_first
 from pready.exit_status import Status
 from pready.files.writing import check_new, make_folder, texts, write_all
 from pready.model.advice.predict import chosen_ways, effective_library, predict
-from pready.model.approach.interfaces import INTERFACES, Approach
+from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library as library_by_name
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
-from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.version import VERSION
 from pready.model.workload.supported_by import refuse_broadcast
 from pready.model.workload.workload import Workload
-from pready.show.pages.proof_page import html
-from pready.show.tables.proof import proof_view
+from pready.show.tables.proof import html, proof_view
 from pready.show.tables.proof_metrics import metric_lines
 from pready.show.terminal.terminal import console
 from pready.validate.prove.as_performed import as_performed
@@ -34,7 +32,7 @@ from pready.validate.prove.design import FEWEST_ROUNDS, ROUNDS
 from pready.validate.prove.session import Asked, performable, ranks_of
 from pready.validate.prove.session import prove as proved
 from pready.validate.prove.site import Site
-from pready.validate.prove.source import LANGUAGES, has_program, program
+from pready.validate.prove.source import LANGUAGES, program
 
 Ways = tuple[Approach, ...]
 """An approach for each exchange of a workload."""
@@ -159,32 +157,17 @@ def _write_source(
         chosen = named[0]
     else:
         assert on is not None
-        chosen = _advised(predict(on, workload, library=library, seed=seed, draws=0), workload, language)
+        made = predict(on, workload, library=library, seed=seed, draws=0)
+        chosen = tuple(chosen_ways(workload, made.exchanges)) if made.exchanges else (made.advised.approach,)
+    if len({a.interface for a in chosen}) > 1:
+        advised = "; ".join(f"{part.name}: {a.name}" for part, a in zip(workload.parts, chosen, strict=True))
+        raise PreadyError(f"--source of several interfaces ({advised})", valid="one, such as --approach many:8")
     files = program(as_performed(workload)[0], chosen, profile, seed, language)
     make_folder(folder, tuple(files))
     write_all({folder / name: texts(text) for name, text in files.items()})
     sent = ", ".join(dict.fromkeys(f"{a.name} in {a.messages} message{'s' * (a.messages > 1)}" for a in chosen))
     build = "" if language == "python" else f": make -C {shlex.quote(str(folder))}"
     click.echo(f"wrote {', '.join(str(folder / name) for name in files)} ({sent}){build}", err=True)
-
-
-def _advised(prediction: Prediction, workload: Workload, language: str) -> Ways:
-    """The advised ways; of exchanges that are advised different interfaces, the best one for all, which is said."""
-    each = prediction.exchanges or (prediction,)
-    chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
-    if len({a.interface for a in chosen}) == 1:
-        return tuple(chosen)
-    uniform: list[list[ApproachPrediction]] = []
-    for interface in (i for i in INTERFACES if has_program(i, language)):
-        rows = [[r for r in e.approaches if r.approach.interface is interface and r.available] for e in each]
-        if all(rows):
-            uniform.append([max(some, key=lambda r: r.eta) for some in rows])
-    best = min(uniform, key=lambda rows: sum(r.time_s for r in rows))
-    advised = "; ".join(f"{part.name}: {a.name}" for part, a in zip(workload.parts, chosen, strict=True))
-    click.echo(
-        f"advised is one interface for each exchange ({advised}); the program has the best one for all", err=True
-    )
-    return tuple(r.approach for r in best)
 
 
 def _about() -> dict[str, str]:

@@ -10,21 +10,16 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from pready.commands import options
-from pready.files import rows as files
 from pready.files.writing import check_new, write_text
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
-from pready.model.workload.workload import Workload
 from pready.show.figures import files as picture_files
-from pready.show.tables.whatif import flat, table_csv, table_view
+from pready.show.tables.whatif import table_csv, table_view
 from pready.show.terminal.terminal import console, print_json, progress
-from pready.whatif import extrap
-from pready.whatif.executors import of_this_job
+from pready.whatif.compute import tabulate
 from pready.whatif.fields import Axis, parse_axis
 from pready.whatif.kept import Kept
-from pready.whatif.points import Options, Point, Work, sizes_wanted
-from pready.whatif.table import Table
-from pready.whatif.tabulated import product, tabulate
+from pready.whatif.points import Options, Work, product, sizes_wanted
 
 STANDARD_OUTPUT = Path("-")
 
@@ -36,13 +31,13 @@ _OPTIONS = (
         "-o",
         "--output",
         type=click.Path(path_type=Path),
-        metavar="FILE.csv|.parquet|.jsonl|-",
-        help="Write rows (.jsonl: for Extra-P), with finished points beside the file; - is standard output.",
+        metavar="FILE.csv|-",
+        help="Write rows, with finished points beside the file; - is standard output.",
     ),
     click.option("--all", "every", is_flag=True, help="A row for every approach, not only for the best."),
     options.min_gain(),
     options.as_json(),
-    options.picture("Draw η and the saving over the field with the most values."),
+    options.picture("Draw what is saved over the field with the most values."),
 )
 
 
@@ -76,22 +71,29 @@ def run(
     if output == STANDARD_OUTPUT and as_json:
         raise PreadyError("-o - and --json both go to standard output", valid="one of them")
     file = None if output == STANDARD_OUTPUT else output
-    if file is not None:
-        files.check(file)
-        if file.suffix.lower() == extrap.SUFFIX:
-            extrap.split_fields({a.field: list(a.values) for a in axes})
     if picture is not None:
         picture_files.check(picture)
-    kept = None if file is None else Kept(file)
-    keys = set() if kept is None else {p.key(how) for p in points}
+    kept = None if file is None else Kept(file, (".csv",))
+    keys = {p.key(how) for p in points}
     before = 0 if kept is None else kept.count(keys)
     if file is not None and before < len(keys):
         check_new(file)  # else its rows are compared
-    table = _computed(points, workloads, axes, how, work, kept, keys)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = progress(*columns)
+    task = bar.add_task("predicting", total=len(points))
+    try:
+        with bar:
+            where: dict[str, Any] = {"separate": True, "on_point": lambda: bar.advance(task)}
+            table = tabulate(points, workloads, axes, how, work=work, kept=kept, **where)
+    except KeyboardInterrupt:
+        said = f"{bar.tasks[0].completed:.0f} finished points of {len(points)} are lost; -o FILE would keep them"
+        if kept is not None:
+            said = f"{kept.count(keys)} of {len(keys)} points are kept in {kept.path}; the same command resumes"
+        raise KeyboardInterrupt(said) from None
     if picture is not None:
         picture_files.draw_table(picture, table, min_gain)
     if file is not None:
-        _write(file, table)
+        write_text(file, table_csv(table))
     if as_json:
         print_json({"varied": table.varied, "notes": table.notes, "rows": table.to_dicts()})
     elif output == STANDARD_OUTPUT:
@@ -119,34 +121,3 @@ def _work(given: Sequence[Axis]) -> tuple[list[Axis], Work]:
     if len(values) > 1 or values[0] not in get_args(Work):
         raise PreadyError(f"--set work={', '.join(map(str, values))}", valid=f"one of {', '.join(get_args(Work))}")
     return [axis for axis in given if axis not in said], cast(Work, values[0])
-
-
-def _computed(
-    points: Sequence[Point],
-    workloads: Sequence[Workload],
-    axes: Sequence[Axis],
-    how: Options,
-    work: Work,
-    kept: Kept | None,
-    keys: set[str],
-) -> Table:
-    """The table of all points, behind a progress bar; an interruption says what is kept."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = progress(*columns)
-    task = bar.add_task("predicting", total=len(points))
-    try:
-        with of_this_job() as executor, bar:
-            where = {"executor": executor, "separate": True, "on_point": lambda: bar.advance(task)}
-            return tabulate(points, workloads, axes, how, work=work, kept=kept, **where)
-    except KeyboardInterrupt:
-        said = f"{bar.tasks[0].completed:.0f} finished points of {len(points)} are lost; -o FILE would keep them"
-        if kept is not None:
-            said = f"{kept.count(keys)} of {len(keys)} points are kept in {kept.path}; the same command resumes"
-        raise KeyboardInterrupt(said) from None
-
-
-def _write(output: Path, table: Table) -> None:
-    if output.suffix.lower() == extrap.SUFFIX:
-        write_text(output, extrap.json_lines(table))
-    else:
-        files.write(output, flat(table))

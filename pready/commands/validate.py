@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from types import ModuleType
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from pready.commands import options
 from pready.exit_status import Status
@@ -17,7 +15,7 @@ from pready.files.cache import cache_folder
 from pready.model.machine import machine as machines
 from pready.model.version import VERSION
 from pready.show.tables.validation import agreement_data, agreement_view, claims_data, claims_view
-from pready.show.terminal.terminal import LINE_EVERY_S, console, print_json, progress
+from pready.show.terminal.terminal import LINE_EVERY_S, console, print_json, status
 from pready.validate import fabrics, papers, sst
 from pready.validate.claims.result import ClaimResult
 
@@ -70,20 +68,15 @@ def _claims(what: str, seed: int) -> tuple[ClaimResult, ...]:
 
 @contextmanager
 def _progress(description: str, *, at_once: bool = False) -> Iterator[Callable[[float, float | None, str], None]]:
-    """A progress bar on standard error; yields its update: completed, total, and what runs now.
-
-    Where there is no terminal, a line now and then; `at_once`: the first as soon as there is something to say.
-    """
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    last = -math.inf if at_once else monotonic()
-    with progress(*columns) as bar:
-        task = bar.add_task(description, total=None)
+    """A bar on standard error, or a line now and then where there is no terminal; yields its update: completed, total,
+    and what runs now. `at_once`: the first line as soon as there is something to say."""
+    with status(description) as bar:
+        begun = last = monotonic()
 
         def told(completed: float, of: float | None, now: str) -> None:
             nonlocal last
-            bar.update(task, completed=completed, total=of, description=f"{description} {now}")
-            if bar.disable and monotonic() - last > LINE_EVERY_S:  # no terminal: a job's log
-                last = monotonic()
-                click.echo(f"{description} {now}, {completed:.0f} of {'?' if of is None else f'{of:.0f}'}", err=True)
+            due = monotonic() - last > LINE_EVERY_S or (at_once and last == begun)
+            last = monotonic() if due else last
+            bar.update(f"{description} {now}, {completed:.0f} of {'?' if of is None else f'{of:.0f}'}", long=due)
 
         yield told

@@ -10,21 +10,12 @@ from pready.model.common.errors import PreadyError
 
 
 def need(package: str, what: str, extra: str = "plot") -> None:
-    """Refuse work that needs a missing package.
-
-    Parameters
-    ----------
-    package
-        Its import name, such as "matplotlib".
-    what
-        The result that needs it, such as "a picture".
-    extra
-        The extra of pready that installs it.
+    """Refuse `what`, such as "a picture", that needs a package of an extra which is not installed.
 
     Raises
     ------
     PreadyError
-        The package is not installed; the message has the command to install it.
+        With the command to install it.
     """
     if find_spec(package) is None:
         raise PreadyError(f"{what} needs {package}, which is not installed: {command(extra)}")

@@ -4,22 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import AbstractContextManager, nullcontext, suppress
-from itertools import count
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
+from contextlib import nullcontext, suppress
+from multiprocessing import get_context
+from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
+from typing import Any
 
 from pready.model.common.errors import PreadyError, shown
 from pready.model.common.parallel import all_cores
-from pready.whatif.executors import PROCESSES_FROM, processes
+from pready.model.workload.workload import Workload
+from pready.whatif.fields import Axis
 from pready.whatif.kept import Kept
-from pready.whatif.points import Options, Point
+from pready.whatif.points import Options, Point, Work, notes
 from pready.whatif.predicted_rows import Rows
-from pready.whatif.tasks import Results, Task, points_per_task, work
+from pready.whatif.table import Table
+from pready.whatif.tasks import Task, work
 
-MOST_DEATHS = 3
-"""Times that workers may die before the sweep gives up."""
+PROCESSES_FROM = 24
+"""Points from which processes of this machine are faster than threads: they take half a second to start."""
 LAST_RESULTS_S = 10.0
-"""How long a sweep that ends early waits for tasks that run elsewhere."""
+"""How long a sweep that ends early waits for points that are computed elsewhere."""
+
+
+def tabulate(
+    some: Sequence[Point],
+    workloads: Sequence[Workload],
+    axes: Sequence[Axis],
+    options: Options,
+    *,
+    work: Work = "per-thread",
+    **how: Any,
+) -> Table:
+    """Compute the points of `pready.whatif.points.product` as a table; further arguments and errors as of `compute`."""
+    rows = compute(some, options, **how)
+    said = dict.fromkeys(note for w in workloads for note in notes(w, axes, work))
+    varied = (*(("workload",) if len(workloads) > 1 else ()), *(a.field for a in axes))
+    return Table(varied, [row for of in rows for row in of], tuple(said))
 
 
 def compute(
@@ -55,114 +75,91 @@ def compute(
         Ctrl-C; raised after the running points finish.
     """
     keys = [point.key(options) for point in points]
-    run = _Run(dict(zip(keys, points, strict=True)), options, kept, Counter(keys), on_point)
-    workers = min(cores or all_cores(), len(run.todo))
-    if executor is not None:  # whose errors for a worker or a scheduler that is gone are its own
-        run.on(lambda: nullcontext(executor), Exception, points_per_task(len(run.todo)), 1, LAST_RESULTS_S)
-    elif separate and workers > 1 and len(run.todo) >= PROCESSES_FROM:
-        run.on(lambda: processes(workers), BrokenExecutor)
-    elif run.todo:  # a single point uses all cores
-        run.on(lambda: ThreadPoolExecutor(workers), BrokenExecutor, cores=1 if workers > 1 else cores)
-    return [[_labelled(point, row) for row in run.done[key]] for key, point in zip(keys, points, strict=True)]
+    alike, done = Counter(keys), dict[str, Rows]()
+
+    def finish(key: str, rows: Rows) -> None:
+        done[key] = rows
+        if kept is not None and kept.get(key) is None:
+            kept.add(key, rows)
+        for _ in range(alike[key]):
+            on_point()
+
+    todo = dict(zip(keys, points, strict=True))
+    for key in todo:
+        if kept is not None and (rows := kept.get(key)) is not None:
+            finish(key, rows)
+    todo = {key: point for key, point in todo.items() if key not in done}
+    workers = min(cores or all_cores(), len(todo))
+    if todo:
+        each = cores if workers == 1 and executor is None else 1  # a single point uses all cores
+        with _opened(executor, workers, len(todo), separate=separate) as pool:
+            running = {pool.submit(work, Task.of(point, options), each): key for key, point in todo.items()}
+            try:
+                _collect(running, finish, None if executor is None else LAST_RESULTS_S)
+            except _Failed as failed:
+                raise _said(failed.error, todo[failed.key], len(done), len(keys), kept) from failed.error
+    return [[_labelled(point, row) for row in done[key]] for key, point in zip(keys, points, strict=True)]
 
 
 def _labelled(point: Point, row: dict[str, object]) -> dict[str, object]:
     return {**point.label, **{name: value for name, value in row.items() if name not in point.label}}
 
 
-class _Run:
-    """The points of a sweep by their keys: what is left to do, and the rows of what is done."""
+def _opened(executor: Executor | None, workers: int, points: int, *, separate: bool) -> Any:
+    """Where points are computed, as a context."""
+    if executor is not None:
+        return nullcontext(executor)
+    if not separate or workers == 1 or points < PROCESSES_FROM:
+        return ThreadPoolExecutor(workers)
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["pready.whatif.tasks"])
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_signals)
 
-    def __init__(
-        self,
-        points: Mapping[str, Point],
-        options: Options,
-        kept: Kept | None,
-        alike: Mapping[str, int],
-        on_point: Callable[[], object],
-    ) -> None:
-        self.options, self.kept, self.alike, self.on_point = options, kept, alike, on_point
-        self.done: dict[str, Rows] = {}
-        for key in points:
-            if kept is not None and (rows := kept.get(key)) is not None:
-                self._finish(key, rows)
-        self.todo = {key: point for key, point in points.items() if key not in self.done}
 
-    def _finish(self, key: str, rows: Rows) -> None:
-        self.done[key] = rows
-        if self.kept is not None and self.kept.get(key) is None:
-            self.kept.add(key, rows)
-        for _ in range(self.alike[key]):
-            self.on_point()
+def _leave_signals() -> None:
+    """Leave Ctrl-C to the process that hands out points, and take SIGTERM from it."""
+    signal(SIGINT, SIG_IGN)
+    signal(SIGTERM, SIG_DFL)
 
-    def on(
-        self,
-        opened: Callable[[], AbstractContextManager[Executor]],
-        lost: type[Exception],
-        size: int = 1,
-        cores: int | None = 1,
-        last_s: float | None = None,
-    ) -> None:
-        """Compute on an executor, so many points a task and cores a point; those that a dead worker lost, once more."""
-        for death in count(1):
-            left = [key for key in self.todo if key not in self.done]
-            tasks = [left[i : i + size] for i in range(0, len(left), size)]
-            try:
-                with opened() as pool:
-                    return self._collect({pool.submit(work, self._task(some), cores): some for some in tasks}, last_s)
-            except PreadyError:
-                raise
-            except lost as error:
-                if death == MOST_DEATHS:
-                    raise self.failed(error) from error
 
-    def _task(self, keys: Sequence[str]) -> Task:
-        return Task.of([self.todo[key] for key in keys], self.options)
+class _Failed(Exception):
+    """A point failed."""
 
-    def _collect(self, running: Mapping[Future[Results], Sequence[str]], last_s: float | None) -> None:
-        """Take results as they come; after an error, those of the tasks that still end (in `last_s`; None: all).
+    def __init__(self, key: str, error: Exception) -> None:
+        self.key, self.error = key, error
 
-        Of several points that fail, the first in order is named: tasks begin in order, so it is among those that ended.
-        """
-        left, errors = set(running), {}
-        try:
-            for future in as_completed(running):
-                left.discard(future)
-                errors[future] = self._take(future, running[future])
-                if errors[future] is not None:
-                    break
-        finally:
-            for future in left:
-                future.cancel()
-            ended, _ = wait([f for f in left if not f.cancelled()], last_s)
-            for future in ended:
-                with suppress(Exception):  # one is under way, and is raised
-                    errors[future] = self._take(future, running[future])
-        if (first := next((error for f in running if (error := errors.get(f))), None)) is not None:
-            raise first
 
-    def _take(self, future: Future[Results], keys: Sequence[str]) -> PreadyError | None:
-        """Finish a task's points; the first error, with its point."""
-        try:
-            results = future.result()
-        except PreadyError as error:
-            results = [error] * len(keys)
-        first: PreadyError | None = None
-        for key, result in zip(keys, results, strict=True):
-            if not isinstance(result, PreadyError):
-                self._finish(key, result)
-            elif first is None:
-                point = self.todo[key]
-                first = result.at(f"where {point.said}" if point.label else point.workload.name)
-        return first
+def _collect(running: Mapping[Future[Rows], str], finish: Callable[[str, Rows], None], last_s: float | None) -> None:
+    """Take results as they come; after an error, those of the points that still end (in `last_s`; None: all).
 
-    def failed(self, error: Exception) -> PreadyError:
-        """The error of workers that are gone."""
-        there = sum(key in self.done for key in self.todo)
-        where = "lost, -o FILE would keep them"
-        if self.kept is not None:
-            where = f"kept in {self.kept.path}, the same command resumes"
-        return PreadyError(
-            f"the sweep's workers failed ({type(error).__name__}: {shown(str(error), 200)}); "
-            f"{there} of {len(self.todo)} points are finished and {where}"
-        )
+    Of several points that fail, the first in order is named: points begin in order, so it is among those that ended.
+    """
+    left = dict(running)
+    try:
+        for future in as_completed(running):
+            if future.exception() is not None:
+                break
+            finish(left.pop(future), future.result())
+    finally:
+        for future in left:
+            future.cancel()
+        ended, _ = wait([f for f in left if not f.cancelled()], last_s)
+        for future in ended:
+            with suppress(Exception):  # one is under way, or is raised below
+                finish(left[future], future.result())
+    for future, key in left.items():
+        if not future.cancelled() and future.done() and isinstance(error := future.exception(), Exception):
+            raise _Failed(key, error)
+
+
+def _said(error: Exception, point: Point, done: int, points: int, kept: Kept | None) -> PreadyError:
+    """The error of a point, or of workers that are gone."""
+    if isinstance(error, PreadyError):
+        return error.at(f"where {point.said}" if point.label else point.workload.name)
+    where = "lost, -o FILE would keep them"
+    if kept is not None:
+        where = f"kept in {kept.path}, the same command resumes"
+    return PreadyError(
+        f"the sweep's workers failed ({type(error).__name__}: {shown(str(error), 200)}); "
+        f"{done} of {points} points are finished and {where}"
+    )

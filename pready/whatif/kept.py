@@ -23,7 +23,8 @@ class Kept:
         Lines that are not as they were written, but for a last one that was cut.
     """
 
-    def __init__(self, output: Path) -> None:
+    def __init__(self, output: Path, suffixes: tuple[str, ...] = ()) -> None:
+        check_writable(output, suffixes)
         self.path = output.with_name(output.name + SUFFIX)
         check_writable(self.path)
         self._rows: dict[str, Rows] = {}

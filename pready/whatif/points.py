@@ -7,14 +7,17 @@ import itertools
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import pready
 from pready.model.advice.predict import Engine
 from pready.model.approach.libraries import library as library_by_name
+from pready.model.common import _draws
 from pready.model.common.errors import PreadyError, shown
+from pready.model.engine import _kernel
 from pready.model.engine.runs import LARGEST_SEED
 from pready.model.machine import machine as machines
 from pready.model.machine.machine import Machine
@@ -22,7 +25,6 @@ from pready.model.result.verdict import MIN_GAIN
 from pready.model.toml.reading import LARGEST_DATA, read_bytes
 from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
-from pready.whatif import installed_code
 from pready.whatif.fields import LARGEST, OPTIONS, Axis, changed
 
 Work = Literal["per-thread", "total"]
@@ -62,7 +64,7 @@ class Point:
         named = [n for w in self.workload.parts for n in (getattr(w.arrivals, "file", None), w.neighbour_list)]
         files = [_digest(str(Path(self.workload.folder) / n)) for n in named if isinstance(n, str)]
         identity = [
-            installed_code.digest(),
+            code_digest(),
             self.machine.model_dump_json(by_alias=True),
             self.workload.model_dump_json(),
             files,
@@ -76,6 +78,16 @@ class Point:
     def said(self) -> str:
         """The varied fields in a line."""
         return ", ".join(f"{name} = {value}" for name, value in self.label.items())
+
+
+@cache
+def code_digest() -> str:
+    """A digest of the installed code that predicts, in which two pready of one version may differ."""
+    root, total = Path(pready.__file__).parent, hashlib.sha256()
+    files = sorted(path for room in ("model", "whatif") for path in (root / room).rglob("*.py"))
+    for path in (*files, Path(_draws.__file__), Path(_kernel.__file__)):
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
 
 
 @cache
@@ -119,6 +131,35 @@ def points(
         except PreadyError as error:
             said = ", ".join(f"{n} = {v}" for n, v in label.items())
             raise error.at(f"where {said}") from None
+    return out
+
+
+def product(
+    machine: Machine,
+    workloads: Sequence[Workload],
+    axes: Sequence[Axis],
+    *,
+    library: str | None = None,
+    seed: int = 0,
+    work: Work = "per-thread",
+) -> list[Point]:
+    """The points of several workloads, labelled with their names; arguments and errors as of `points`.
+
+    Raises
+    ------
+    PreadyError
+        Two workloads have the same name.
+    """
+    names = [w.name for w in workloads]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise PreadyError(f"two workloads are called {twice!r}", valid="a name of its own for each")
+    out = []
+    for workload in workloads:
+        some = points(machine, workload, axes, library=library, seed=seed, work=work)
+        if len(workloads) > 1:
+            some = [replace(p, label={"workload": workload.name, **p.label}) for p in some]
+        out += some
     return out
 
 

@@ -1,6 +1,5 @@
 """Every notebook runs in a clean kernel, says what is committed, and is fit to be committed."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -71,16 +70,6 @@ def test_is_fit_to_be_committed(path: Path) -> None:
     }
     assert all(cell.metadata == {} for cell in notebook.cells)
     assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
-
-
-def test_imports_nothing_below_pready(path: Path) -> None:
-    code = "\n".join(c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code")
-    nodes = list(ast.walk(ast.parse(code)))
-    modules = [a.name for n in nodes if isinstance(n, ast.Import) for a in n.names]
-    modules += [n.module or "" for n in nodes if isinstance(n, ast.ImportFrom)]
-    assert [m for m in modules if m.split(".")[0] == "pready"] == ["pready"]
-    stages = [n for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("model", "calibrate", "sst", "validate")]
-    assert not [n for n in stages if isinstance(n.value, ast.Name) and n.value.id == "pready"]
 
 
 def test_a_claim_that_is_no_longer_true_fails(tmp_path: Path) -> None:

@@ -2,16 +2,11 @@
 
 import ast
 import re
-import shlex
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import click
 import pytest
 
-from pready.cli import cli
 from pready.model.version import VERSION
 
 PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
@@ -74,63 +69,3 @@ def test_easybuild_installs_this_version() -> None:
     for name, version in least.items():
         found = next(v for k, v in known.items() if k.lower() == name)
         assert [*map(int, found.split("."))] >= [*map(int, version.split("."))], name
-
-
-class Recorded:
-    """Ramble's and Benchpark's directives, as called."""
-
-    def __init__(self) -> None:
-        self.calls: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {}
-
-    def run(self, path: Path, *names: str, **base: Any) -> dict[str, Any]:
-        """Run a recipe with directives that record."""
-
-        def directive(name: str) -> Any:
-            return lambda *a, **k: self.calls.setdefault(name, []).append((a, k))
-
-        text = re.sub(r"^from .* import .*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        space = {**{n: directive(n) for n in names}, **base}
-        exec(compile(text, str(path), "exec"), space)
-        return space
-
-
-def test_benchpark_reads_what_prove_prints() -> None:
-    ramble = Recorded()
-    names = ("executable", "workload", "workload_variable", "figure_of_merit", "success_criteria")
-    ramble.run(Path("packaging/benchpark/applications/pready/application.py"), *names, ExecutableApplication=object)
-    merits = [(a[0], k["fom_regex"], k["group_name"]) for a, k in ramble.calls["figure_of_merit"]]
-    for line, name, value in (
-        ("pready.iteration_measured[bulk] = 2314.5 us", "iteration_measured {approach}", "2314.5"),
-        ("pready.saving_predicted[many:8] = -1e-05 percent", "saving_predicted {approach}", "-1e-05"),
-        ("pready.eta_measured[rma-many-active:8] = 1.73 1", "eta_measured {approach}", "1.73"),
-        ("pready.finding = saves less", "finding", "saves less"),
-        ("4096                    12.34", "osu_partitioned_latency {bytes}", "12.34"),
-    ):
-        found = [(n, m[g]) for n, regex, g in merits if (m := re.search(regex, line))]
-        assert found == [(name, value)]
-    ((_, success),) = ramble.calls["success_criteria"]
-    assert re.search(success["match"], "pready.finding = kept")
-    assert not re.search(success["match"], "pready.finding = not kept")
-    # Each option that a command line names is the command's own.
-    for (_, line, *_), _k in ramble.calls["executable"]:
-        words = shlex.split(line)
-        if words[0] == "pready":
-            command = cli.get_command(click.Context(cli), words[1])
-            assert command is not None
-            options = {o for p in command.params for o in p.opts}
-            assert {w for w in words if w.startswith("-")} <= options
-
-
-def test_benchpark_has_each_workload() -> None:
-    benchpark = Recorded()
-    space = benchpark.run(Path("packaging/benchpark/experiments/pready/experiment.py"), "variant", Experiment=object)
-    (((_,), given),) = benchpark.calls["variant"]
-    for chosen in given["values"]:
-        made = space["Pready"]()
-        made.spec = SimpleNamespace(satisfies=lambda said, chosen=chosen: said == f"workload={chosen}")
-        ((workload, of),) = made.compute_applications_section()["pready"]["workloads"].items()
-        assert workload == chosen
-        assert ("budget" in next(iter(of["experiments"].values()))["variables"]) == (
-            chosen != "osu_partitioned_latency"
-        )
-    assert f"py-pready@{VERSION}" in str(made.compute_spack_section())

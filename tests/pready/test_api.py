@@ -1,17 +1,15 @@
 """``import pready``: names or objects, results that show themselves, errors of one line."""
 
 import ast
-import importlib
 import re
 import subprocess
 import sys
 from functools import partial
+from html import unescape
 from inspect import signature
 from itertools import combinations
 from pathlib import Path
-from types import FunctionType
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from command_line import every_command
@@ -22,10 +20,10 @@ from pready.model.approach.interfaces import BULK, MANY
 from pready.model.common.units import format_time
 from pready.model.engine.simulate import exchanges_from_rest
 from pready.show.tables.simulation import COMPARED, per_iteration, step_report
-from pready.show.tables.whatif import parts
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
 WRONG: Any = "wrong"
+STUB = Path("pready/__init__.pyi")
 RATE: list[dict[str, Any]] = [{"arithmetic_intensity": 5}, {"communication_intensity": 1}, {"frequency": 1e9}]
 TWO = [one | other for one, other in combinations(RATE, 2)]
 NUMBERS, ONE = "KEY:TRANSPORTS:VCIS with integers of at least 1", "1: single sends one message"
@@ -37,35 +35,10 @@ def test_all_that_is_offered_is_there_and_shown() -> None:
     assert dir(pready) == sorted(pready.__all__)
     offered = {"simulate", "gain", "sweep", "compare", "predict", "explain", "Approach", "Table"}
     assert offered <= set(pready.__all__)
+    (listed,) = (n.value for n in ast.parse(STUB.read_text(encoding="utf-8")).body if isinstance(n, ast.Assign))
+    assert set(pready.__all__) == set(ast.literal_eval(listed))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pready.nothing  # type: ignore[attr-defined]  # noqa: B018
-
-
-def test_the_stub_says_the_same() -> None:
-    stub = ast.parse(Path("pready/__init__.pyi").read_text(encoding="utf-8"))
-    names = {"__version__"}
-    for line in (node for node in stub.body if isinstance(node, ast.ImportFrom)):
-        for one in line.names:
-            names.add(one.asname or one.name)
-            home = importlib.import_module(str(line.module))
-            there = getattr(home, one.name, None) or importlib.import_module(f"{line.module}.{one.name}")
-            assert there is getattr(pready, one.asname or one.name)
-    (listed,) = (node.value for node in stub.body if isinstance(node, ast.Assign))
-    assert names == set(pready.__all__) == set(ast.literal_eval(listed))
-
-
-def test_what_is_not_given_is_the_same_everywhere() -> None:
-    usual = dict.fromkeys(("seed", "number", "rank", "first", "epsilon", "delta", "begin_s", "background"), 0)
-    usual |= dict.fromkeys(("exchanges", "vcis", "transport_partitions", "theta", "partitions_per_thread"), 1)
-    ours = [m for name, m in sys.modules.items() if name.startswith("pready.") and ".measure." not in name]
-    found = {
-        (m.__name__, f.__qualname__, name, p.default)
-        for m in ours for one in vars(m).values() if getattr(one, "__module__", "") == m.__name__
-        for f in (one, getattr(one, "__init__", None)) if isinstance(f, FunctionType)
-        for name, p in signature(f).parameters.items()
-        if isinstance(p.default, (int, float)) and p.default != {"min_gain": 0.01, **usual}.get(name, p.default)
-    }  # fmt: skip
-    assert found == set()
 
 
 def test_an_approach_by_its_key_is_for_any_workload() -> None:
@@ -97,23 +70,12 @@ def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
 
 def test_names_are_as_good_as_objects() -> None:
     by_name = pready.predict(LAGGARD, "meluxina", library="mpipcl", seed=3)
-    head, bulk, *_ = cells(by_name._repr_html_())
-    after = format_time(by_name.bulk.time_s)
-    (bold,) = (line for line in by_name._repr_html_().split("<tr") if "font-weight:bold" in line)
-    assert f">{by_name.advised.name}<" in bold
-    assert dict(zip(head, bulk, strict=True)) == {
-        "way": "Pt2Pt single", "messages × VCIs": "1 × 1", "after ready": after, "η (95 %)": "1.00× (1.00 to 1.00)",
-        "saves (95 %)": "0 %",
-    }  # fmt: skip
+    shown = " ".join(unescape(re.sub("<[^>]*>", "", by_name._repr_html_())).split())
+    assert f"Pt2Pt single 1 × 1 {format_time(by_name.bulk.time_s)} 1.00× now" in shown
     assert re.fullmatch(r"<Prediction laggard on MeluXina: port, Pt2Pt many, one waits 2\.\d\d×>", repr(by_name))
     on, what = pready.load_machine("meluxina"), pready.load_workload(LAGGARD)
     assert by_name == predicting.predict(on, what, library="mpipcl", seed=3)
     assert pready.explain(Path(LAGGARD), "meluxina", "many:2") == pready.explain(what, on, _many(2))
-
-
-def cells(html: str) -> list[list[str | None]]:
-    """The rows of a table that a notebook shows."""
-    return [[cell.text for cell in row] for row in ET.fromstring(f"<x>{html}</x>").iter("tr")]
 
 
 def _many(transport: int) -> pready.Approach:
@@ -181,24 +143,9 @@ def test_a_sweep_is_a_table_of_predictions(tmp_path: Path) -> None:
     assert table.rows[3]["eta"] == best.eta
     assert (tmp_path / "s.points").exists()
     assert pready.sweep(LAGGARD, over, "hpc3", keep=tmp_path / "s") == table
-    head, first, *rest = cells(table._repr_html_())
-    assert head == ["buffer", "machine", "approach", "η (95 %)", "saves", "verdict"]
-    of = table.rows[0]
-    eta = f"{of['eta']:.2f}× ({of['eta_low']:.2f} to {of['eta_high']:.2f})"
-    assert first[:4] == ["1 MiB", "meluxina", f"{of['name']}, {parts(of)}", eta]
-    assert [row[0] for row in rest] == ["1 MiB", "4 MiB", "4 MiB"]
+    lines = unescape(re.sub("<[^>]*>", "", table._repr_html_())).splitlines()
+    assert [line[:5] for line in lines if "Niagara" in line or "meluxina" in line] == ["1 MiB"] * 2 + ["4 MiB"] * 2
     assert pready.sweep(LAGGARD, {"buffer": "1MiB:4MiB:2x"}, "hpc3").rows[2]["buffer"] == "4MiB"
-
-
-def test_a_comparison_is_of_every_combination(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pready.api.tabulate", lambda *given, **_: given)
-    over: Any = {"libraries": ["mpipcl", "emulated"], "over": {"buffer": ["1 MiB"]}}
-    given: Any = pready.compare(LAGGARD, ["meluxina", "niagara"], **over)
-    asked = [("MeluXina", "mpipcl"), ("MeluXina", "emulated"), ("Niagara", "mpipcl"), ("Niagara", "emulated")]
-    assert [(p.machine.name, p.library, p.workload.buffer) for p in given[0]] == [(*of, 2**20) for of in asked]
-    assert [a.field for a in given[2]] == ["machine", "library", "buffer"]
-    given = pready.compare(LAGGARD, "niagara", libraries="mpipcl")
-    assert ([(p.machine.name, p.library) for p in given[0]], given[2]) == ([("Niagara", "mpipcl")], [])
 
 
 def test_a_simulation_of_many_ranks() -> None:
@@ -236,13 +183,6 @@ def test_data_frames() -> None:
         assert isinstance(other, polars.DataFrame)
         assert frame[eta].tolist() == other[eta].to_list()
     assert table.to_pandas()["eta"].tolist() == [r["eta"] for r in table]
-
-
-def test_without_pandas_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pready.model.result.forms.find_spec", lambda _: None)
-    table = pready.sweep(LAGGARD, {"buffer": ["1 MiB"]}, "hpc3")
-    with pytest.raises(pready.PreadyError, match="pandas, which is not installed: pip install pandas"):
-        table.to_pandas()
 
 
 def test_whatever_is_imported_results_can_show_themselves() -> None:

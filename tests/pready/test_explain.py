@@ -11,7 +11,6 @@ from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, Approach,
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Rows, Runs
 from pready.model.equations.gain import delay as eq_8
-from pready.model.equations.gain import large_message_gain
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -93,13 +92,6 @@ def test_what_differs_is_a_departure() -> None:
         assert [f.note for f in _equations(on)][1] == "D is first to last ready"
         said = f"{what}: a message's costs are those of the {of}, the steps those of each"
         assert [line for line in _departures(on) if " differ " in line] == [said]
-
-
-def test_a_number_is_put_in_for_every_symbol() -> None:
-    shown = large_message_gain.substituted_latex(8, 8, 1e-9, 25e9)
-    assert r"8 \cdot 8" in shown
-    assert r"1 \cdot 10^{-9} \cdot 2.5 \cdot 10^{10}" in shown
-    assert shown.endswith("= 1.64103")
 
 
 def test_every_form_names_every_departure_and_equations_are_latex() -> None:

@@ -12,19 +12,15 @@ from tables import table_of
 from whatif_row import point
 
 from pready.model.common.errors import PreadyError
-from pready.show.figures import exchanges, idle_waves, whatif_pictures
-from pready.show.figures.calibration import calibration
+from pready.show.figures import idle_waves, whatif_pictures
 from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.whatif.table import Table
 
-LIMITED = (exchanges, idle_waves, whatif_pictures)
+LIMITED = (idle_waves, whatif_pictures)
 
 
 def what_if(rows: Any, varied: list[str], copies: int = 1) -> Figure:
     made = [point(size, f"{library}{'+' * n}", *of) | more for n in range(copies) for size, library, *of, more in rows]
-    made = [
-        row | {"probability": None if row["probability"] == "" else row["probability"]} for row in made
-    ]  # not drawn
     return whatif_pictures.figure(Table(tuple(varied), made), 0.01)
 
 
@@ -44,34 +40,12 @@ def sweep_without_times() -> Figure:
     return idle_waves.idle_waves("title", run)
 
 
-def fitted(curves: Any, thresholds: Any) -> Figure:
-    """Curves by name: sizes, measured and fitted times."""
-    arrays = {name: [np.array(values) for values in of] for name, of in curves.items()}
-    made = {n: Of(series=Of(size=s, value=v), fitted=f, residuals=v / f - 1) for n, (s, v, f) in arrays.items()}
-    fit: Any = Of(curves=made, thresholds=[Of(low=low, high=high) for low, high in thresholds])
-    return calibration("title", fit)
-
-
 def strip(pays: Any, etas: Any, low: Any, high: Any) -> Figure:
     """Lines and the uncertainty of the first: η of the least and of the largest buffer, the others between."""
     sizes: Any = 2.0 ** np.arange(10, 20)
     least, most, *lines = (np.geomspace(first, last, 10) for first, last in (low, high, *etas))
     sure = Sure(least, most, pays, "1 % of an iteration")
     return eta_over_size("title", sizes.tolist(), dict(zip(("one", "other"), lines, strict=False)), 4096.0, sure)
-
-
-def lanes(messages: Any, threads: int = 2, above: Any = ()) -> Figure:
-    """Threads, the first 2 us before the last; messages: ready, left and arrived in us, each to its own peer."""
-
-    def sent(some: Any) -> Any:
-        names = ("ready", "left", "arrived")
-        return [
-            Of(direction=n, transport=n, **dict(zip(names, np.array(m) / 1e6, strict=True))) for n, m in enumerate(some)
-        ]
-
-    of, owners = np.linspace(-2e-6, 0.0, threads), np.array([0, threads - 1])
-    drawn = [exchanges.Exchange("bulk", of - 1e-6, sent(above), owners, None, 4e-6)] if above else []
-    return exchanges.exchanges("title", [*drawn, exchanges.Exchange("label", of, sent(messages), owners, 0.5e-6, 3e-6)])
 
 
 @pytest.mark.parametrize(

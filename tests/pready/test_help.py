@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
-from command_line import data, every_command, out, parsed
+from command_line import every_command, out, parsed
 from given import Capsys, Patch
 
 from pready.cli import main
@@ -86,7 +86,6 @@ def test_an_example_is_the_one_here_else_the_shipped_one(tmp_path: Path, monkeyp
 
 
 def test_libraries(capsys: Capsys) -> None:
-    assert [row["name"] for row in data(capsys, "libraries")] == list(LIBRARIES)
     listed = out(capsys, "libraries")
     assert all(name in listed for name in LIBRARIES)
     for name, profile in LIBRARIES.items():

@@ -1,6 +1,5 @@
 """Outputs: nothing of the user's is replaced unasked, nothing is half written, and each way to end has a status."""
 
-import errno
 import os
 import re
 import shlex
@@ -11,13 +10,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
-from unittest.mock import Mock
 
 import pytest
-from command_line import out, refused
+from command_line import refused
 from given import Capsys, Patch
 from mpi_home import home_of
 from tables import table_of
@@ -133,23 +129,6 @@ def test_no_file_of_the_user_is_replaced(case: str, tmp_path: Path, capsys: Caps
 
 def test_an_option_of_another_program_is_left_to_it(tmp_path: Path, capsys: Capsys) -> None:
     assert "no command '--overwrite' here" in refused(capsys, "capture", "-o", tmp_path / "run", "--overwrite")
-
-
-def test_what_a_capture_is_given(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
-    seen: list[Any] = []
-    for name, made in {
-        "find_mpicc": lambda *given: given,
-        "build_library": lambda mpicc: mpicc,
-        "variables": lambda *given: seen.append(given[:4]),
-        "exports": lambda _: "export X\n",
-    }.items():
-        monkeypatch.setattr(f"pready.commands.capture.{name}", made)
-    limits = {"3 MiB": 3, "1 MiB": 1}
-    for limit in limits:
-        words = ("capture", "--env", "-o", tmp_path / limit, "--limit", limit, "--mpicc", "cc")
-        assert out(capsys, *words) == "export X\n"
-        assert (tmp_path / limit).is_dir()
-    assert seen == [(("cc", ()), tmp_path / limit, mib, ()) for limit, mib in limits.items()]
 
 
 def shell(words: Sequence[object], streams: str, folder: Path | None = None) -> tuple[int, str]:
@@ -272,14 +251,6 @@ def test_an_interrupted_simulation_compares_nothing(
     assert not re.search(r'"(eta|speedup_percent)": [^n]', said)
 
 
-def test_an_interruption_while_a_text_is_run_has_its_status_too(tmp_path: Path) -> None:
-    stops = "e.examples.callback = lambda: exec('raise KeyboardInterrupt')"
-    code = f"import sys, pready.cli as c, pready.commands.examples as e\n{stops}\nsys.exit(c.main(['examples']))\n"
-    (tmp_path / "stopped.py").write_text(code, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", "stopped"], cwd=tmp_path, check=False, capture_output=True)
-    assert done.returncode == Status.INTERRUPTED
-
-
 def test_who_ignores_the_signal_of_a_batch_system_goes_on_ignoring_it_and_threads_take_none() -> None:
     def meanwhile() -> object:
         with _signals():
@@ -296,24 +267,6 @@ def test_who_ignores_the_signal_of_a_batch_system_goes_on_ignoring_it_and_thread
         signal.signal(signal.SIGTERM, before)
 
 
-def test_a_system_that_takes_nothing_more_is_status_4_and_another_error_a_defect(
-    monkeypatch: Patch, capsys: Capsys
-) -> None:
-    for number in (errno.ENOSPC, errno.EACCES):
-        failing = Mock(side_effect=OSError(number, "so it is", "there"))
-        monkeypatch.setattr("pready.commands.examples.shipped", failing)
-        with nullcontext() if number == errno.ENOSPC else pytest.raises(PermissionError):
-            assert main(["examples"]) == Status.UNWRITTEN
-            assert capsys.readouterr().err == "pready: error: there: cannot be written: so it is\n"
-
-
 def test_the_table_of_statuses_is_complete() -> None:
     page = Path("docs/reference/exit-statuses.md").read_text(encoding="utf-8")
     assert [int(n) for n in re.findall(r"^\| (\d+) \|", page, re.M)] == sorted(Status)
-
-
-def test_no_command_ends_with_a_status_of_its_own() -> None:
-    """Negative control: a number in a command would be found."""
-    own = re.compile(r"(?:exit|SystemExit)\((?!code)\d")
-    assert own.search("context.exit(3)")
-    assert not [p for p in Path("pready").rglob("*.py") if own.search(p.read_text(encoding="utf-8"))]

@@ -28,14 +28,13 @@ from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import Barrier
 from pready.model.toml.provenance import Value
 from pready.model.workload.workload import load
-from pready.show.pages.proof_page import html
 from pready.show.tables.capture import summary_view
 from pready.show.tables.doctor import diagnosis_view
 from pready.show.tables.explanation import markdown, view
 from pready.show.tables.library import libraries_view, library_view
 from pready.show.tables.machine import machine_view, machines_view
 from pready.show.tables.prediction import ways_table
-from pready.show.tables.proof import proof_view
+from pready.show.tables.proof import html, proof_view
 from pready.show.tables.proof_metrics import LINE, metric_lines
 from pready.show.tables.simulation import simulation_view
 from pready.show.tables.sst import congestion_view, residuals_view
@@ -230,6 +229,7 @@ def ways(rows: Any, every_row: bool, consume: bool = False) -> RenderableType:
     told: Any = Of(workload=what.model_dump(mode="json"), approaches=made, bulk=made[0], advised=made[1])
     told.advice = Of(partitioned=Of(row=psend), bound=None, of_bound=lambda _: None)
     told.exchanges, told.ranks, told.iteration_s = (), (), (2e-3, 1e-3)
+    told.today_s = (2e-3, made[0].time_s, 0.0)
     return ways_table(told, every_row=every_row)
 
 

@@ -3,16 +3,11 @@
 import re
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace as Of
 from typing import Any
 
 import pytest
 from command_line import data, out
-from given import Capsys, Patch
-
-from pready.cli import main
-from pready.exit_status import Status
-from pready.model.approach.interfaces import BULK
+from given import Capsys
 
 HALO = "examples/halo3d.toml"
 SMALL = ["--set", "grid=3x3x2", "--set", "iterations=5"]
@@ -46,49 +41,6 @@ def test_json_adds_up(capsys: Capsys) -> None:
     assert all(r["mean_s"] == pytest.approx(sum(r[f"{cause}_s"] for cause in fine["causes_s"])) for r in each)
     assert all(r["shortest_s"] <= r["mean_s"] <= r["longest_s"] and r["first_end_s"] < r["last_end_s"] for r in each)
     assert made["wall_s"] == pytest.approx(bulk["wall_s"] + fine["wall_s"])
-
-
-MANY = "many:4"
-KEPT = "iterations simulated: 5 of 5 of bulk"
-
-
-@pytest.mark.parametrize(
-    ("approach", "done", "drawn", "said"),
-    [
-        (MANY, [(5, False), (5, False)], True, ""),
-        (MANY, [(5, False), (2, True)], True, f"{KEPT}, 2 of 5 of many; the same command starts again"),
-        (MANY, [(5, False)], False, f"{KEPT}; the same command starts again"),
-        ("single", [(5, False)], True, ""),
-        ("single", [(3, True)], True, "iterations simulated: 3 of 5 of bulk; the same command starts again"),
-        (MANY, [], False, "no approach has completed one of 5 iterations; the same command starts again"),
-    ],
-)
-def test_what_is_shown_of_a_run_that_ended_early(
-    approach: str, done: list[Any], drawn: bool, said: str, monkeypatch: Patch, capsys: Capsys, tmp_path: Path
-) -> None:
-    rows = [
-        (None, Of(iterations=n, interrupted=cut, approach=Of(name=name)))
-        for name, (n, cut) in zip(("bulk", "many"), done, strict=False)
-    ]
-    seen: list[Any] = []
-
-    def compared(*_: Any, record: bool, on_progress: Any, **__: Any) -> Any:
-        on_progress(BULK, 0.5)
-        return rows, [rows] * record
-
-    for name, made in {
-        "compare": compared,
-        "simulation_view": lambda *_, interrupted: f"interrupted: {interrupted}",
-        "simulated_table": lambda *_: "of an exchange",
-        "picture_files.draw_idle_waves": lambda *given: seen.append(given[1:]),
-    }.items():
-        monkeypatch.setattr(f"pready.commands.simulate.{name}", made)
-    words = ["simulate", HALO, *SMALL, "--approach", approach, "--plot", str(tmp_path / "x.svg")]
-    assert main(words) == (Status.INTERRUPTED if said else 0)
-    shown = capsys.readouterr()
-    assert shown.out == (f"interrupted: {bool(said)}\n of an exchange\n" if done else "")
-    assert shown.err == (f"pready: interrupted; {said}\n" if said else "")
-    assert seen == ([(f"halo3d on MeluXina, {rows[-1][1].approach.name}", rows[-1][1])] if drawn else [])
 
 
 def test_ranks_come_from_the_workload_unless_the_command_says(capsys: Capsys, tmp_path: Path) -> None:

@@ -3,15 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from given import Capsys, Patch
 
 from pready.cli import main
 from pready.model.version import VERSION
-from pready.validate import papers, sst
+from pready.validate import papers
 from pready.validate.claims.result import ClaimResult
 
 CLAIM = ClaimResult(
@@ -61,31 +59,3 @@ def test_json_is_one_object(claims: Callable[..., None], capsys: Capsys) -> None
     keys = {"id", "source", "of", "where", "expected", "got", "tolerance", "status"}
     assert all(keys <= set(c) for c in data["claims"])
     assert [c["got"] for c in data["claims"]] == [2.6, None, None]
-
-
-@pytest.mark.parametrize("rejected", [True, False])
-def test_sst_with_the_users_machine(rejected: bool, monkeypatch: Patch, capsys: Capsys) -> None:
-    seen: list[Any] = []
-
-    def validate(machine: Any, folder: Path, *, seed: int, on_progress: Callable[..., None]) -> sst.Agreement:
-        for done, scene in enumerate(("a halo", "a pair")):  # within half a minute
-            on_progress(done, 2, scene)
-        seen.append((machine.name, folder.name, seed))
-        theirs, ours = sst.Times(1.1e-3, 2e-3), sst.Times(1e-3, 2e-3)
-        row = sst.Row(sst.two_rank_scenes(machine, 0, 1)[0], theirs, ours, shakes=False)
-        checks = (sst.Limit("two ranks", 0.09, 0.10, 1), sst.Limit("halos", 0.06, 0.07, 3, "in step"))
-        return sst.Agreement(machine.name, "SST 0", (row,), checks, rejected, {})
-
-    monkeypatch.setattr(sst, "validate", validate)
-    asked = ["validate", "sst", "--machine", "niagara", "--seed", "2"]
-    assert main(asked) == (0 if rejected else 1)
-    shown, progress = capsys.readouterr()
-    assert progress == "SST a halo, 0 of 2\n"
-    assert "two-0, single 1" in shown
-    assert "-9.1 %" in shown  # 1 / 1.1 - 1
-    assert f"{'ok' if rejected else 'off'}  half the machine's bandwidth" in shown
-    assert seen == [("Niagara", "sst", 2)]
-    assert main([*asked, "--json"]) == (0 if rejected else 1)
-    data = json.loads(capsys.readouterr().out)
-    assert [c["ok"] for c in data["limits"]] == [True, True]
-    assert data["wrong_is_rejected"] == rejected

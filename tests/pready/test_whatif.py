@@ -1,40 +1,30 @@
 """Sweeps: fields by dotted name, points kept by content, the answers of `predict`."""
 
 import csv
-import json
 import re
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace as Of
-from typing import Any, get_args
-from unittest.mock import Mock
+from typing import get_args
 
 import pytest
-from command_line import data, out, refused
+from command_line import data, out
 from given import Capsys, Patch
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import parquet
 from tables import table_of
 
 from pready.cli import main
 from pready.model.advice.predict import predict, ways_said
 from pready.model.common.errors import PreadyError
 from pready.model.machine import machine
-from pready.model.result.prediction import SAVED
 from pready.model.toml import dotted
 from pready.model.workload import workload
 from pready.model.workload.workload import Workload
-from pready.whatif import installed_code
 from pready.whatif.compute import compute
-from pready.whatif.extrap import json_lines
 from pready.whatif.fields import Axis, axis, magnitude, parse_axis
 from pready.whatif.kept import Kept
 from pready.whatif.points import Options, Point, Work, notes, points, sizes_wanted
-from pready.whatif.predicted_rows import rows_of
-from pready.whatif.table import Table
 
 pytestmark = pytest.mark.usefixtures("predicted_once")
 
@@ -141,48 +131,6 @@ def test_a_row_says_what_predict_says(w: Workload) -> None:
         assert getattr(best.advice, name) == getattr(whole.advice, name)
 
 
-@pytest.mark.parametrize(("every", "sizes"), [(True, True), (False, True), (False, False)])
-@pytest.mark.parametrize("step", [False, True])
-def test_rows_of_a_point(every: bool, sizes: bool, step: bool, monkeypatch: Patch) -> None:
-    """All ways are drawn where all are rows; of a step the name is that of all its ways, and its ranges are unknown."""
-    what = workload.load("tests/data/pready/step.toml") if step else LAGGARD
-    saves = {name: n for n, name in enumerate(SAVED)}
-    one, best = (Of(to_dict=lambda name=name: {"name": name, "eta": 2.0}) for name in ("one", "best"))
-    partitioned = Of(verdict="undecided", row=Of(**saves), if_early=None)
-    ranges = {"break_even_bytes": 3, "pays_bytes": [[1, 2]], "pays_messages": [4, 5]}
-    made = {"approaches": [one, best], "advised": best, "library": "L", "engine": "E", "room_s": 0.5}
-    made |= {"exchanges": ["u"] * step, "advice": Of(verdict="port", partitioned=partitioned, to_dict=lambda: ranges)}
-    predicted = Mock(return_value=Of(**made))
-    monkeypatch.setattr("pready.whatif.predicted_rows.predict", predicted)
-    monkeypatch.setattr("pready.whatif.predicted_rows.ways_said", lambda *of: "all ways" if of == (what, ["u"]) else "")
-    of = {
-        "workload": what.name,
-        "machine": "MeluXina",
-        "library": "L",
-        "engine": "E",
-        "seed": 7,
-        "pattern": what.pattern,
-    }
-    of |= {"threads": what.threads, "partitions_per_thread": what.partitions_per_thread, "peers": what.peers}
-    of |= {"buffer_bytes": int(what.buffer), "verdict": "port", "eta": 2.0, "room_s": 0.5}
-    of |= {"partitioned_verdict": "undecided"} | {f"partitioned_{name}": n for name, n in saves.items()}
-    of |= dict.fromkeys(f"if_early_{name}" for name in SAVED)
-    if sizes:
-        of |= ranges
-    wanted = [of | {"name": "all ways" if step else "best", "best": True}]
-    wanted = [of | {"name": "one", "best": False}, *wanted] if every else wanted
-    options = Options("engine", 0.25, every=every, sizes=sizes)
-    rows = rows_of(Point(MELUXINA, what, "l", 7), options, 3)
-    assert rows == wanted
-    columns = [f"{of}_{name}" for of in ("partitioned", "if_early") for name in SAVED]
-    assert [name for name in rows[0] if name in columns] == columns
-    asked = {"library": "l", "seed": 7, "engine": "engine", "min_gain": 0.25, "sizes": sizes, "cores": 3}
-    predicted.assert_called_once_with(MELUXINA, what, **asked, whole=None if every and not step else ())
-    vars(made["advice"])["partitioned"] = None
-    nothing = dict.fromkeys(["partitioned_verdict", *columns])
-    assert rows_of(Point(MELUXINA, what, "l", 7), options, 3)[-1].items() >= nothing.items()
-
-
 def test_as_many_points_and_seeds_as_may_be(monkeypatch: Patch) -> None:
     monkeypatch.setattr("pready.whatif.points.LARGEST", 2)
     assert [p.seed for p in points(MELUXINA, LAGGARD, [axis("seed", [0, 2**64 - 1])])] == [0, 2**64 - 1]
@@ -208,21 +156,6 @@ def test_points_differ_by_all_that_decides_them(tmp_path: Path) -> None:
     (again,) = points(MELUXINA, workload.load(copied), [axis("buffer", "4 MiB")])
     (there,) = points(MELUXINA, LAGGARD, [axis("buffer", "4096 KiB")])
     assert again.key(shared) == there.key(shared)
-
-
-def test_the_installed_code_is_part_of_the_point(tmp_path: Path, monkeypatch: Patch) -> None:
-    """Its rooms are what `predict` and a row come from; another file, name or content is other code."""
-    (point,) = points(MELUXINA, LAGGARD, [])
-    key = point.key(Options())
-    monkeypatch.setattr("pready.__file__", str(tmp_path / "__init__.py"))
-    digests = [key]
-    for file, content in (("model/a.py", "1"), ("model/a.py", "2"), ("whatif/b/c.py", "1"), ("show/d.py", "1")):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text(content, encoding="utf-8")
-        monkeypatch.setattr("pready.whatif.installed_code.digest", cache(installed_code.digest.__wrapped__))
-        digests.append(point.key(Options()))
-    assert len(set(digests)) == 4  # pictures are no part of it
-    assert digests[-1] == digests[-2]
 
 
 def test_a_measured_file_is_part_of_the_point(tmp_path: Path) -> None:
@@ -275,23 +208,17 @@ def test_finished_points_are_not_computed_again(tmp_path: Path, monkeypatch: Pat
     assert "\n\n" not in path.read_text(encoding="utf-8")
 
 
-def sweep(*arguments: str) -> int:
-    return main(["sweep", "examples/laggard.toml", *arguments])
-
-
 @pytest.mark.thorough
-def test_csv_parquet_and_json_hold_the_same(tmp_path: Path, capsys: Capsys) -> None:
+def test_csv_and_json_hold_the_same(tmp_path: Path, capsys: Capsys) -> None:
     over = ("--set", "machine=meluxina,niagara", "--set", "buffer=4MiB", "--all")
-    for name in ("s.csv", "s.parquet"):
-        assert sweep(*over, "-o", str(tmp_path / name)) == 0
+    assert main(["sweep", "examples/laggard.toml", *over, "-o", str(tmp_path / "s.csv")]) == 0
     found = data(capsys, "sweep", "examples/laggard.toml", *over)
     piped = out(capsys, "sweep", "examples/laggard.toml", *over, "-o", "-")
     text = (tmp_path / "s.csv").read_text(encoding="utf-8")
-    table = parquet.read_table(tmp_path / "s.parquet").to_pylist()
+    table = found["rows"]
     rows = list(csv.DictReader(text.splitlines()))
     assert piped == text
     assert found["varied"] == ["machine", "buffer"]
-    assert found["rows"] == table
     assert [float(r["eta"]) for r in rows] == [r["eta"] for r in table]
     assert len(rows) > 2 * 10
     assert [r["best"] for r in table].count(True) == 2
@@ -352,42 +279,3 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
             | {"of": {"meluxina": "MeluXina", "niagara": "Niagara"}[point[1]], "seed": 0}
             for point in product(workloads, ("meluxina", "niagara"), ("mpipcl", "emulated"))
         ]
-
-
-def test_of_every_way_extra_p_gets_the_fastest_of_those_that_each_point_has() -> None:
-    took = [("4 KiB", "a->b", 2.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "a->b", 1.0), ("4 KiB", "part", 1.0)]
-    took += [("8 KiB", "a->b", 3.0)]
-    rows: list[dict[str, Any]] = [
-        {"buffer": b, "grid": [2], "depth": 4 if b == "4 KiB" else None, "seed": 1, "name": name}
-        | {"time_s": t, "iteration_s": 2 * t, "eta": n}
-        for n, (b, name, t) in enumerate(took)
-    ]
-    text = json_lines(Table(("buffer", "grid", "depth", "seed"), rows))
-    lines = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-    # An arrow leads from call to call; a field that has a number at some points only is a name.
-    assert [tuple(line.values()) for line in lines] == [
-        ({"buffer": size}, path, metric, value)
-        for size, path, t, n in ((4096.0, "[2]->4->a b", 1.0, 1), (8192.0, "[2]->None->a b", 3.0, 4))
-        for metric, value in (("communication_s", t), ("iteration_s", 2 * t), ("eta", n))
-    ]
-    assert [*lines[0]] == ["params", "callpath", "metric", "value"]
-
-
-def test_lines_for_extra_p(tmp_path: Path, capsys: Capsys) -> None:
-    path = tmp_path / "s.jsonl"
-    words = ["sweep", "examples/laggard.toml", "--set", "buffer=4MiB,8MiB", "--set", "seed=0,1"]
-    words += ["--set", "machine=meluxina,niagara"]
-    out(capsys, *words, "-o", path)
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    rows = data(capsys, *words)["rows"]
-    assert len(lines) == 3 * len(rows) == 24
-    for row, some in zip(rows, zip(*[iter(lines)] * 3, strict=True), strict=True):
-        assert {line["metric"]: line["value"] for line in some} == {
-            "communication_s": row["time_s"],
-            "iteration_s": row["iteration_s"],
-            "eta": row["eta"],
-        }
-        assert all(line["params"] == {"buffer": row["buffer_bytes"]} for line in some)
-        assert all(line["callpath"] == f"{row['machine'].lower()}->best approach" for line in some)
-    said = refused(capsys, *words[:2], "--set", "machine=meluxina,niagara", "-o", tmp_path / "t.jsonl")
-    assert "Extra-P models numbers, and none of machine is a parameter" in said

@@ -5,7 +5,6 @@ Matplotlib is imported when a picture is drawn: it is an extra, and takes half a
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +13,13 @@ from pready.files.writing import check_writable, write_text, write_with
 from pready.model.engine.simulate import Simulation
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import Prediction
-from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
 from pready.whatif.table import Table
 
-if TYPE_CHECKING:  # a fit needs SciPy, a prediction does not
+if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pready.calibrate.fit import Fit
-
 SUFFIXES = (".svg", ".png", ".pdf")
-TITLES = {"size": "Over buffer sizes", "exchange": "One exchange alone, bulk above"}
-"""Headings of a page's pictures, by kind."""
 
 
 def check(path: Path) -> None:
@@ -42,9 +36,9 @@ def check(path: Path) -> None:
 
 def save(path: Path, figure: Figure) -> None:
     """Write a figure; the same figure gives the same bytes."""
-    if path.suffix.lower() == ".svg":
-        from pready.show.figures.svg import svg
+    from pready.show.figures.style import svg
 
+    if path.suffix.lower() == ".svg":
         write_text(path, svg(figure))
     else:
         write_with(path, lambda p: figure.savefig(p, dpi=150))
@@ -52,9 +46,9 @@ def save(path: Path, figure: Figure) -> None:
 
 def draw_prediction(path: Path, machine: Machine, workload: Workload, prediction: Prediction) -> None:
     """Draw η over sizes."""
-    from pready.show.figures import prediction_pictures as of_prediction
+    from pready.show.figures.prediction_pictures import over_sizes
 
-    save(path, of_prediction.figure("size", machine, workload, prediction))
+    save(path, over_sizes(machine, workload, prediction))
 
 
 def draw_table(path: Path, table: Table, min_gain: float) -> None:
@@ -62,29 +56,6 @@ def draw_table(path: Path, table: Table, min_gain: float) -> None:
     from pready.show.figures import whatif_pictures
 
     save(path, whatif_pictures.figure(table, min_gain))
-
-
-def pictures_of(machine: Machine, workload: Workload, prediction: Prediction) -> list[tuple[str, str]]:
-    """The pictures of a prediction for a page: title and SVG.
-
-    None without Matplotlib, or of a step of several exchanges. One exchange alone is drawn if the timeline simulates
-    the workload.
-    """
-    if prediction.exchanges or find_spec("matplotlib") is None:
-        return []
-    from pready.show.figures import prediction_pictures as of_prediction
-    from pready.show.figures.svg import svg
-
-    kinds = ("size",) if supported_by.beyond(workload, "timeline") else TITLES
-    drawn = ((TITLES[kind], of_prediction.figure(kind, machine, workload, prediction)) for kind in kinds)
-    return [(title, svg(figure, alone=False)) for title, figure in drawn]
-
-
-def draw_fit(path: Path, title: str, fit: Fit) -> None:
-    """Draw measured times, fit and residuals."""
-    from pready.show.figures.calibration import calibration
-
-    save(path, calibration(title, fit))
 
 
 def draw_idle_waves(path: Path, title: str, simulation: Simulation) -> None:

@@ -1,4 +1,4 @@
-"""Figures of a prediction: evaluates the model at the points that they show."""
+"""The figure of a prediction: evaluates the model at the sizes that it shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from pready.model.advice.predict import as_used_by, runs_of
 from pready.model.advice.savings import drawn_row
@@ -17,32 +16,38 @@ from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library
 from pready.model.common.arrays import Array
 from pready.model.common.units import format_size
-from pready.model.engine.layout import Step
-from pready.model.engine.runs import ALONE, Rows, Runs
-from pready.model.engine.simulate import alone
+from pready.model.engine.runs import ALONE
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
-from pready.model.result.prediction import Prediction
+from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.workload.workload import Workload
 from pready.show.figures.eta_over_size import Sure, eta_over_size
-from pready.show.figures.exchanges import Exchange, exchanges
 from pready.show.tables.prediction import best_per_interface
 
 POINTS = 145
 SURE_POINTS, SURE_DRAWS = 13, 32
 
 
-def figure(kind: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    """One of `_DRAWN`: η over sizes, or one exchange alone."""
+def over_sizes(machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
+    """η over buffer sizes of the advised way and of the best three others."""
     where = f"{prediction.machine} ({prediction.library})"
     title = f"{workload.name} on {where}, {workload.threads} threads, {format_size(workload.buffer)}"
-    drawn = _DRAWN[kind]
-    return drawn(title, as_used_by(machine, library(prediction.library)), workload, prediction)
+    machine = as_used_by(machine, library(prediction.library))
+    sizes, advised = _sizes(workload), prediction.advised
+    drawn = {workload.baseline.interface, advised.approach.interface}
+    others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
+    others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
+    some = (advised, *others[:3])
+    each = _eta(machine, workload, prediction, [row.approach for row in some], sizes)
+    lines = {_label(row): eta for row, eta in zip(some, each, strict=True)}
+    sure = _sure(machine, workload, prediction, sizes, each[0])
+    return eta_over_size(title, sizes, lines, workload.buffer, sure)
 
 
-def _messages(approach: Approach) -> str:
-    count = approach.transport_partitions
-    return f"{count} message{'s' if count > 1 else ''}"
+def _label(row: ApproachPrediction) -> str:
+    count = row.approach.transport_partitions
+    on = f" on {row.vcis} VCIs" if row.vcis > 1 else ""
+    return f"{row.name}, {count} message{'s' if count > 1 else ''}{on}"
 
 
 def _sizes(workload: Workload) -> list[float]:
@@ -52,32 +57,13 @@ def _sizes(workload: Workload) -> list[float]:
 
 
 def _eta(
-    machine: Machine,
-    workload: Workload,
-    prediction: Prediction,
-    approaches: Sequence[Approach],
-    sizes: list[float],
-    exchanges: int,
+    machine: Machine, workload: Workload, prediction: Prediction, approaches: Sequence[Approach], sizes: list[float]
 ) -> list[Array]:
-    """η of each approach over sizes, parameters at their values; from rest each is the mean of so many exchanges."""
+    """η of each approach over sizes, parameters at their values; from rest each is the mean of many exchanges."""
     engine: Any = prediction.engine
     runs, _ = runs_of(machine, workload, prediction.seed, engine, draws=0)
-    today, *times = runs.over_sizes((workload.baseline, *approaches), sizes, exchanges)
+    today, *times = runs.over_sizes((workload.baseline, *approaches), sizes, ALONE)
     return [metrics.eta(today, time) for time in times]
-
-
-def _over_size(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    sizes, advised = _sizes(workload), prediction.advised
-    drawn = {workload.baseline.interface, advised.approach.interface}
-    others = [r for r in best_per_interface(prediction) if r.available and r.approach.interface not in drawn]
-    others.sort(key=lambda r: (r.approach.interface.one_sided, -r.eta))
-    some, lines = (advised, *others[:3]), {}
-    each = _eta(machine, workload, prediction, [row.approach for row in some], sizes, ALONE)
-    for row, eta in zip(some, each, strict=True):
-        on = f" on {row.vcis} VCIs" if row.vcis > 1 else ""
-        lines[f"{row.name}, {_messages(row.approach)}{on}"] = eta
-    sure = _sure(machine, workload, prediction, sizes, next(iter(lines.values())))
-    return eta_over_size(title, sizes, lines, workload.buffer, sure)
 
 
 def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float], eta: Array) -> Sure:
@@ -108,29 +94,3 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
         [(r.low, r.high) for r in advice.pays or ()],
         f"{100 * advice.min_gain:g} % of an iteration",
     )
-
-
-def _exchange(title: str, machine: Machine, workload: Workload, prediction: Prediction) -> Figure:
-    runs = Runs(machine, Step.from_rest(workload), Rows(0, prediction.seed))
-    ready = runs.ready()[0, 0, 0]
-    threads = ready.reshape(workload.threads, workload.partitions_per_thread).max(axis=1) - ready.max()
-    drawn = []
-    for approach in (workload.baseline, prediction.advised.approach):
-        one = alone(runs.plans((approach,))[0])[0]
-        join = one.join if approach.interface.joins else None
-        label = f"{approach.name}, {_messages(approach)} per peer"
-        drawn.append(Exchange(label, threads, one.messages, _owners(approach, workload, ready), join, one.end))
-    here, counts = drawn[0].end / drawn[1].end, prediction.advised.eta
-    late = "waiting for late neighbours included" if prediction.ranks else "mean over the arrivals"
-    return exchanges(f"{title}\none exchange alone: {here:.2f}×; {late}: {counts:.2f}×, which counts", drawn)
-
-
-_DRAWN = {"size": _over_size, "exchange": _exchange}
-
-
-def _owners(approach: Approach, workload: Workload, ready: Array) -> NDArray[np.int64]:
-    """The thread that issues each transport partition: the last of its threads."""
-    count = approach.messages
-    each = len(ready) // count
-    last = ready.reshape(count, each).argmax(axis=1) + np.arange(count) * each
-    return last // workload.partitions_per_thread if not approach.interface.joins else np.zeros(count, np.int64)

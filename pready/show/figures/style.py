@@ -1,11 +1,13 @@
-"""Style of all figures, axes of sizes and of η."""
+"""Style of all figures, axes of sizes and of η, and figures as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from io import StringIO
 from typing import Any, ParamSpec
 
+from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
@@ -65,3 +67,17 @@ def name_here(axes: Any, here: float) -> None:
         "this buffer", (here, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
         color=NEUTRAL, fontsize=8, ha="center", va="bottom",
     )  # fmt: skip
+
+
+def svg(figure: Figure, *, alone: bool = True) -> str:
+    """A figure as SVG, with text as text; the same figure gives the same bytes. Not `alone`: as a part of a page."""
+    stream = StringIO()
+    with rc_context({"svg.hashsalt": "pready", "svg.fonttype": "none"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    start = '<?xml version="1.0" encoding="utf-8" standalone="no"?>\n' if alone else ""
+    return start + stream.getvalue()[stream.getvalue().index("<svg") :]
+
+
+def drawn(figure: Figure) -> Markup:
+    """A figure as a part of a page."""
+    return Markup(f"<figure>{svg(figure, alone=False)}</figure>\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from markupsafe import Markup
@@ -19,13 +20,11 @@ from pready.model.machine.machine import Machine
 from pready.model.machine.writing import dumps
 from pready.model.result.prediction import Prediction
 from pready.model.version import RELEASED, VERSION
-from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
-from pready.show.figures.files import pictures_of
-from pready.show.pages.page import Part, drawn, page
 from pready.show.tables.answer import answer, as_one, of_exchange
 from pready.show.tables.machine import machine_view
 from pready.show.tables.prediction import prediction_view, ways_table
+from pready.show.terminal.html import Part, page
 
 _CITE = (
     f"Please cite pready {VERSION} (The pready developers, {RELEASED}, BSD-3-Clause; CITATION.cff in its repository), "
@@ -73,29 +72,32 @@ def write(
         text = _text(file)
         made[folder / WORKLOAD] = texts(text)
         files.append(WORKLOAD)
-    pictures = pictures_of(machine, workload, prediction)
     sections: list[tuple[str, Part]] = [("", Group(*answer(prediction)))]
-    sections += [(title, drawn(svg)) for title, svg in pictures[:1]]
-    every = "The whole step" if prediction.exchanges else "Every way"
+    if prediction.exchanges:
+        every = "The whole step"
+    else:
+        every = "Every way"
+        sections.append(("Over buffer sizes", _picture(machine, workload, prediction)))
     sections.append((every, prediction_view(prediction, every_row=True, explained=True)))
     for e in prediction.exchanges:
         sections.append(
             (str(e.workload["name"]), Group(Text(of_exchange(e, as_one(prediction))), ways_table(e, every_row=False)))
         )
-    sections += [(title, drawn(svg)) for title, svg in pictures[1:]]
-    beyond = supported_by.beyond(workload, "timeline")
-    if prediction.exchanges:
-        pass
-    elif not pictures:
-        sections.append(("", Text(f"No pictures: Matplotlib is not installed ({command('plot')}).")))
-    elif beyond:
-        sections.append(("", Text(f"No picture of one exchange alone: it would leave out {beyond}.")))
     sections += [("The workload", Markup("<pre>{}</pre>\n").format(text)), ("The machine", machine_view(machine))]
     links = ", ".join(f'<a href="{name}">{name}</a>' for name in files)
     sections.append(("Command, data and citation", Text(f"{shlex.join(['pready', *sys.argv[1:]])}\n\n{_CITE}")))
     sections.append(("", Markup(f"<p>Data: {links}</p>\n")))
     html = page(f"Partitioned communication for {workload.name} on {prediction.machine}", sections)
     write_all({**made, folder / PAGE: texts(html)})
+
+
+def _picture(machine: Machine, workload: Workload, prediction: Prediction) -> Part:
+    if find_spec("matplotlib") is None:
+        return Text(f"No picture: Matplotlib is not installed ({command('plot')}).")
+    from pready.show.figures.prediction_pictures import over_sizes
+    from pready.show.figures.style import drawn
+
+    return drawn(over_sizes(machine, workload, prediction))
 
 
 def _text(file: str) -> str:

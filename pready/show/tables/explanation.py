@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pready.model.advice.explanation import Explanation, Wait, Way
@@ -13,6 +11,7 @@ from pready.model.common.units import format_size, format_time
 from pready.model.equations.gain import DOI, EQUATIONS
 from pready.show.tables.answer import decision
 from pready.show.terminal.table import Readable
+from pready.show.terminal.terminal import as_text
 
 PLAIN_WIDTH = 120
 
@@ -79,9 +78,7 @@ def _made(some: Left | None) -> str:
 
 def plain(explanation: Explanation) -> str:
     """The view as plain text."""
-    stream = io.StringIO()
-    Console(file=stream, width=PLAIN_WIDTH, color_system=None, highlight=False).print(view(explanation))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return as_text(view(explanation), PLAIN_WIDTH)
 
 
 def markdown(explanation: Explanation) -> str:

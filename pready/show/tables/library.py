@@ -1,9 +1,6 @@
-"""MPI library profiles as terminal tables and data."""
+"""MPI library profiles as terminal tables."""
 
 from __future__ import annotations
-
-from dataclasses import asdict
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -66,12 +63,6 @@ def library_view(profile: LibraryProfile) -> RenderableType:
     if profile.needs:
         rows.add_row("needs", f"{profile.needs}; use {profile.installable} instead")
     return Group(Text(f"{profile.full_name}: {profile.title}", style="bold"), rows)
-
-
-def library_data(profile: LibraryProfile) -> dict[str, Any]:
-    over = {fabric: transport_line(row) for fabric, row in _transports(profile).items()}
-    facts = [asdict(f) for f in profile.known]
-    return asdict(profile) | {"facts": facts, "warnings": list(profile.warnings), "transports": over}
 
 
 def transport_line(row: Transport) -> str:

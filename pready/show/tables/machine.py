@@ -1,9 +1,8 @@
-"""Machines as terminal tables and data."""
+"""Machines as terminal tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich.console import RenderableType
 
@@ -49,30 +48,6 @@ def machines_view(profiles: Mapping[str, Machine]) -> RenderableType:
         figures = (format_bandwidth(m.bandwidth), format_time(_latency(m)), " ".join(map(str, sources_of(m).values())))
         table.add_row(name, m.fabric or "-", *figures, m.library.name, m.description)
     return table
-
-
-def machines_data(profiles: Mapping[str, Machine]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "title": m.name,
-            "description": m.description,
-            "created": m.created.isoformat(),
-            "fabric": m.fabric,
-            "bandwidth_bytes_per_s": m.bandwidth,
-            "latency_s": _latency(m),
-            "contexts": m.contexts.value,
-            "library": m.library.name,
-            "values": sources_of(m),
-        }
-        for name, m in by_fabric(profiles).items()
-    ]
-
-
-def machine_data(machine: Machine) -> dict[str, Any]:
-    """One machine with every value, its interval and provenance, in SI units."""
-    (head,) = machines_data({machine.name.lower(): machine})
-    return head | {"created_by": machine.created_by, "file": machine.model_dump(mode="json", by_alias=True)}
 
 
 def machine_view(machine: Machine) -> RenderableType:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
-import io
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -16,7 +14,9 @@ from pready.model.common.units import Unit, format_quantity, format_size, format
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.result.verdict import simplest
 from pready.show.tables.answer import YOURS, answer, answer_of_exchange, asked, bare, saved
+from pready.show.terminal.html import as_html
 from pready.show.terminal.table import Readable
+from pready.show.terminal.terminal import as_text
 
 TEXT_WIDTH = 80
 """Columns of a prediction as text."""
@@ -209,22 +209,10 @@ def sensitivity_row(lever: Lever) -> tuple[str, str]:
 
 
 def prediction_html(prediction: Prediction) -> str:
-    """What Jupyter shows: the answer, and a line for each way."""
-    head = "".join(f"<th>{h}</th>" for h in ("way", "messages × VCIs", "after ready", "η (95 %)", "saves (95 %)"))
-    body = ""
-    for r in best_per_interface(prediction):
-        bold = "font-weight:bold" if r is prediction.advised else ""
-        body += (
-            f"<tr style='{bold}'><td style='text-align:left'>{html.escape(r.name)}</td>"
-            f"<td>{r.approach.messages} × {r.vcis}</td><td>{format_time(r.time_s)}</td>"
-            f"<td>{r.eta:.2f}× ({r.eta_low:.2f} to {r.eta_high:.2f})</td><td>{saved(r)}</td></tr>"
-        )
-    said = "".join(f"<p>{html.escape(line.plain)}</p>" for line in answer(prediction))
-    return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    """What Jupyter shows."""
+    return as_html(prediction_view(prediction))
 
 
 def prediction_text(prediction: Prediction) -> str:
     """What a terminal of 80 columns shows."""
-    stream = io.StringIO()
-    Console(file=stream, width=TEXT_WIDTH, color_system=None, highlight=False).print(prediction_view(prediction))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return as_text(prediction_view(prediction), TEXT_WIDTH)

@@ -1,8 +1,8 @@
-"""A proof in the terminal: predicted and measured, side by side."""
+"""A proof in the terminal and as a page: predicted and measured, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from pready.model.common.units import format_size, format_time
 from pready.model.workload.workload import Workload
+from pready.show.terminal.html import page
 from pready.validate.prove.case import Case
 from pready.validate.prove.session import Proof
 
@@ -40,6 +41,14 @@ def proof_view(proof: Proof) -> RenderableType:
     notes = [Text(f"{c.words}: {c.why}") for c in proof.cases if c.why and c.why not in told]
     notes += [Text(f"note: {note}", style="dim") for note in proof.notes]
     return Group(*lines, table, *([_of_exchanges(proof)] if proof.cases[0].exchanges else []), *notes)
+
+
+def html(proof: Proof, about: Mapping[str, str]) -> str:
+    """The page; `about`: how it came about, by name."""
+    measured = Table.grid("", "", padding=(0, 2))
+    for name, value in about.items():
+        measured.add_row(name, value)
+    return page(f"{proof.workload.name}: measured and predicted", [("", proof_view(proof)), ("How", measured)])
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:

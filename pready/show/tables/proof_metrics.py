@@ -1,4 +1,4 @@
-"""A proof as one stable line per figure, for the regular expressions of ReFrame, Benchpark and other tools."""
+"""A proof as one stable line per figure, for the regular expressions of ReFrame and other tools."""
 
 from __future__ import annotations
 

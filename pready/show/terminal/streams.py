@@ -1,4 +1,4 @@
-"""Standard output and error of a command: letters they cannot show are spelt, and a failure has one meaning.
+"""Standard output and error of a command: letters that they cannot show are question marks, a failure has one meaning.
 
 Does not import Rich: help and errors use it.
 """
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TextIO
 
 from pready.files.writing import UnwrittenError
-from pready.show.terminal.plain_text import plain
 
 OUTPUT = "standard output"
 
@@ -25,10 +24,12 @@ class ReaderGone(Exception):
 
 
 class _Stream(io.TextIOBase):
-    """A text stream that spells letters which the stream below cannot write."""
+    """A text stream whose failures are ours."""
 
     def __init__(self, below: TextIO) -> None:
         self._below = below
+        if isinstance(below, io.TextIOWrapper):
+            below.reconfigure(errors="replace")
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -36,7 +37,7 @@ class _Stream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         with self._failing():
-            self._below.write(plain(text, self.encoding))
+            self._below.write(text)
         return len(text)
 
     def flush(self) -> None:

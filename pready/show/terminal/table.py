@@ -9,7 +9,6 @@ from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
-from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -17,7 +16,7 @@ INDENT = 4
 
 
 class Readable(Table):
-    """A table where it fits, else two lines per row, else a list per row. No value is cut.
+    """A table where it fits, else a list per row. No value is cut.
 
     Parameters
     ----------
@@ -45,10 +44,6 @@ class Readable(Table):
         if (spare := options.max_width - gaps - sum(least)) >= 0:
             self._share(spare, least, most)
             yield from super().__rich_console__(console, options)
-        elif (
-            all(c.no_wrap for c in self.columns[1:]) and INDENT + gaps - self.gap + sum(least[1:]) <= options.max_width
-        ):
-            yield from self._two_lines(console, options)
         else:
             yield from self._lists(console)
 
@@ -72,23 +67,6 @@ class Readable(Table):
                 more = min(most[n] - least[n], spare // left)  # small wants are met, the others share equally
                 self.columns[n].width = least[n] + more
                 spare -= more
-
-    def _two_lines(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
-        """Each row's name, and its values on the next line, aligned over all rows."""
-        rest = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, self.gap - 1, 0, 0))
-        for column in self.columns[1:]:
-            rest.add_column(column.header, justify=column.justify, no_wrap=True)
-        figures = [list(column.cells) for column in self.columns[1:]]
-        for number, row in enumerate(self.rows):
-            rest.add_row(*(cells[number] for cells in figures), style=row.style)
-        lines = console.render_lines(rest, options.update_width(options.max_width - INDENT), pad=False)
-        names = list(self.columns[0].cells)
-        header = len(lines) - len(names)
-        for number, line in enumerate(lines):
-            if number >= header:
-                yield _styled(names[number - header], self.rows[number - header].style)
-            if any(segment.text.strip() for segment in line):
-                yield from (Segment(" " * INDENT), *line, Segment.line())
 
     def _lists(self, console: Console) -> Iterator[RenderableType]:
         """Each row's name, and below it a line per column: header and value."""

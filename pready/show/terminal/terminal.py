@@ -6,15 +6,13 @@ import json
 import os
 import re
 import sys
+from io import StringIO
 from time import monotonic
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
-from rich.text import Text
-
-from pready.show.terminal.plain_text import lacks_letters, plain
 
 LINE_EVERY_S = 30.0
 """How often a line says that work goes on, where standard error is no terminal."""
@@ -26,10 +24,7 @@ _BLANKS = re.compile(r"[ ]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 
 
 class _Output(Console):
-    """Writes no trailing blanks; lays out letters that the encoding can show."""
-
-    def render_str(self, text: str, **options: Any) -> Text:
-        return super().render_str(plain(text, self.encoding), **options)
+    """Writes no trailing blanks."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         with self.capture() as captured:
@@ -48,9 +43,17 @@ def console(*, stderr: bool = False) -> Console:
     return _Output(width=width, highlight=False, emoji=False, stderr=stderr)
 
 
+def as_text(shown: RenderableType, width: int) -> str:
+    """What a terminal without colours shows."""
+    stream = StringIO()
+    Console(file=stream, width=width, color_system=None, highlight=False).print(shown)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
 def print_json(data: object) -> None:
     """One JSON object on standard output; NaN raises, as it is a defect."""
-    click.echo(json.dumps(data, indent=2, ensure_ascii=lacks_letters(sys.stdout), allow_nan=False))
+    every_letter = (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(json.dumps(data, indent=2, ensure_ascii=not every_letter, allow_nan=False))
 
 
 def progress(*columns: str | ProgressColumn) -> Progress:

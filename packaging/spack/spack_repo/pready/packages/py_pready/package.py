@@ -22,7 +22,7 @@ class PyPready(PythonPackage):
 
     license("BSD-3-Clause")
 
-    variant("plot", default=True, description="Pictures, reports and Parquet")
+    variant("plot", default=True, description="Pictures and reports")
     variant("sst", default=False, description="Simulate with SST's networks (pready sst)")
 
     depends_on("c", type="build")
@@ -45,7 +45,6 @@ class PyPready(PythonPackage):
 
     with when("+plot"):
         depends_on("py-matplotlib@3.8:", type=("build", "run"))
-        depends_on("py-pyarrow@15:", type=("build", "run"))
 
     # The motifs are built against it on first use.
     depends_on("sst-elements@14:", type="run", when="+sst")
