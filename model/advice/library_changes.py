@@ -19,6 +19,7 @@ from pready.model.engine.messages import partitions_per_direction
 from pready.model.engine.runs import Runs
 from pready.model.machine.contention_by_library import contention
 from pready.model.machine.machine import Machine
+from pready.model.machine.path import Segment
 from pready.model.workload.workload import Workload
 
 CHANGES: Mapping[str, str] = {
@@ -78,11 +79,8 @@ def iteration_s(runs: Runs, approach: Approach) -> float:
 def interface(profile: LibraryProfile, left: Left) -> Interface:
     """What is then behind MPI_Psend: of MPICH's active message with all changes the messages of pull request 6314."""
     assert profile.part is not None
-    once, early, seen = (
-        "CTS" in left or bool(profile.early),
-        "send" in left or bool(profile.early),
-        "progress" in left,
-    )
+    once, early = ("CTS" in left or bool(profile.early), "send" in left or bool(profile.early))
+    seen = "progress" in left
     of = replace(profile.part, key=f"library-{once:d}{early:d}{seen:d}", splits=early, active_message=not once)
     return replace(of, matches=once, joins=not (once or seen), mechanism="tags")
 
@@ -90,14 +88,14 @@ def interface(profile: LibraryProfile, left: Left) -> Interface:
 def changed(machine: Machine, left: Left) -> Machine:
     """The machine with progress, and what is left of o_s and of c(k), whose curve does not follow o_s."""
     curve, cheaper = contention(machine), left.get("o_s", 1.0)
-    times = tuple(t * left.get("c(k)", 1.0) for t in curve.time)
-    update: dict[str, object] = {
-        "threads": machine.threads.model_copy(update={"contention": curve.model_copy(update={"time": times})})
-    }
-    for name, path in (("inter", machine.inter), ("intra", machine.intra)):
-        values = [s.o_s.model_copy(update={"value": cheaper * s.o_s.value}) for s in path.segments] if path else []
-        some = [s.model_copy(update={"o_s": o_s}) for s, o_s in zip(path.segments if path else (), values, strict=True)]
-        update[name] = path and path.model_copy(update={"segments": tuple(some)})
+    curve = curve.model_copy(update={"time": tuple(t * left.get("c(k)", 1.0) for t in curve.time)})
+    update: dict[str, object] = {"threads": machine.threads.model_copy(update={"contention": curve})}
+    for name in ("inter", "intra") if machine.intra else ("inter",):
+        path, some = getattr(machine, name), list[Segment]()
+        for segment in path.segments:
+            o_s = segment.o_s.model_copy(update={"value": cheaper * segment.o_s.value})
+            some.append(segment.model_copy(update={"o_s": o_s}))
+        update[name] = path.model_copy(update={"segments": tuple(some)})
     made = machine.model_copy(update=update)
     return made.progressing("thread") if "progress" in left else made
 
