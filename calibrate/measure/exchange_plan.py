@@ -46,8 +46,6 @@ class ExchangePlan:
     shares
         By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives
         it. None: every thread owns a part of every buffer.
-    weights
-        How large each thread's part of a buffer is; None: all are alike.
     receive_partitions
         Of a buffer at its receiver; None: as many as at its sender.
     interior
@@ -61,7 +59,6 @@ class ExchangePlan:
     ready: Array
     receives_first: bool = False
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
-    weights: tuple[int, ...] | None = None
     receive_partitions: int | None = None
     interior: float | None = None
 
@@ -80,7 +77,6 @@ class ExchangePlan:
         lines += [f"share {tag} {a} {b}" for tag, pairs in enumerate(self.shares) for a, b in pairs]
         if self.receive_partitions is not None:
             lines.append(f"receive {self.receive_partitions}")
-        lines += [f"weight {thread} {units}" for thread, units in enumerate(self.weights or ())]
         if self.interior is not None:
             lines.append(f"interior {self.interior!r}")
         lines += [f"first {phase}" for phase in range(self.phases if self.receives_first else 0)]
@@ -189,7 +185,6 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
         ready,
         steps > 1,
         shares,
-        workload.weights,
         workload.receive_partitions,
         workload.interior,
     )

@@ -217,8 +217,6 @@ def _departures(runs: Runs) -> Iterator[str]:
         )
     if len(set(runs.compiler().messages(w.baseline).sizes)) > 1:
         yield "sizes differ between neighbours: a message's costs are those of the buffer, the steps those of each"
-    if w.weights is not None:
-        yield "parts differ between threads: a message's costs are those of the mean, the steps those of each"
     yield "times are those of the machine at its values: 'pready predict' shows the medians of all drawn machines"
     yield (
         "Eq. 2-5 know bandwidth, delay and the number of messages only; the simulation adds overheads, contention, "

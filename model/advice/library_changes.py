@@ -106,10 +106,10 @@ def library_changes(machine: Machine, workload: Workload, library: str | None = 
     Raises
     ------
     PreadyError
-        As `explain`; or no partitioned calls, a broadcast, or parts that such calls do not send.
+        As `explain`; or no partitioned calls, or a broadcast.
     """
     machine, profile = with_library(machine, library)
-    has = {"thread_shares": workload.weights is not None, "pattern = 'bcast'": workload.pattern == "bcast"}
+    has = {"pattern = 'bcast'": workload.pattern == "bcast"}
     has[f"{profile.name}, which has no partitioned calls"] = profile.part is None
     if problem := next((name for name, refused in has.items() if refused), ""):
         raise PreadyError(f"--library with {problem}", valid="a workload and a library for MPI_Psend")

@@ -154,8 +154,6 @@ def allowed_transports(
         counts = [t for t in counts if received % t == 0]
     if not interface.partitioned:
         return counts
-    if workload.weights is not None:  # MPI_Psend_init's partitions are all of one size
-        return []
     able = library.transports(counts, workload.threads, workload.n_partitions, received)
     if library.told_if_alike and workload.consume is not None and received is not None:
         able = [t for t in able if t == received]
@@ -387,8 +385,6 @@ def _answered(
     best, savings = drawn_rows(runs, rows, min_gain, every=whole, number=number)
     if profile.name != machine.library.name and library is None:
         notes.insert(0, f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}")
-    if workload.weights is not None:
-        notes.append("MPI_Psend_init's partitions are all of one size: Pt2Pt part is left out (thread_shares)")
     advice = advise(runs, profile, rows, best, min_gain, where=sizes, reason=whole, number=number)
     advice = replace(advice, warnings=[*advice.warnings, *notes])
     if whole:

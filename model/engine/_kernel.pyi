@@ -48,7 +48,7 @@ class Messages:
 class Pattern:
     def __init__(
         self, *, sources: int, tables: Sequence[tuple[Whole32, ...]], profile: Whole32, kind: Whole32,
-        node_start: Wholes, node_rank: Wholes, alone: int, tree: bool, blocks: int, of_a_peer: int
+        node_start: Wholes, node_rank: Wholes, alone: int, tree: bool, blocks: int
     ) -> None: ...
 
 class Plan:

@@ -3,27 +3,20 @@
 Without a thread grid every thread owns a part of every neighbour's buffer. With one, the threads of a rank are arranged
 in space like its cells, and a face (edge, corner) consists of the partitions of the threads that touch it: temucin2022
 3.2 (https://doi.org/10.1145/3545008.3545088), zambre2021 6.1. Of 4 × 4 × 4 threads, sixteen share each face.
-
-Where the parts of threads differ, a message is sent as if to a neighbour of its own: message t of a buffer of T in
-direction d is the one message of direction d T + t.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
 
 from pready.model.approach.interfaces import Approach
 from pready.model.approach.vcis import (
     check_transport_partitions,
     issuers,
-    issuing_threads,
     vci_members,
-    waiting_threads,
 )
 from pready.model.common.errors import PreadyError
 from pready.model.engine.pattern import Pattern
@@ -88,11 +81,6 @@ def messages(
     interface = approach.interface
     if interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-    if workload.weights is not None:
-        if interface.partitioned:
-            refuse_unlike(approach)
-        if approach.messages > 1:
-            return _of_parts(workload, approach, pattern, buffers, contexts)
     sizes = tuple(map(approach.message_size, buffers))
     if thread_grid is not None:
         # One message for the whole buffer waits for all threads, wherever they are.
@@ -111,52 +99,6 @@ def messages(
 def _bins(partitions: int, count: int) -> tuple[tuple[int, ...], ...]:
     """The user partitions of each of so many messages of one size."""
     return tuple(tuple(range(partitions * t // count, partitions * (t + 1) // count)) for t in range(count))
-
-
-def refuse_unlike(approach: Approach) -> None:
-    """Say that the parts of an approach cannot differ.
-
-    Raises
-    ------
-    PreadyError
-        Always.
-    """
-    raise PreadyError(
-        f"approach = '{approach.interface.key}' with thread_shares: MPI_Psend_init's partitions are all of one size",
-        valid="an approach of messages or puts, such as 'many', or no thread_shares",
-    )
-
-
-def _of_parts(
-    workload: Workload, approach: Approach, pattern: Pattern, buffers: tuple[float, ...], contexts: int
-) -> Messages:
-    """Messages of parts that differ."""
-    weights, count, threads = workload.weights, approach.messages, workload.threads
-    assert weights is not None
-    each = np.repeat(weights, workload.partitions_per_thread).reshape(count, -1).sum(axis=1).tolist()
-    made, kinds = _repeated(pattern, tuple(each))
-    total, parts = sum(each), workload.n_partitions // count
-    bins = [tuple(range(t * parts, (t + 1) * parts)) for t in range(count)]
-    members, directions = vci_members(approach, threads, contexts), range(made.directions)
-    mapping = Mapping(
-        tuple(bins[m % count] for m in directions),
-        tuple(tuple(m for m in directions if m % count in some) for some in map(set, members)),
-        tuple(issuing_threads(some, count, threads, workload.partitions_per_thread) for some in members),
-        tuple(tuple(waiting_threads(some, count, threads)) for some in members),
-    )
-    sizes = tuple(buffers[base] * weight / total for base, weight in kinds)
-    sent = replace(approach, transport_partitions=1)
-    return Messages(made, sizes, sent, mapping.vcis, mapping.partitions, mapping.issuers, mapping)
-
-
-@lru_cache(maxsize=32)
-def _repeated(of: Pattern, each: tuple[float, ...]) -> tuple[Pattern, tuple[tuple[int, float], ...]]:
-    """The pattern whose directions are the messages, and by its classes those of `of` with the weights."""
-    count, weights = len(each), [*dict.fromkeys(each)]
-    number = np.array([weights.index(w) for w in each], np.int64)
-    classes = (of.classes[:, :, None] * len(weights) + number).reshape(len(of.classes), -1)
-    made = replace(of.repeated(count), classes=classes, kinds=tuple(k for k in of.kinds for _ in weights))
-    return made, tuple((c, w) for c in range(len(of.kinds)) for w in weights)
 
 
 def partitions_per_direction(workload: Workload) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -52,8 +52,6 @@ class Pattern:
     """By rank; None where every rank has an adapter of its own."""
     alone: int = 0
     """Exchanges side by side, each from rest; 0: ranks that go on from iteration to iteration."""
-    of_a_peer: int = 1
-    """Directions in a row that lead to the same peer."""
 
     def buffers(
         self, face: float, sizes: Sizes | None = None, listed: Sequence[Sequence[float]] | None = None
@@ -107,15 +105,6 @@ class Pattern:
         """The receivers of each rank by direction; None where there is none."""
         return [[None if to < 0 else to for to in row] for row in self.receivers.tolist()]
 
-    def repeated(self, count: int) -> Pattern:
-        """Each direction as so many in a row."""
-        return replace(
-            self,
-            tables=tuple(table.repeated(count) for table in self.tables),
-            classes=np.repeat(self.classes, count, axis=1),
-            of_a_peer=self.of_a_peer * count,
-        )
-
     @cached_property
     def _kernels(self) -> dict[tuple[int, int, Placement], _kernel.Pattern]:
         return {}
@@ -145,7 +134,6 @@ class Pattern:
             alone=self.alone,
             tree=self.root,
             blocks=blocks if self.exchanges(1) > 1 else 0,
-            of_a_peer=self.of_a_peer,
         )
 
 

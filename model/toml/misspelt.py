@@ -14,7 +14,6 @@ OTHER_NAMES = {
     "iterations": ("nsteps", "repetitions", "steps", "timesteps"),
     "consume": ("early_receiver", "overlap_receive", "parrived", "receive_early", "receiver_starts_early"),
     "receive_partitions": ("partitions_per_receiver", "receiver_partitions", "recv_partitions"),
-    "thread_shares": ("partition_bytes", "partition_sizes", "shares", "unequal", "unequal_partitions", "weights"),
     "compute.device": ("cuda", "device", "gpu", "gpu_triggered", "hip", "kernel_triggered"),
     "compute.time": ("compute_time", "duration", "runtime", "time", "work"),
     "arrivals.spread": ("imbalance", "noise", "skew", "variance"),

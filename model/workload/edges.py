@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple, get_args
 
@@ -90,11 +90,6 @@ class Table:
         from_, tags = np.full(shape, -1), np.zeros(shape, np.int64)
         from_[target[order], place], tags[target[order], place] = source[order], tag[order]
         return from_, tags
-
-    def repeated(self, count: int) -> Table:
-        """Each tag as so many in a row."""
-        steps = tuple(step for step in self.steps for _ in range(count))
-        return replace(self, receivers=np.repeat(self.receivers, count, axis=1), steps=steps)
 
     def bytes(
         self, rank: int, tag: int, buffer: float, sizes: Sizes | None, listed: Sequence[Sequence[float]] | None

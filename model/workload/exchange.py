@@ -15,7 +15,6 @@ from pready.model.equations.closed_form import FLOPS_PER_CYCLE
 from pready.model.toml.provenance import Strict
 from pready.model.workload.arrivals import Arrivals, NoArrivals
 from pready.model.workload.edges import Name as PatternName
-from pready.model.workload.thread_shares import ThreadShares
 
 Receiver = Literal["waiting", "computing", "consuming"]
 PackedBy = Literal["one", "threads"]
@@ -141,7 +140,6 @@ class Exchange(Strict):
     transport_partitions: tuple[Count, ...] | None = None
     boundaries: Literal["periodic", "open"] | None = None
     thread_grid: tuple[Count, Count, Count] | None = None
-    thread_shares: ThreadShares | None = None
     receive_partitions: Count | None = None
     receiver: Receiver | None = None
     consume: Consume | None = None
@@ -165,7 +163,7 @@ class Exchange(Strict):
 
 
 AS_AT_THE_TOP = (
-    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid", "thread_shares",
+    "pattern", "partitions_per_thread", "transport_partitions", "boundaries", "thread_grid",
     "receive_partitions", "receiver", "consume", "pack", "packed_by",
 )  # fmt: skip
 """Fields that an exchange takes from the top of the file by default."""

@@ -35,7 +35,6 @@ from pready.model.workload.exchange import (
 )
 from pready.model.workload.neighbour_list import Neighbours, read_neighbours
 from pready.model.workload.sizes import Sizes, directions
-from pready.model.workload.thread_shares import ThreadShares, weights
 
 FORMAT: Literal[2] = 2
 """Format of workload files."""
@@ -92,9 +91,6 @@ class Fields(Strict):
     """Bytes per corner of halo3d26; absent, as many as per face."""
     thread_grid: tuple[Count, Count, Count] | None = None
     """Threads of a halo along x, y, z; a face is then sent by the threads that touch it."""
-    thread_shares: ThreadShares | None = None
-    """How large the threads' parts of every buffer are, where they differ: ``[3, 1, 1, 1]``, one for each thread;
-    ``{ first = 1, last = 3 }``, evenly graded; ``{ items = 10 }``, as many for each thread, the rest for the last."""
     receive_partitions: Count | None = None
     """Partitions of a buffer at its receiver (MPI_Precv_init), where they are not the sender's: libraries differ
     in how many messages they make of that. What a receiver that is consuming works on, one by one."""
@@ -150,17 +146,9 @@ class Fields(Strict):
         return self.buffer / self.n_partitions
 
     @property
-    def weights(self) -> tuple[int, ...] | None:
-        """How large each thread's part of a buffer is, in a unit of their own; None where all are alike."""
-        each = None if self.thread_shares is None else weights(self.thread_shares, self.threads)
-        return None if each is None or len(set(each)) == 1 else each
-
-    @property
     def divisor(self) -> int:
-        """Divides the bytes of a buffer whose user partitions are whole bytes: their number, if they are alike."""
-        weights_ = self.weights
-        of_sender = self.n_partitions if weights_ is None else sum(weights_) * self.partitions_per_thread
-        return math.lcm(of_sender, self.receive_partitions or 1)
+        """Divides the bytes of a buffer whose partitions at both ends are whole bytes."""
+        return math.lcm(self.n_partitions, self.receive_partitions or 1)
 
     @property
     def peers(self) -> int:

@@ -41,7 +41,6 @@ from pready.model.workload.arrivals import WIDTHS, Drawn, Laggard, NoArrivals, U
 from pready.model.workload.edges import PATTERNS, WITH_ENDS
 from pready.model.workload.exchange import EACH_ITS_OWN, ComputeTime, SizedNeighbour
 from pready.model.workload.fields import Fields
-from pready.model.workload.thread_shares import weights
 
 LARGEST_EXCHANGE = 4_000_000
 """User partitions × peers of one rank. Above it, an iteration has more messages than any NIC queue."""
@@ -80,7 +79,7 @@ class Workload(Fields):
             return self
         self._ranks_consistent()
         self._sizes_consistent()
-        unlike = self.faces is not None or self._listed_sizes or self.thread_shares is not None
+        unlike = self.faces is not None or self._listed_sizes
         if not unlike and (self.buffer != int(self.buffer) or self.buffer % n):
             nearest = max(1, round(self.buffer / n)) * n
             raise PreadyError(
@@ -179,13 +178,8 @@ class Workload(Fields):
             refused = "compute.device = 'gpu'"
         if self.consume is not None and refused:
             raise PreadyError(f"receiver = 'consuming' with {refused}", valid="receiver = 'computing'")
-        if self.thread_shares is not None and refused:
-            raise PreadyError(f"thread_shares with {refused}", valid="parts of one size: no thread_shares")
-        if self.receive_partitions is not None and (refused or self.thread_shares is not None):
-            beside = refused or "thread_shares"
-            raise PreadyError(f"receive_partitions = {self.receive_partitions} with {beside}", valid="one of them")
-        if self.thread_shares is not None:
-            weights(self.thread_shares, self.threads)
+        if self.receive_partitions is not None and refused:
+            raise PreadyError(f"receive_partitions = {self.receive_partitions} with {refused}", valid="one of them")
 
     def _sizes_consistent(self) -> None:
         each = [("edge", self.edge), ("corner", self.corner)]

@@ -44,7 +44,6 @@ def exchange_fields(draw: st.DrawFn, pattern: str, threads: int) -> dict[str, An
             del fields["buffer"]
     more: dict[str, st.SearchStrategy[Any]] = {
         "receiver": one_of("waiting", "computing"),
-        "thread_shares": one_of({"first": 1, "last": 3}, {"items": 3 * threads + 1}),
         "receive_partitions": one_of(1, unit),
         "consume": one_of({"time": "20 us"}, {"per_byte": "0.1 ns/B", "threads": 1}),
         "transport_partitions": one_of([1], [threads]),

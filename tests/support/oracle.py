@@ -291,7 +291,7 @@ class Ranks:
         order.sort(key=lambda each: (ticks(each[0]), each[1]))
         of, kinds = self.plan.pattern, self.kind_of[rank]
         # From rest all peers have one place, and differ.
-        peers = [d // of.of_a_peer if of.alone else -1 if q is None else q for d, q in enumerate(to)]
+        peers = [d if of.alone else -1 if q is None else q for d, q in enumerate(to)]
         jobs = [Job(m.goes, peers[m.direction], k.busy, k.gap) for *_, m in order for k in (kinds[m.direction],)]
         free = share(jobs, state.nic[rank] - state.start[rank])
         for (*_, m), job in zip(order, jobs, strict=True):

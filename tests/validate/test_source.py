@@ -25,11 +25,9 @@ from pready.validate.prove.source import _list, program
 
 PROGRAMS = table_of("validate/programs")
 KINDS: dict[str, dict[str, Any]] = PROGRAMS["kinds"]
-BEYOND = [k for k, f in KINDS.items() if any(n in str(f) for n in ("thread_shares", "consume", "receive_partitions"))]
-"""Unequal parts, other partitions at the receiver, and work on what comes."""
+BEYOND = [k for k, f in KINDS.items() if any(n in str(f) for n in ("consume", "receive_partitions"))]
+"""Other partitions at the receiver, and work on what comes."""
 ALONE = [kind for kind in BEYOND if "step" not in kind]
-UNEQUAL = [kind for kind, fields in KINDS.items() if "thread_shares" in str(fields)]
-"""Partitioned calls know one size of a partition."""
 STRICT = "-O2 -Wall -Wextra -Wpedantic -Werror"
 
 
@@ -91,7 +89,7 @@ def test_what_a_library_tells_wrong_is_refused(kind: str, messages: int) -> None
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_it_talks_to_whom_the_engine_says_and_every_byte_is_right(kind: str, tmp_path: Path) -> None:
-    messages = 2 if kind in ("halo", "unequal", "faces, then a list") or "worked on" in kind else 4
+    messages = 2 if kind in ("halo", "faces, then a list") or "worked on" in kind else 4
     source = written(tmp_path, kind, "many", messages) / "exchange.c"
     said = re.sub(r"add\((\S*)(send|receive), ", r'way = "\2", add(\1\2, ', source.read_text())
     said = said.replace("static void add(", "static const char *way;\n\nstatic void add(")
@@ -163,8 +161,6 @@ def fortran(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(("key", "messages"), [("persistent", 1), ("part", 2), ("many", 2), ("many", 4)])
 @pytest.mark.parametrize("kind", ["halo", "list", *ALONE])
 def test_fortran_runs_and_every_byte_is_right(kind: str, key: str, messages: int, fortran: str, tmp_path: Path) -> None:
-    if kind in UNEQUAL and BY_KEY[key].partitioned:
-        return
     folder = written(tmp_path, kind, key, messages, "fortran")
     strict = "FFLAGS=-O2 -Wall -Wextra -Werror"
     subprocess.run(["make", "-s", f"FC={fortran}", strict], cwd=folder, check=True)

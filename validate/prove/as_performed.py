@@ -41,8 +41,6 @@ def _whole_partitions(part: Workload) -> dict[str, Any]:
         return f"{math.ceil(size / n) * n} B"
 
     found: dict[str, Any] = {}
-    if part.weights is not None and part.faces is None and part.neighbour_sizes is None and part.buffer % n:
-        found["buffer"] = up(part.buffer)
     for name in ("edge", "corner", "faces", "edges"):
         given = getattr(part, name)
         if isinstance(given, tuple) and any(size % n for size in given):

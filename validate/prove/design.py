@@ -118,8 +118,6 @@ def way_of(approaches: Sequence[Approach], workload: Workload) -> Way:
 
 def _sent(approach: Approach, workload: Workload) -> Sent:
     interface = approach.interface
-    if interface.partitioned and workload.weights is not None:
-        raise PreadyError(f"approach = '{interface.key}' with thread_shares", valid="messages or puts, such as 'many'")
     if interface is PART_AM:
         return Sent(approach, "part", partitions_per_direction(workload))
     if interface is PART_WHOLE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate, chain
+from itertools import chain
 from textwrap import fill, wrap
 from typing import Any
 
@@ -95,11 +95,6 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], library: Library
 def _refuse_parts(workload: Workload, approach: Approach, library: LibraryProfile) -> None:
     """Messages that do not consist of what threads mark ready or work on."""
     received, partitioned = workload.receive_partitions, approach.interface.partitioned
-    if partitioned and workload.weights is not None:
-        raise PreadyError(
-            f"approach = '{approach.interface.key}' with thread_shares: MPI_Psend_init has partitions of one size",
-            valid="an approach of messages or puts, such as 'many', or no thread_shares",
-        )
     if received is None or workload.consume is None:
         return
     if partitioned and library.told_if_alike and _messages(workload, approach) != received:
@@ -182,7 +177,6 @@ def program(
         "steps": sum(p.phases for p in plans),
         "part": interface.partitioned,
         "many": many,
-        "weighted": any(w.weights is not None for w in parts),
         "consumed": consumed,
         "early": consumed and splits,
         "received": received,
@@ -222,11 +216,10 @@ def _one_line(name: str) -> str:
 
 def _explained(workload: Workload, interface: Interface, counts: str) -> str:
     """What today's half and the ported half do."""
-    unlike = ", of different sizes" if any(w.weights is not None for w in workload.parts) else ""
     worked_on = any(w.consume is not None for w in workload.parts)
     after = ", and threads work on what has come" if worked_on else ""
     today = (
-        f"A rank's {workload.threads} threads own as many partitions each of every buffer{unlike}. Today all threads "
+        f"A rank's {workload.threads} threads own as many partitions each of every buffer. Today all threads "
         f"meet, then one sends each buffer in one message{after}. Ported, "
     )
     if not interface.splits and not interface.partitioned:
@@ -259,7 +252,6 @@ def _words(several: bool, *, stepped: bool, received: bool) -> dict[str, Any]:
         "message_count": messages,
         "received_count": ("s->kind->received" if several else "RECEIVED") if received else messages,
         "unit_count": "s->kind->units" if several else "UNITS",
-        "partition_starts": f"{kind}before",
     }
 
 
@@ -281,16 +273,12 @@ def _kind(workload: Workload, of: Layout, plan: ExchangePlan, messages: int) -> 
     """One exchange: its neighbours by direction of the grid, or edge by edge."""
     pattern = of.pattern(workload)
     on_grid = bool(pattern.steps)
-    units, theta = workload.weights or (1,) * workload.threads, workload.partitions_per_thread
     does = workload.consume
-    starts = [*accumulate((unit for unit in units for _ in range(theta)), initial=0)]
     times = [f"{t:.9g}" for t in plan.ready[0, 0, 0]]
     return {
         "name": _one_line(workload.name) or "the exchange",
         "partitions": workload.n_partitions,
         "messages": messages,
-        "starts": starts,
-        "before": _list([*map(str, starts)]),
         "received": workload.receive_partitions or messages,
         "units": workload.receive_partitions or workload.n_partitions,
         "consumers": 0 if does is None else does.threads or workload.threads,

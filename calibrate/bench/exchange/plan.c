@@ -5,7 +5,6 @@
  *   first PHASE                                        receives come before computing in this phase
  *   share TAG THREAD PEER_THREAD                       THREAD owns the next part of such buffers, PEER_THREAD receives it
  *   receive PARTITIONS                                 of a buffer at its receiver; else as many as at its sender
- *   weight THREAD UNITS                                its part of every buffer; of no thread: all are alike
  *   interior SHARE                                     of a thread's computing, which may follow the sends
  *   edge PHASE SENDER RECEIVER BYTES TAG SENDER_AT RECEIVER_AT
  *   arena RANK OUT_BYTES IN_BYTES
@@ -70,7 +69,7 @@ static bool take_edge(Exchange *e, const char *line)
     if (e->received_in > 0 && bytes % (size_t)e->received_in != 0) {
         return false;
     }
-    return bytes % (size_t)(e->before_partition == NULL ? e->bins : e->before_partition[e->partitions]) == 0;
+    return bytes % (size_t)e->bins == 0;
 }
 
 static bool take_share(Exchange *e, int tag, int thread, int peer_thread)
@@ -92,21 +91,6 @@ static bool take_share(Exchange *e, int tag, int thread, int peer_thread)
     return true;
 }
 
-/* Those of all threads, one after the other. */
-static bool take_weight(Exchange *e, int thread, long units)
-{
-    if (thread == 0) {
-        e->before_partition = memory_of(e->run, ((size_t)e->partitions + 1) * sizeof *e->before_partition);
-    }
-    if (thread < 0 || thread >= e->threads || units < 1 || e->before_partition == NULL || e->way->partitioned) {
-        return false;
-    }
-    for (int p = thread * e->theta; p < (thread + 1) * e->theta; p++) {
-        e->before_partition[p + 1] = e->before_partition[p] + units;
-    }
-    return true;
-}
-
 static bool take_line(Exchange *e, const char *line)
 {
     int rank, phase, tag, thread, peer_thread;
@@ -116,10 +100,6 @@ static bool take_line(Exchange *e, const char *line)
     }
     if (sscanf(line, "receive %d", &e->received_in) == 1) {
         return e->received_in > 0;
-    }
-    long units;
-    if (sscanf(line, "weight %d %ld", &thread, &units) == 2) {
-        return take_weight(e, thread, units);
     }
     if (sscanf(line, "interior %lf", &e->interior) == 1) {
         return e->interior > 0 && e->interior <= 1;

@@ -35,7 +35,7 @@ static void receive_part(Exchange *e, int edge, int part, Calls calls)
 {
     const Edge *r = &e->now->receive[edge];
     (calls == PERSISTENT ? MPI_Recv_init : MPI_Irecv)(
-        part_at(e, r, e->in, part), (int)part_bytes(e, r, part), MPI_BYTE, r->peer, tag_of(e, r, part),
+        part_at(e, r, e->in, part), (int)part_bytes(e, r), MPI_BYTE, r->peer, tag_of(e, r, part),
         communicator(e, r, part), receive_at(e, edge, part));
 }
 
@@ -43,7 +43,7 @@ static void send_part(Exchange *e, int edge, int part, Calls calls)
 {
     const Edge *s = &e->now->send[edge];
     (calls == PERSISTENT ? MPI_Send_init : MPI_Isend)(
-        part_at(e, s, e->out, part), (int)part_bytes(e, s, part), MPI_BYTE, s->peer, tag_of(e, s, part),
+        part_at(e, s, e->out, part), (int)part_bytes(e, s), MPI_BYTE, s->peer, tag_of(e, s, part),
         communicator(e, s, part), send_at(e, edge, part));
 }
 

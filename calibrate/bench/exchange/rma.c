@@ -70,7 +70,7 @@ static void put(Exchange *e, const Job *job, MPI_Win window)
 {
     for (int i = job->first; i < job->first + job->count; i++) {
         const Edge *s = &e->now->send[i];
-        size_t bytes = part_bytes(e, s, job->bin), there = s->there + offset_of(e, s, job->bin, e->parts);
+        size_t bytes = part_bytes(e, s), there = s->there + offset_of(s, job->bin, e->parts);
         MPI_Put(part_at(e, s, e->out, job->bin), (int)bytes, MPI_BYTE, s->peer,
                 (MPI_Aint)there, (int)bytes, MPI_BYTE, window);
     }

@@ -61,7 +61,6 @@ typedef struct Exchange {
     int threads, theta, partitions; /* partitions: of all threads */
     int bins;                       /* transport partitions */
     int received_in;                /* partitions of a buffer at its receiver; 0: as many as at its sender */
-    long *before_partition;         /* by user partition, what goes before it of a buffer, in units; then of all */
     Share *shares;                  /* by tag; NULL: every thread owns a part of every buffer */
     int share_count;
     int parts;                      /* messages per edge: bins or 1 */
@@ -132,24 +131,20 @@ static inline size_t place(const Exchange *e, int phase, const Edge *edge)
     return ((size_t)(e->before + phase) * (size_t)e->most_tags + (size_t)edge->tag) << 33;
 }
 
-/* Where the n-th of so many parts of a buffer begins: parts are as large as their user partitions. */
-static inline size_t offset_of(const Exchange *e, const Edge *edge, int part, int parts)
+/* Where the n-th of so many parts of a buffer begins. */
+static inline size_t offset_of(const Edge *edge, int part, int parts)
 {
-    if (e->before_partition == NULL) {
-        return edge->bytes / (size_t)parts * (size_t)part;
-    }
-    size_t unit = edge->bytes / (size_t)e->before_partition[e->partitions];
-    return unit * (size_t)e->before_partition[(long)part * e->partitions / parts];
+    return edge->bytes / (size_t)parts * (size_t)part;
 }
 
-static inline size_t part_bytes(const Exchange *e, const Edge *edge, int part)
+static inline size_t part_bytes(const Exchange *e, const Edge *edge)
 {
-    return offset_of(e, edge, part + 1, e->parts) - offset_of(e, edge, part, e->parts);
+    return edge->bytes / (size_t)e->parts;
 }
 
 static inline char *part_at(const Exchange *e, const Edge *edge, char *arena, int part)
 {
-    return arena + edge->at + offset_of(e, edge, part, e->parts);
+    return arena + edge->at + offset_of(edge, part, e->parts);
 }
 
 /* Whose part it is: contiguous, like the partitions of a thread. */

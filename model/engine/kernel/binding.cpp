@@ -247,9 +247,9 @@ NB_MODULE(_kernel, m) {
         .def("__init__",
              [](Pattern* self, int sources, const std::vector<Table>& tables, const In<Index, 1>& profile,
                 const In<Index, 2>& kind, const In<std::int64_t, 1>& node_start, const In<std::int64_t, 1>& node_rank,
-                std::int64_t alone, bool tree, std::int64_t blocks, int of_a_peer) {
+                std::int64_t alone, bool tree, std::int64_t blocks) {
                  new (self) Pattern{static_cast<std::int64_t>(profile.size()), static_cast<int>(kind.shape(1)), sources, {}, row(profile),
-                                    {kind.data(), kind.data() + kind.size()}, row(node_start), row(node_rank), alone, tree, blocks, of_a_peer};
+                                    {kind.data(), kind.data() + kind.size()}, row(node_start), row(node_rank), alone, tree, blocks};
                  for (const auto& [to, from, slot, order] : tables) {
                      self->tables.push_back({row(to), row(from), row(slot), row(order)});
                      must(to.size() == profile.size() * kind.shape(1) && from.size() == profile.size() * static_cast<std::size_t>(sources),
@@ -258,7 +258,7 @@ NB_MODULE(_kernel, m) {
                  }
              },
              nb::kw_only(), "sources"_a, "tables"_a, "profile"_a, "kind"_a, "node_start"_a, "node_rank"_a, "alone"_a, "tree"_a,
-             "blocks"_a, "of_a_peer"_a);
+             "blocks"_a);
     nb::class_<Compiled>(m, "Plan")
         .def("__init__",
              [](Compiled* self, std::shared_ptr<const Pattern> pattern, const Interface& interface, const Setting& setting,

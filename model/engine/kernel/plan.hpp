@@ -117,7 +117,6 @@ struct Pattern {
     std::int64_t alone;  // exchanges side by side, each from rest: rank r sends to r + alone, and counts; 0: none
     bool tree;           // rank 0 sends to all, who send on what they receive
     std::int64_t blocks; // of a sweep, per octant; 0: no sweep
-    int of_a_peer;       // directions in a row that lead to the same peer
     bool distinct = true;  // no rank has two directions that lead to the same one
 
     std::int64_t steps() const { return blocks > 0 ? 8 * blocks : 1; }

@@ -895,7 +895,7 @@ class Steps {
 
     // The first of the ways to the same rank. Exchanges from rest have all their peers in one place, which differ.
     std::size_t flow_to(Index direction, Index to) const {
-        if (p.pattern.alone > 0) return static_cast<std::size_t>(direction / p.pattern.of_a_peer);
+        if (p.pattern.alone > 0) return static_cast<std::size_t>(direction);
         for (std::size_t w = p.pattern.distinct ? ways_.size() : 0; w < ways_.size(); ++w) {
             if (ways_[w].to == to) return w;
         }

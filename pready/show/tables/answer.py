@@ -134,8 +134,6 @@ def _as_it_is(prediction: Prediction, asked: Partitioned, where: str) -> str:
             return f"what is sent today with {where}, and no other number of partitions"
         if any(of is not None and of.row is not None for of in (e.advice.partitioned for e in prediction.exchanges)):
             return f"no gain in any exchange with {where}"
-        if prediction.workload["thread_shares"] is not None:
-            return f"not with {where}: its partitions are all of one size, these parts are not"
         return f"no such calls in {where}"
     if asked.if_early is None or asked.verdict != "do not port":
         return f"{supported(prediction, row, asked.verdict, f' with {where}')}{_unless(asked)}"

@@ -63,7 +63,7 @@ def test_a_sweep_goes_downstream_from_all_four_corners() -> None:
 @pytest.mark.parametrize(("fields", "lines"), table_of("calibrate/plans")["lines"])
 def test_the_plan_says_only_what_differs(fields: dict[str, Any], lines: list[str]) -> None:
     written = exchange_plan(workload(**fields), 1, seed=0).text().splitlines()
-    assert [line for line in written if line.split()[0] in ("weight", "receive", "interior")] == lines
+    assert [line for line in written if line.split()[0] in ("receive", "interior")] == lines
 
 
 def test_the_text_of_a_plan() -> None:
@@ -71,7 +71,7 @@ def test_the_text_of_a_plan() -> None:
     first = Edge(0, 0, 1, 4096, 0), Edge(0, 0, 2, 4097, 1), Edge(0, 1, 0, 100, 0)
     second = Edge(1, 2, 0, 5000, 2), Edge(1, 0, 1, 1, 0)
     ready, shares = np.zeros((3, 5, 2, 8)), (((0, 1),), ((1, 0), (0, 0)))
-    plan = ExchangePlan(3, 2, 4, (*first, *second), ready, True, shares, (3, 1), 6, 0.25)
+    plan = ExchangePlan(3, 2, 4, (*first, *second), ready, True, shares, 6, 0.25)
     assert plan.text() == "\n".join([*table_of("calibrate/plans")["text"], ""])
 
 
@@ -211,28 +211,20 @@ def test_every_way_performs_it_and_every_byte_is_right(
 
 @pytest.mark.thorough
 def test_every_way_performs_buffers_of_parts_that_differ(started: Started, tmp_path: Path) -> None:
-    """Threads in a grid own the sides they touch, or parts that differ; what makes no sense is refused."""
+    """Threads in a grid own the sides they touch; what makes no sense is refused."""
     grid = workload(pattern="halo3d26", grid=[2, 2], threads=4, thread_grid=[2, 2, 1], edge="4 KiB", corner="1 KiB")
-    apart = halo(thread_shares=[7, 1])
-    unequal = [w for w in ways_in(1, 2, 4) if w["approach"] != "part"]
-    part = {"approach": "part", "transport": 2}
     mixed = ["many.4_single.1_part.2", "rma-many-active.2_persistent.1_rma-single-passive.2", "part.4_part.1_part.2"]
     cases: list[tuple[Workload, Points]] = [
         (step(), [{"approach": "single"}, *({"ways": ways} for ways in mixed)]),
-        (
-            grid,
-            [*ways_in(1, 2), {"approach": "many", "transport": 4}],
-        ),  # edges along z belong to one thread, windows to all
-        (apart, [*unequal, part]),
+        (grid, [*ways_in(1, 2), {"approach": "many", "transport": 4}]),  # edges along z belong to one thread
         (workload(pattern="halo3d", grid=[2, 1]), [{"approach": "single"}]),
     ]
     outcome = all_performed(started, [(step_plan(what, 2, seed=0), ways) for what, ways in cases], tmp_path)
     assert sorted(outcome.failures.values()) == [
-        "line 2 of the plan makes no sense here",
         "the exchange has 2 ranks, the launcher started 4",
         "transport = 4 does not divide what threads own of each buffer",
     ]
-    assert outcome.measured == sum(len(ways) for _, ways in cases) - 3
+    assert outcome.measured == sum(len(ways) for _, ways in cases) - 2
 
 
 @pytest.mark.thorough

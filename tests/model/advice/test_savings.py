@@ -332,7 +332,6 @@ def test_measuring_rma_narrows_the_interval_by_half_and_says_so() -> None:
         ({}, "do not port", "do not port", "it may decide (do not port if [8, 1, 1] or [2, 2, 2])"),
         ({}, "port", "port", ""),
         ({"thread_grid": [2, 2, 2]}, "do not port", "port", ""),
-        ({"thread_shares": [1, 2, 3, 4, 5, 6, 7, 8]}, "do not port", "port", ""),
         ({"pattern": "pt2pt", "grid": None}, "do not port", "port", ""),
     ],
 )
