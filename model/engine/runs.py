@@ -344,7 +344,7 @@ class Runs:
     @cached_property
     def _of_a_node(self) -> int:
         """Ranks that share a node in some draws."""
-        return self.step.sharing() if self.draws else 1
+        return self.step.sharing() if self.draws and self.machine.intra is not None else 1
 
     @cached_property
     def _on_nodes(self) -> Step:
