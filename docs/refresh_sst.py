@@ -20,10 +20,10 @@ from pready.model.advice.predict import predict
 from pready.model.approach.interfaces import MANY, SINGLE, Approach
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
-from pready.sst.calibrate import calibrate
 from pready.sst.job import setup
+from pready.sst.ping_pong import ping_pong
 from pready.sst.results import times
-from pready.sst.simulate import simulate_approach
+from pready.sst.runs import simulate_approach
 from pready.validate import sst
 
 RECORD = Path("sst-motifs/agreement.json")
@@ -79,10 +79,10 @@ ROWS: tuple[tuple[str, str, str], ...] = (
         "Recorded with SST ",
         "{sst}, {machine}'s profile, seed {seed}, by `python docs/refresh_sst.py --seed {seed}`:",
     ),
-    ("sst-motifs/README.md", "| ping-pong after calibration, 8 B to 16 MiB |", " within {ping} % of the machine |"),
+    ("sst-motifs/README.md", "| ping-pong, 8 B to 16 MiB |", " within {ping} % of the machine |"),
     (
         "sst-motifs/README.md",
-        "| two ranks: 16 sizes from 1 KiB to 16 MiB, delays, 3 approaches, against `predict` |",
+        "| two ranks: 6 sizes from 1 KiB to 16 MiB, delays, in 2 to 8 messages, against `predict` |",
         " within {large} %, messages below 16 KiB {small} % |",
     ),
     (
@@ -143,7 +143,6 @@ def lines(record: dict[str, Any]) -> dict[str, dict[str, str]]:
 def measured(seed: int) -> dict[str, Any]:
     """Run SST and the model; runs that are kept are not run again."""
     machine, folder = load(MACHINE), user_cache_path("pready") / "validate" / "sst"
-    fit = calibrate(machine)
     found = sst.validate(machine, folder, seed=seed, on_progress=_told)
     if found.failed:
         sys.exit(f"{len(found.failed)} runs of SST failed: {found.failed}")
@@ -164,12 +163,12 @@ def measured(seed: int) -> dict[str, Any]:
         "machine": machine.name,
         "sizes": "1 to 192 KiB",
         "worst": {
-            "ping": fit.worst,
+            "ping": max(abs(r.relative) for r in ping_pong(machine)),
             **{size: worst(size == "small") for size in ("large", "small")},
             "iteration": max(abs(r.model.iteration / r.sst.iteration - 1) for r in halos),
         },
         "halos": {"step": off("in step"), "apart": off("out of step"), "eager": off("out of step, eager")},
-        "gamma": _gamma(fit.firefly),
+        "gamma": _gamma(),
     }
 
 
@@ -177,9 +176,9 @@ def _told(number: int, of: int, now: str) -> None:
     print(f"{number} of {of}: {now}", file=sys.stderr, flush=True)
 
 
-def _gamma(firefly: Any) -> dict[str, float]:
+def _gamma() -> dict[str, float]:
     machine, ways = load(MACHINE), (Approach(SINGLE), Approach(MANY, 4))
-    s = setup(machine, GAMMA, "single", (2,), iterations=1, firefly=firefly)
+    s = setup(machine, GAMMA, "single", (2,), iterations=1)
     with tempfile.TemporaryDirectory() as folder:
         bulk, many = (
             float(times("pt2pt", simulate_approach(s, way, Path(folder))).after_ready[1:].mean()) for way in ways

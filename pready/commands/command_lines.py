@@ -80,7 +80,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "pready simulate graph.toml --set neighbour_list=lists.txt",
     ),
     "sst": ("pready sst --headers sst-elements/src info",),
-    "sst calibrate": ("pready sst calibrate meluxina",),
+    "sst ping-pong": ("pready sst ping-pong meluxina",),
     "sst config": (
         "pready sst config examples/halo3d.toml --topology dragonfly:adaptive --approach part:8 -o run.py",
         "pready sst config examples/halo3d.toml --machine bebop --set iterations=3 --set sst.packet=4KiB "

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +20,17 @@ from pready.model.machine import DEFAULT
 from pready.model.machine import machine as machines
 from pready.model.workload.workload import Workload
 from pready.show.tables.prediction import prediction_view
-from pready.show.tables.sst import congestion_view, residuals_view
-from pready.show.terminal.terminal import Busy, console, print_json, status
-from pready.sst import kept_parameters
+from pready.show.tables.sst import residuals_view
+from pready.show.terminal.terminal import console, print_json, status
 from pready.sst import library as installed
-from pready.sst.calibrate import calibrate as calibrated
-from pready.sst.congestion import simulate_beside
 from pready.sst.job import SIMULATED, Setup, setup, write_config
 from pready.sst.library import MissingSST
 from pready.sst.parameters import FILES, parameters
+from pready.sst.ping_pong import ping_pong as residuals
+from pready.sst.prediction import simulate
 from pready.sst.run import How, stopped_in_order
 from pready.sst.set_by_name import NETWORK, set_by_name
-from pready.sst.topology import ROUTINGS, VALID, Topology
+from pready.sst.topology import ROUTINGS, VALID
 
 MOST_RANKS = 1_000_000
 """Far more than SST simulates in a day."""
@@ -107,11 +105,6 @@ def config(
     check_writable(output, (".py",))
     made = _setup(workload, machine, fields, topology, seed)
     chosen = _approach(approach or "many", made.workload)
-    if installed.available():
-        installed.build()
-        made = _calibrated(made)
-    else:
-        click.echo("no SST here to calibrate: parameters follow Firefly's formula", err=True)
     record = write_config(made, chosen, output)
     beside = [f"{output.stem}.arrivals.npy", *([f"{output.stem}.edges"] if len(made.edges) else [])]
     click.echo(f"wrote {output} and {' and '.join(beside)}; a run writes {record.name}", err=True)
@@ -148,7 +141,8 @@ def run(
     processes: int,
     as_json: bool,
 ) -> None:
-    """Simulate WORKLOAD with SST, bulk and each approach, and print the prediction.
+    """Simulate WORKLOAD with SST, bulk and each approach, and print the prediction. The same with --topology single has
+    the same draws and no congestion between switches.
 
     Ten iterations of the workload's grid (8 ranks, or a pair, if it has none) unless --set iterations says otherwise.
     """
@@ -160,36 +154,34 @@ def run(
     with status("SST") as said:
         how = How(processes, on_wait=said.wait)
         installed.build(lambda: said.update(BUILDING, long=True))
-        made = _calibrated(made, how, said)
 
-        def on_run(number: int, count: int, approach: Approach, network: Topology) -> None:
+        def on_run(number: int, count: int, approach: Approach) -> None:
             of = approach.transport_partitions
             label = f"{approach.name}, {of} transport partition{'s' * (of != 1)}"
-            said.update(f"SST run {number + 1} of {count}: {label}, {made.ranks} ranks on {network.title}", long=True)
+            where = f"{made.ranks} ranks on {made.topology.title}"
+            said.update(f"SST run {number + 1} of {count}: {label}, {where}", long=True)
 
-        prediction, rows = simulate_beside(made, mpi=library, approaches=chosen, folder=keep, how=how, on_run=on_run)
+        prediction = simulate(made, mpi=library, approaches=chosen, folder=keep, how=how, on_run=on_run)
     if as_json:
-        print_json(prediction.to_dict() | {"congestion": [asdict(r) | {"change": r.change} for r in rows]})
+        print_json(prediction.to_dict())
     else:
         console().print(prediction_view(prediction, every_row=True))
-        if rows:
-            console().print(congestion_view(rows, made.topology.title))
     counted = f"{made.iterations} iteration{'s' * (made.iterations != 1)}"
     click.echo(f"simulated {counted} after one without spread to warm up, seed {made.seed}", err=True)
 
 
-@sst.command()
+@sst.command("ping-pong")
 @click.argument("machine", default=DEFAULT)
 @needs_sst()
-def calibrate(machine: str) -> None:
-    """Fit Firefly's and merlin's parameters to the machine's ping-pong times, and show how well."""
+def ping_pong(machine: str) -> None:
+    """Show how well SST's own ping-pong takes the machine's times."""
     on = machines.load(machine)
     installed.find()
     with status("SST") as said:
         installed.build(lambda: said.update(BUILDING, long=True))
         said.update("SST ping-pong, 8 B to 16 MiB", long=True)
-        fit = calibrated(on, "inter", "hot", How(on_wait=said.wait))
-    console().print(residuals_view(fit, on.name))
+        found = residuals(on, How(on_wait=said.wait))
+    console().print(residuals_view(found, on.name))
 
 
 @sst.command()
@@ -222,22 +214,6 @@ def _setup(workload: str, machine: str, fields: Sequence[str], network: str | No
     iterations = what.iterations if options.sets(fields, "iterations") else DEFAULT_ITERATIONS
     network = network or ("single" if on.network is None else on.network.sst_name)
     return setup(on, what, network, (), iterations=iterations, seed=seed, **of_network)
-
-
-def _calibrated(made: Setup, how: How | None = None, said: Busy | None = None) -> Setup:
-    """The setup with its own parameters, else with fitted ones; a fit is announced."""
-    if made.firefly is not None:
-        return made
-
-    def on_fit() -> None:
-        now = f"calibrating SST to {made.machine.name}, once: the parameters are kept"
-        if said is None:
-            click.echo(now, err=True)
-        else:
-            said.update(now, long=True)
-
-    w = made.workload
-    return replace(made, firefly=kept_parameters.fitted(made.machine, w.path, w.cache, how, on_fit))
 
 
 def _approach(text: str, workload: Workload) -> Approach:

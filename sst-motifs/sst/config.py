@@ -13,6 +13,7 @@ from pready.sst.firefly import (
     HOP_NS,
     LINK_PACKETS,
     XBAR_SPEEDUP,
+    Cpu,
     Firefly,
     buffer_bytes,
     flit_bytes,
@@ -34,8 +35,8 @@ class Simulation:
     ranks: int
     motifs: Sequence[tuple[str, Mapping[str, object]]]
     """For Ember's ``addMotif``: names and arguments, of files their names beside the configuration."""
-    largest: int
-    """Bytes of the largest message."""
+    cpu: Mapping[int, Cpu]
+    """By the bytes of each message."""
     receives: int
     """Receives that one rank has posted at once."""
     peers: int = 1
@@ -61,7 +62,7 @@ Written by pready {version}; yours to edit. Run it from anywhere with
     mpirun -n 2 sst {name}
 
 The library of the motifs is registered with SST, by `pready sst info` where it is not. Times are those of the Machine
-where nothing is in the way; `pready sst calibrate` shows how well.
+where nothing is in the way; `pready sst ping-pong` shows how well.
 """
 
 import os
@@ -80,7 +81,7 @@ RANKS_PER_NODE = {ranks_per_node}
 # What the ranks do: motifs and their arguments, see `sst-info pready`.
 MOTIFS = {motifs}
 
-# CPU time of sends and receives by message size (LatencyMod: a time, or a time per byte, per range of bytes).
+# CPU time of sends and receives by message size, of the sizes that are sent (LatencyMod: a time per range of bytes).
 HOST = {host}
 
 # Time in MPI functions themselves (ps): the times above are all there is.
@@ -178,7 +179,7 @@ system.allocateNodes(background, *ALLOCATION)
 
 def text(simulation: Simulation, name: str = "FILE") -> str:
     """The configuration as Python source; `name` is the file's, for the comment at its top."""
-    f, topology = for_largest(simulation.firefly, simulation.largest), simulation.topology
+    f, topology = for_largest(simulation.firefly, max(simulation.cpu)), simulation.topology
     # Every host's cable is half of WIRE long at each of its ends together.
     host_link, hop = max(1, round(1e3 * f.wire_ns / 2)), round(1e3 * HOP_NS)
     meaning = "NIC to router: half of WIRE"
@@ -203,9 +204,9 @@ def text(simulation: Simulation, name: str = "FILE") -> str:
         ranks=simulation.ranks,
         ranks_per_node=simulation.ranks_per_node,
         motifs=_shown([(motif, dict(arguments)) for motif, arguments in simulation.motifs]),
-        host=_shown(host_parameters(f, simulation.largest, simulation.receives)),
+        host=_shown(host_parameters(f, simulation.cpu, simulation.receives)),
         functions=_shown({"defaultEnterLatency": 0, "defaultReturnLatency": 0}),
-        nic=_shown(nic_parameters(f, simulation.largest, messages, simulation.peers * simulation.ranks_per_node)),
+        nic=_shown(nic_parameters(f, max(simulation.cpu), messages, simulation.peers * simulation.ranks_per_node)),
         nic_buffer=LINK_PACKETS * packet_bytes(f),
         topology=_shown(topology.settings),
         topology_title=topology.title,

@@ -3,31 +3,38 @@
 Firefly sends up to `short` bytes eagerly; beyond, the header goes first, the receiver's NIC fetches the
 buffer when the receiver is in MPI, and an acknowledgement follows. In Firefly's terms
 
-* o_s, o_r: ``txSetup``, ``rxSetup`` (CPU, by size); O_s, O_r: ``txMemcpy``, ``rxMemcpy`` (CPU, per byte);
+* o_s + O_s m: ``txSetup``; o_r + O_r m and matching: ``rxFini``, in the call that completes a receive (a send receives
+  nothing, and answers requests in no time), by size;
 * L: two crossings host - NIC (``nic2host_lat``), the NIC's start (``txDelay``), the links and, where there are
   rendezvous, the match of a header at the receiving NIC (``rxMatchDelay``), which fetched data do not go through;
 * a rendezvous: two more crossings, two more times the links, one more start, and the read at the
   sender (``hostReadDelay``), so handshake = 2 host + 2 wire + gap + read, without the sender's CPU;
 * g: ``txDelay``, between the starts of messages of each of the NIC's machines (`send_machines`);
 * G: the link has the rate of several messages in flight; the rest of one message alone (G − G_link) is
-  charged per byte to the receiving CPU (``rxMemcpy``, or ``rxFini`` after a rendezvous). Pipelined
-  messages hide it behind each other as the model's do, as long as G ≤ 2 G_link and the receiver waits.
+  charged to the receiving CPU. Pipelined messages hide it behind each other as the model's do, as long as
+  G ≤ 2 G_link and the receiver waits.
 
-`initial` solves these for a Machine; `pready.sst.calibrate` corrects them by SST's own ping-pong.
+Costs are the model's (`pready.model.timeline.costs`), so that what one message takes agrees; SST's own ping-pong shows
+how well (`pready.sst.ping_pong`). Nothing is fitted to SST.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Machine
-from pready.model.machine.path import PathName, Segment
+from pready.model.timeline.costs import Costs, costs
+from pready.model.timeline.sampling import Sampler
+from pready.model.workload.workload import Workload
 
 HEADER_BYTES = 32
-"""Firefly's match header: copied by the sender's CPU with every message."""
+"""Firefly's match header, which goes with every message."""
+CONTROL = 64
+"""Bytes of the largest message that is no payload: those that match partitioned requests."""
 LARGEST_PACKET, SMALLEST_PACKET = 2048, 256
 FLITS = 16
 """Flits of a packet larger than usual."""
@@ -44,7 +51,6 @@ PACKET = 0.025
 """Largest share of the latency that a packet takes on the link. A rendezvous' request, fetch and acknowledgement each
 wait for the packets before the link."""
 MOST_MACHINES = 64
-STEP, NEGLIGIBLE = 1.05, 0.002
 XBAR_SPEEDUP = 4
 """Rate of merlin's crossbar over a link's. At 1, packets for a busy port block those behind them in the input queue,
 and a single router passes no more than 59 % of its links' rate when all its ports are busy."""
@@ -56,16 +62,11 @@ HOP_NS = 100.0
 """Between two routers, where there is more than one: the Machine does not know. Assumed."""
 
 
-@dataclass(frozen=True)
-class Band:
-    """CPU costs of messages from `start` bytes up to the next band."""
+class Cpu(NamedTuple):
+    """Nanoseconds of a processor for one message of a size."""
 
-    start: int
-    rendezvous: bool
-    tx_ns: float
-    rx_ns: float
-    tx_ns_per_byte: float
-    rx_ns_per_byte: float
+    send: float
+    receive: float
 
 
 @dataclass(frozen=True)
@@ -80,71 +81,79 @@ class Firefly:
     read_ns: int
     match_ns: int
     """Per receive that the search passes."""
-    bands: tuple[Band, ...]
     header_ns: int = 0
     """Match of a message's header at the receiving NIC, where messages are fetched."""
+    short: int | None = None
+    """The largest eager message; None if every message is."""
     packet: int = 0
     """Bytes of a packet; 0: as many as the latency allows (`packet_bytes`)."""
 
-    @property
-    def short(self) -> int | None:
-        """The largest eager message; None if every message is."""
-        return next((b.start - 1 for b in self.bands if b.rendezvous), None)
-
-    def band(self, size: float) -> Band:
-        """The band that a message of `size` bytes falls into."""
-        return [b for b in self.bands if b.start <= size][-1]
-
-    def ping(self, size: int) -> float:
-        """Firefly's time of one message to a waiting receiver, in seconds: the formula behind `initial`.
-
-        Packets, flits and rounding to whole nanoseconds are left out; SST itself is the measure.
-        """
-        b = self.band(size)
-        header = self.band(HEADER_BYTES).tx_ns_per_byte * HEADER_BYTES
-        cpu = b.tx_ns + header + b.rx_ns + b.rx_ns_per_byte * size + self.match_ns
-        stream = size / self.link_bytes_per_s * 1e9
-        if b.rendezvous:
-            total = cpu + 4 * self.host_ns + 3 * self.wire_ns + self.header_ns + 2 * self.gap_ns + self.read_ns + stream
-        else:
-            total = cpu + b.tx_ns_per_byte * size + latency_ns(self) + stream
-        return total * 1e-9
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> Firefly:
-        """The inverse of `to_dict`.
-
-        Raises
-        ------
-        PreadyError
-            Data that are not such parameters.
-        """
-        try:
-            return Firefly(**{**data, "bands": tuple(Band(**b) for b in data["bands"])})
-        except (TypeError, KeyError) as error:
-            raise PreadyError(f"parameters of SST: {error}", valid="those that were kept") from None
+    def fetches(self, size: float) -> bool:
+        """Does a message of that size go by a rendezvous?"""
+        return self.short is not None and size > self.short
 
 
-def ping_time(machine: Machine, size: float, path: PathName = "inter", cache: str = "hot") -> float:
-    """The Machine's time of one message to a receiver that waits with one receive posted, in seconds."""
-    s = machine.path(path).segment(size)
-    o_s, o_r = copies(machine, s, cache)
-    times = (s.o_s, s.L, s.o_r, machine.matching.base)
-    handshake = 0.0 if s.handshake is None else s.handshake.value
-    return sum(t.value for t in times) + handshake + (s.G.value + o_s + o_r) * size
+class Priced:
+    """What messages of a workload cost on a machine: in the model, and so in Firefly's terms.
 
+    Raises
+    ------
+    PreadyError
+        An eager protocol above a rendezvous: Firefly has one threshold.
+    """
 
-def copies(machine: Machine, segment: Segment, cache: str) -> tuple[float, float]:
-    """O_s and O_r in s/B: the segment's own, else the node's copy for the buffered protocol, else none."""
-    rate = machine.memory.copy_hot if cache == "hot" else machine.memory.copy_cold
-    default = 1 / rate.value if segment.protocol == "bcopy" else 0.0
-    given = (segment.O_s, segment.O_r)
-    o_s, o_r = (default if v is None else float(v.value) for v in given)
-    return o_s, o_r
+    def __init__(self, machine: Machine, workload: Workload, packet: int = 0) -> None:
+        self._sampler, self._workload = Sampler(machine), workload
+        network = machine.path(workload.path)
+        kinds = [s.protocol == "rendezvous" for s in network.segments]
+        if kinds != sorted(kinds):
+            raise PreadyError(
+                "segments: an eager protocol above a rendezvous",
+                valid="for SST, one threshold between eager and rendezvous",
+            )
+        fetched = next((s.from_ for s in network.segments if s.handshake is not None), None)
+        # Segments may differ in L and handshake; Firefly has one wire: the first's go there, the rest to the receiver.
+        first = self.costs(1)
+        self._latency, self._handshake = float(first.wire), 0.0
+        if fetched is not None:
+            late = self.costs(fetched)
+            self._handshake = float(late.handshake + late.wire) - self._latency
+        gap = max(0, round(1e9 * float(first.gap)))
+        delays = split(1e9 * self._latency, None if fetched is None else 1e9 * self._handshake, gap)
+        large = network.segments[-1].G_link
+        link = 1 / network.link_bandwidth.value if large is None else large.value
+        # Where short messages move faster than the link, SST's link is as fast, and its CPU slows long messages down.
+        self._link = min([link, *(s.G.value for s in network.segments)])
+        self.firefly = Firefly(
+            link_bytes_per_s=1 / self._link,
+            wire_ns=delays.wire,
+            host_ns=delays.host,
+            gap_ns=gap,
+            read_ns=delays.read,
+            match_ns=round(1e9 * machine.matching.per_entry.value),
+            header_ns=delays.header,
+            short=None if fetched is None else round(fetched) - 1,
+            packet=packet,
+        )
+
+    def costs(self, size: float) -> Costs:
+        """The model's costs of a message."""
+        return costs(self._sampler, self._workload, size)
+
+    def alone(self, size: float) -> float:
+        """Seconds of one message to a receiver that waits with one receive posted."""
+        c = self.costs(size)
+        return float(c.hold + c.copy_in + c.wire + c.handshake + c.stream + c.receive)
+
+    def cpu(self, size: int) -> Cpu:
+        """What is left of a message's time for the processors; what would be below zero at the receiver comes off the
+        sender."""
+        c = self.costs(size)
+        late = self.firefly.fetches(size)
+        on_the_wire = self._latency + self._handshake * late + size * self._link
+        send = float(c.hold + c.copy_in)
+        receive = self.alone(size) - send - on_the_wire
+        return Cpu(1e9 * max(0.0, send + min(0.0, receive)), 1e9 * max(0.0, receive))
 
 
 class Delays(NamedTuple):
@@ -173,101 +182,20 @@ def split(latency_ns: float, handshake_ns: float | None, gap_ns: int) -> Delays:
     return Delays(wire, host, header, read)
 
 
-def initial(machine: Machine, path: PathName = "inter", cache: str = "hot") -> Firefly:
-    """Firefly's parameters for a Machine, by its formula.
-
-    Raises
-    ------
-    PreadyError
-        An eager protocol above a rendezvous: Firefly has one threshold.
-    """
-    network = machine.path(path)
-    segments = network.segments
-    kinds = [s.protocol == "rendezvous" for s in segments]
-    if kinds != sorted(kinds):
-        raise PreadyError(
-            "segments: an eager protocol above a rendezvous",
-            valid="for SST, one threshold between eager and rendezvous",
-        )
-    late = [s for s in segments if s.handshake is not None]
-    gap = max(0, round(segments[0].g.value * 1e9))
-    # Segments may differ in L and handshake; Firefly has one wire: the first's go there, the rest to the receiving CPU.
-    latency = segments[0].L.value
-    handshake = late[0].handshake.value + late[0].L.value - latency if late and late[0].handshake else None
-    wire, host, header, read = split(latency * 1e9, None if handshake is None else handshake * 1e9, gap)
-    large = segments[-1].G_link
-    link = 1 / network.link_bandwidth.value if large is None else large.value
-    # Where short messages move faster than the link, SST's link is as fast, and its CPU slows long messages down.
-    link = min([link, *(s.G.value for s in segments)])
-    bands: list[Band] = []
-    copied = copies(machine, segments[0], cache)[0] * 1e9 * HEADER_BYTES
-    for s, following in zip(segments, [*segments[1:], None], strict=True):
-        o_s, o_r = copies(machine, s, cache)
-        extra = s.L.value - latency
-        if s.handshake is not None and handshake is not None:
-            extra += s.handshake.value - handshake
-        band = Band(
-            start=round(s.from_),
-            rendezvous=s.handshake is not None,
-            tx_ns=max(0.0, s.o_s.value * 1e9 - copied),
-            rx_ns=0.0,
-            tx_ns_per_byte=o_s * 1e9,
-            rx_ns_per_byte=(o_r + s.G.value - link) * 1e9,
-        )
-        constant = (s.o_r.value + machine.matching.base.value + extra) * 1e9
-        bands += _shifted(band, constant, math.inf if following is None else following.from_)
-    match = round(machine.matching.per_entry.value * 1e9)
-    return Firefly(1 / link, wire, host, gap, read, match, tuple(bands), header)
-
-
-def _shifted(band: Band, constant: float, end: float) -> list[Band]:
-    """The band with `constant` ns on the receiver; what would be below zero comes off the sender, then off the slope.
-
-    A line with a negative intercept becomes steps of `STEP` in size, each a slope through the line's middle.
-    """
-    rx = band.rx_ns + constant
-    tx = band.tx_ns + min(rx, 0.0)
-    if tx >= 0 or band.start == 0:
-        return [replace(band, rx_ns=max(rx, 0.0), tx_ns=max(tx, 0.0))]
-    bands, start = [], float(band.start)
-    while start < end:
-        stop = min(start * STEP, end)
-        slope = band.rx_ns_per_byte + tx / math.sqrt(start * stop)
-        bands.append(replace(band, start=round(start), rx_ns=0.0, tx_ns=0.0, rx_ns_per_byte=max(0.0, slope)))
-        if -tx < NEGLIGIBLE * band.rx_ns_per_byte * start:
-            bands[-1] = replace(bands[-1], rx_ns_per_byte=band.rx_ns_per_byte)
-            break
-        start = stop
-    return bands
-
-
 def for_largest(firefly: Firefly, largest: int) -> Firefly:
     """The parameters of a run with messages of up to `largest` bytes.
 
     Where nothing is fetched, the match of the header belongs to the wire: packets behind a header that is being matched
     wait at the receiver and then pass all at once, so that the link's time for them would be hidden.
     """
-    if firefly.band(largest).rendezvous:
+    if firefly.fetches(largest):
         return firefly
     return replace(firefly, wire_ns=firefly.wire_ns + firefly.header_ns, header_ns=0)
-
-
-def with_gap_kept(firefly: Firefly, latency_ns: float, handshake_ns: float | None) -> Firefly:
-    """Firefly with the delays of another latency and handshake, and its gap."""
-    wire, host, header, read = split(latency_ns, handshake_ns, firefly.gap_ns)
-    return replace(firefly, wire_ns=wire, host_ns=host, header_ns=header, read_ns=read)
 
 
 def latency_ns(firefly: Firefly) -> float:
     """Eager latency without CPU."""
     return 2 * firefly.host_ns + firefly.wire_ns + firefly.header_ns + firefly.gap_ns
-
-
-def handshake_ns(firefly: Firefly) -> float | None:
-    """Time that a rendezvous adds; None if there is none."""
-    if firefly.short is None:
-        return None
-    return 2 * firefly.host_ns + 2 * firefly.wire_ns + firefly.gap_ns + firefly.read_ns
 
 
 def flit_bytes(firefly: Firefly) -> int:
@@ -301,48 +229,43 @@ def buffer_bytes(firefly: Firefly) -> int:
     return max(PORT_PACKETS * packet, int(2 * round_trip * firefly.link_bytes_per_s) // packet * packet)
 
 
-def ranges(firefly: Firefly, prefix: str, values: list[float], unit: str) -> dict[str, str]:
-    """A value per band in the words of ``firefly.LatencyMod``: ``range.0: "0-2047:30ns"``."""
-    out = {}
-    ends = [b.start - 1 for b in firefly.bands[1:]] + [None]
-    for i, (band, end, value) in enumerate(zip(firefly.bands, ends, values, strict=True)):
-        out[f"{prefix}.range.{i}"] = f"{band.start}-{'' if end is None else end}:{value:.6g}{unit}"
+def by_size(name: str, times: Mapping[int, float]) -> dict[str, str]:
+    """Times (ns) of messages of up to each size in the words of ``firefly.LatencyMod``: ``range.0: "0-2048:30ns"``."""
+    out = {f"{name}Mod": "firefly.LatencyMod", f"{name}ModParams.base": "0ns"}
+    starts = [0, *(n + 1 for n in times)]
+    for i, (start, (size, ns)) in enumerate(zip(starts, times.items(), strict=False)):
+        out[f"{name}ModParams.range.{i}"] = f"{start}-{size}:{ns:.6g}ns"
     return out
 
 
-def host_parameters(firefly: Firefly, largest: int, receives: int) -> dict[str, object]:
+def host_parameters(firefly: Firefly, cpu: Mapping[int, Cpu], receives: int) -> dict[str, object]:
     """The parameter set ``firefly.ctrl``.
 
     Parameters
     ----------
-    largest
-        Bytes of the largest message: Firefly allocates real memory of the eager limit per receive.
+    cpu
+        By the bytes of each message. Firefly allocates real memory of the eager limit, or of the largest, per receive.
     receives
         Receives that a rank has posted at once.
     """
-    bands = firefly.bands
-    eager = largest if firefly.short is None else min(firefly.short, largest)
-    out: dict[str, object] = {
-        "shortMsgLength": max(eager, 64),
+    sizes = sorted(cpu)
+    eager = sizes[-1] if firefly.short is None else min(firefly.short, sizes[-1])
+    nothing = {sizes[-1]: 0.0}
+    times = {
+        "txSetup": {n: cpu[n].send for n in sizes},
+        "rxFini": {n: cpu[n].receive for n in sizes},
+        **dict.fromkeys(("rxSetup", "txMemcpy", "rxMemcpy"), nothing),
+    }
+    return {
+        "shortMsgLength": max(eager, CONTROL),
         "matchDelay_ns": firefly.match_ns,
         "regRegionBaseDelay_ns": 0,
         "regRegionPerPageDelay_ns": 0,
         "sendAckDelay_ns": 0,
         "pqs.maxPostedShortBuffers": max(16, 2 * receives + 8),
         "pqs.maxUnexpectedMsg": max(16, 2 * receives + 8),
+        **{key: value for name, each in times.items() for key, value in by_size(name, each).items()},
     }
-    setups = {"txSetup": [b.tx_ns for b in bands], "rxSetup": [b.rx_ns for b in bands]}
-    per_byte = {
-        "txMemcpy": [b.tx_ns_per_byte for b in bands],
-        "rxMemcpy": [0.0 if b.rendezvous else b.rx_ns_per_byte for b in bands],
-        "rxFini": [b.rx_ns_per_byte if b.rendezvous else 0.0 for b in bands],
-    }
-    for name, values in (setups | per_byte).items():
-        each, unit = ([1e3 * v for v in values], "ps") if name in per_byte else (values, "ns")
-        out |= {f"{name}Mod": "firefly.LatencyMod", f"{name}ModParams.base": "0ns"}
-        out |= {f"{name}ModParams.op": "Mult"} if name in per_byte else {}
-        out |= ranges(firefly, f"{name}ModParams", each, unit)
-    return out
 
 
 def send_machines(firefly: Firefly, largest: int, messages: int, peers: int) -> int:
@@ -353,8 +276,7 @@ def send_machines(firefly: Firefly, largest: int, messages: int, peers: int) -> 
     of its driver). So as many as there are peers; of two ranks one, and g lies between messages. Where there are
     rendezvous, all: their headers and requests then pass the data of others instead of waiting behind them.
     """
-    late = firefly.short is not None and largest > firefly.short
-    return min(messages + 2 if late else peers, MOST_MACHINES)
+    return min(messages + 2 if firefly.fetches(largest) else peers, MOST_MACHINES)
 
 
 def nic_parameters(firefly: Firefly, largest: int, messages: int, peers: int) -> dict[str, object]:

@@ -7,7 +7,7 @@ serves as warm-up and as the papers' "without noise"; means are taken over the o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,18 +20,14 @@ from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.approach.vcis import issuing_threads, transport_counts
 from pready.model.common.arrays import Array, Wholes
 from pready.model.common.errors import PreadyError
-from pready.model.engine.messages import refuse_unlike
 from pready.model.engine.plan import drawn_times
 from pready.model.machine.contention_by_library import contention, waiting
 from pready.model.machine.machine import Machine
-from pready.model.timeline import rules
-from pready.model.timeline.costs import costs
-from pready.model.timeline.sampling import Sampler
 from pready.model.workload import supported_by
 from pready.model.workload.edges import HALOS, PATTERNS, WITH_ENDS, Edge, Ranks, edges
 from pready.model.workload.workload import Workload
 from pready.sst import config
-from pready.sst.firefly import LARGEST_MESSAGE, Firefly, initial
+from pready.sst.firefly import CONTROL, LARGEST_MESSAGE, Cpu, Priced
 from pready.sst.parameters import arguments
 from pready.sst.topology import Topology, near_cube, topology
 
@@ -40,11 +36,9 @@ SIMULATED = (SINGLE, PART, MANY)
 PROGRESS_NS = 500.0
 """How often a rank with asynchronous progress enters MPI while computing. Assumed."""
 RECORDED_MESSAGES = 200_000
-"""Above it, the record does not list every message, unless threads work on them."""
+"""Above it, the record does not list every message."""
 TRANSPORTS = 4
 """How many counts of transport partitions are tried if none are named."""
-MOST_SHARES = 2**31
-"""Units of all user partitions together: times bytes they are whole numbers of 64 bits in the motif."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +54,6 @@ class Setup:
     iterations: int = 10
     """Counted ones; one more goes before them."""
     seed: int = 0
-    firefly: Firefly | None = None
-    """Calibrated parameters; None: the formula's."""
-    extra: dict[str, object] = field(default_factory=dict)
-    """Further arguments of the motif."""
     allocation: str = "linear"
     """How hosts are given to ranks: linear, or random."""
     background: int = 0
@@ -95,16 +85,19 @@ class Setup:
         tables = of.edges(Ranks((x, y, z), (w.boundaries == "periodic",) * 3, w.neighbour_lists))
         return edges(tables, len(tables), w.buffer, w.sizes, w.neighbour_sizes)
 
-    @property
-    def parameters(self) -> Firefly:
-        """Firefly's parameters."""
-        of = self.firefly or initial(self.machine, self.workload.path, self.workload.cache)
-        return replace(of, packet=self.packet)
+    @cached_property
+    def priced(self) -> Priced:
+        """What messages cost."""
+        return Priced(self.machine, self.workload, self.packet)
 
     def shakes(self, approach: Approach) -> bool:
         """Does a message go by a rendezvous?"""
-        size = largest_message(self.workload, approach, max(int(self.workload.buffer), *self.edges[:, 3], 1))
-        return self.machine.path(self.workload.path).segment(size).handshake is not None
+        return self.priced.firefly.fetches(max(self.message_sizes(approach)))
+
+    def message_sizes(self, approach: Approach) -> list[int]:
+        """Bytes of the messages of each buffer, of its largest."""
+        buffers = {int(self.workload.buffer)} if self.motif == "PartPingPong" else {*self.edges[:, 3].tolist()}
+        return [-(-n // approach.messages) for n in sorted(buffers)]
 
     @property
     def ranks_per_node(self) -> int:
@@ -122,17 +115,13 @@ class Setup:
         """
         if not self.background or self.load == 1:
             return 0.0
-        sent, takes = self.background / self.parameters.link_bytes_per_s, self.parameters.ping(self.background)
+        sent, takes = self.background / self.priced.firefly.link_bytes_per_s, self.priced.alone(self.background)
         if not 0 < self.load <= sent / takes:
             raise PreadyError(
                 f"sst.load = {100 * self.load:g} % by messages of {self.background} B",
                 valid=f"above 0, at most {100 * sent / takes:.1f} %, which each takes of its link by itself",
             )
         return sent / self.load - takes
-
-    def alone(self) -> Setup:
-        """This set-up on one router, without another job."""
-        return replace(self, topology=topology("single", self.ranks // self.ranks_per_node), background=0)
 
 
 def setup(
@@ -173,7 +162,6 @@ def setup(
     if count % each:
         raise PreadyError(f"ranks_per_node = {each} does not divide {count} ranks", valid=f"a divisor of {count}")
     hosts = count // each * (2 if options.get("background") else 1)
-    options["extra"] = {**of_workload(workload), **options.get("extra", {})}
     made = Setup(machine, workload, topology(network, hosts), count, grid, **options)
     if made.background and made.topology.name == "single":
         raise PreadyError("a background job on one router meets no other", valid="a --topology with several")
@@ -222,20 +210,17 @@ def motif_values(s: Setup, approach: Approach, arrivals: str, record: str, liste
         "arrivals": arrivals,
         "barrier_ns": m.threads.barrier.at(w.threads) * 1e9,
         "contention_ns": contention(m).at(_sharing(s, approach)) * 1e9,
-        "tested_ns": tested_s(s, approach) * 1e9,
         "progress_ns": PROGRESS_NS if progress and not waits else 0.0,
         "waiting_ns": PROGRESS_NS if approach.interface.completes == "threads" else 0.0,
         "answers": int(s.shakes(approach)),
         "record": record,
-        "messages": int(
-            w.consume is not None or s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES
-        ),
+        "messages": int(s.ranks * w.peers * transports * (s.iterations + 1) <= RECORDED_MESSAGES),
     }
     if s.motif == "PartPingPong":
         values |= {"bytes": int(w.buffer), "receiver": "waiting" if waits else "computing"}
     else:
         values |= {"edges": listed, "phases": s.phases, "receives_first": int(s.phases > 1)}
-    return values | s.extra
+    return values
 
 
 def _sharing(s: Setup, approach: Approach) -> int:
@@ -244,26 +229,18 @@ def _sharing(s: Setup, approach: Approach) -> int:
     return issuing_threads(list(range(transports)), transports, w.threads, w.partitions_per_thread)
 
 
-def tested_s(s: Setup, approach: Approach) -> float:
-    """Seconds from an arrival until a thread that tests its partitions sees it, as the engine has it."""
-    w, setting = s.workload, rules.setting_of(s.machine, s.workload)
-    if w.consume is None or not approach.interface.tells:
-        return 0.0
-    partitions = rules.received_in(approach.messages, w.n_partitions // approach.messages, setting)
-    own = costs(Sampler(s.machine), w, approach.message_size(w.buffer))
-    return float(rules.tested(own, w.peers * approach.messages, partitions, setting))
+def cpu(s: Setup, approach: Approach) -> dict[int, Cpu]:
+    """Processors' times by the bytes of each message, of what matches requests and of another job's, too.
 
-
-def receiving(s: Setup, approach: Approach) -> Firefly:
-    """Firefly's parameters for an approach: where each thread waits for messages of its own, handing over costs time.
-
-    Of each message its share of all waits, as of `pready.model.timeline.rules.received`.
+    Where each thread waits for messages of its own, handing over costs time: of each message its share of all waits, as
+    in `pready.model.timeline.rules.received`.
     """
-    if approach.interface.completes != "threads":
-        return s.parameters
-    k = _sharing(s, approach)
-    more = 1e9 * waiting(s.machine).at(k) * k / (s.workload.peers * approach.messages)
-    return replace(s.parameters, bands=tuple(replace(b, rx_ns=b.rx_ns + more) for b in s.parameters.bands))
+    more = 0.0
+    if approach.interface.completes == "threads":
+        k = _sharing(s, approach)
+        more = 1e9 * waiting(s.machine).at(k) * k / (s.workload.peers * approach.messages)
+    sizes = {CONTROL, *s.message_sizes(approach), *[s.background] * (s.background > 0)}
+    return {n: c._replace(receive=c.receive + more) for n, c in ((n, s.priced.cpu(n)) for n in sorted(sizes))}
 
 
 def simulation(
@@ -272,15 +249,14 @@ def simulation(
     """The configuration of one approach."""
     w = s.workload
     transports = approach.messages
-    check_approach(s.machine, w, approach)
     values = motif_values(s, approach, arrivals, record, listed)
     return config.Simulation(
         title=f"{w.name or w.pattern}: {approach.name}, {transports} message(s) per peer, on {s.machine.name}",
-        firefly=receiving(s, approach),
+        firefly=s.priced.firefly,
         topology=s.topology,
         ranks=s.ranks,
         motifs=((f"pready.{s.motif}", arguments(s.motif, values)),),
-        largest=largest_message(w, approach, max(int(w.buffer), int(s.edges[:, 3].max(initial=0)))),
+        cpu=cpu(s, approach),
         receives=w.peers * transports,
         peers=w.peers,
         ranks_per_node=s.ranks_per_node,
@@ -307,46 +283,6 @@ def write_config(s: Setup, approach: Approach, path: Path) -> Path:
     write = {listed: texts("\n".join(lines))} if len(s.edges) else {}
     write_all({arrivals: lambda file: np.save(file, times), **write, path: config.written(made, path)})
     return record
-
-
-def of_workload(w: Workload) -> dict[str, object]:
-    """The motif's parameters that follow from the workload."""
-    out: dict[str, object] = {}
-    if w.weights is not None:
-        if sum(w.weights) * w.partitions_per_thread > MOST_SHARES:
-            raise PreadyError(
-                f"thread_shares of {sum(w.weights)} units × {w.partitions_per_thread} partitions of a thread",
-                valid=f"at most {MOST_SHARES} in all for SST",
-            )
-        out["shares"] = ",".join(map(str, w.weights))
-    if w.consume is not None:
-        out["consumers"] = w.consume.threads or w.threads
-        out["receive_partitions"] = w.receive_partitions or 0
-        if w.consume.time is not None:
-            out["consume_ns"] = w.consume.time * 1e9
-        else:
-            assert w.consume.per_byte is not None
-            out["consume_ns_per_byte"] = w.consume.per_byte * 1e9
-    return out
-
-
-def largest_message(w: Workload, approach: Approach, size: int) -> int:
-    """Bytes of the largest message of a buffer of so many."""
-    each = np.repeat(w.weights or (1,) * w.threads, w.partitions_per_thread).reshape(approach.messages, -1).sum(axis=1)
-    return -(-size * int(each.max()) // int(each.sum()))
-
-
-def check_approach(machine: Machine, w: Workload, approach: Approach) -> None:
-    """Refuse an approach that cannot send the workload's parts.
-
-    Raises
-    ------
-    PreadyError
-        Partitioned calls with thread_shares, or partitions at the receiver that would be in several messages.
-    """
-    if w.weights is not None and approach.interface.partitioned:
-        refuse_unlike(approach)
-    rules.received_in(approach.messages, w.n_partitions // approach.messages, rules.setting_of(machine, w))
 
 
 def candidates(s: Setup, mpi: str | None, chosen: Sequence[Approach] = ()) -> list[Approach]:

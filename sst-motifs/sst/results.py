@@ -120,9 +120,6 @@ class Times:
     """From the last partition ready to the threads' joining."""
     arrived: Array
     """Share of the messages complete when the sender's threads joined; NaN where not recorded."""
-    after_last: Array
-    """From the last message complete until all is worked on and threads that completed their own have met; NaN where
-    not recorded."""
 
 
 def times(pattern: str, record: Record) -> Times:
@@ -142,21 +139,19 @@ def times(pattern: str, record: Record) -> Times:
         (r, i): j for j, (r, i, p) in enumerate(zip(record.rank, record.iteration, record.phase, strict=True)) if p == 0
     }
     ranks = np.arange(int(record.rank.max()) + 1)
-    share, after_last = np.full(done.shape, np.nan), np.full(done.shape, np.nan)
+    share = np.full(done.shape, np.nan)
     for iteration in range(len(done)):
         for column, rank in enumerate(ranks[receive]):
             arrivals = record.arrivals[at[rank, iteration]]
             if arrivals:
                 share[iteration, column] = np.mean(np.array(arrivals) <= join[iteration, column])
-                after_last[iteration, column] = done[iteration, column] - max(arrivals)
-    return Times(done - ready, ready - start, join - ready, share, after_last)
+    return Times(done - ready, ready - start, join - ready, share)
 
 
 def _sweep_times(record: Record) -> Times:
     whole = record.table(record.end, int(record.phase.max())) - record.table(record.start)
     nothing = np.zeros_like(whole)
-    unknown = np.full_like(whole, np.nan)
-    return Times(whole, nothing, nothing, unknown, unknown)
+    return Times(whole, nothing, nothing, np.full_like(whole, np.nan))
 
 
 _FAILURES: tuple[tuple[str, str], ...] = (

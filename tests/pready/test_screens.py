@@ -37,12 +37,11 @@ from pready.show.tables.prediction import ways_table
 from pready.show.tables.proof import html, proof_view
 from pready.show.tables.proof_metrics import LINE, metric_lines
 from pready.show.tables.simulation import simulation_view
-from pready.show.tables.sst import congestion_view, residuals_view
+from pready.show.tables.sst import residuals_view
 from pready.show.tables.validation import agreement_view, claims_view
 from pready.show.tables.whatif import decision, table_view
 from pready.show.tables.workload import step_view
-from pready.sst.calibrate import Fit, Residual
-from pready.sst.congestion import Beside
+from pready.sst.ping_pong import Residual
 from pready.validate.claims.result import ClaimResult
 from pready.validate.sst import Agreement, Limit
 from pready.whatif.table import Table
@@ -89,11 +88,7 @@ def diagnosis(findings: Any) -> RenderableType:
 
 
 def ping_pong(residuals: Any) -> RenderableType:
-    return residuals_view(Fit(ANY, tuple(Residual(*r) for r in residuals), len(residuals)), "m")
-
-
-def congestion(rows: Any) -> RenderableType:
-    return congestion_view([Beside(*row) for row in rows], "a torus")
+    return residuals_view([Residual(*r) for r in residuals], "m")
 
 
 def step(exchanges: Any, notes: Any = (), chain: bool = False) -> RenderableType:

@@ -9,10 +9,7 @@ from needs import need
 from real_mpi import compiled_once, kept
 
 from pready.calibrate.measure.compile import version_of
-from pready.model.machine.machine import load
 from pready.sst import library
-from pready.sst.calibrate import Fit, calibrate
-from pready.sst.firefly import Firefly
 from pready.sst.parameters import SOURCES
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -45,15 +42,3 @@ def sst(request: pytest.FixtureRequest) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CXXFLAGS", "-Werror")
         return library.build()
-
-
-@pytest.fixture(scope="session")
-def fit(sst: Path) -> Fit:
-    """MeluXina in SST."""
-    return calibrate(load("meluxina"))
-
-
-@pytest.fixture(scope="session")
-def firefly(fit: Fit) -> Firefly:
-    """Its parameters."""
-    return fit.firefly

@@ -43,12 +43,6 @@ int main(int argc, char** argv)
             append_record(s.record, 0, 2, line(0, 1, 0, r));
             return 0;
         }
-        if (pattern == "work") {  // a row of `arrivals`: message arrival times; receiving threads are free from compute_ns on
-            Work work(s.consumers, s.compute_ns);
-            for (const double at : Arrivals(s.arrivals, 0, 1, s.user_partitions())(0)) work.take(at, s.received_in(s.transport), s.consume_ns);
-            std::printf("last %.17g\n", work.last());
-            return 0;
-        }
         for (std::int32_t rank = 0; rank < ranks; ++rank) {
             const auto phases = pattern == "pingpong" ? pingpong(s, rank, ranks) : exchange(s, rank, ranks);
             for (std::size_t p = 0; p < phases.size(); ++p) {
@@ -60,8 +54,7 @@ int main(int argc, char** argv)
                 std::printf("phase %d %zu %d %d %.17g %.17g %.17g\n", rank, p, phases[p].computes, phases[p].receives_first,
                     made.ready, made.join, made.meet);
                 for (const Message& m : made.receives)
-                    std::printf("recv %d %zu %d %u %u %.17g %llu %d\n", rank, p, m.rank, m.tag, m.bytes, m.work,
-                        static_cast<unsigned long long>(made.received_in), made.tells);
+                    std::printf("recv %d %zu %d %u %u\n", rank, p, m.rank, m.tag, m.bytes);
                 for (const Step& step : made.steps)
                     for (const Message& m : step.sends)
                         std::printf("send %d %zu %.17g %d %u %u\n", rank, p, step.at, m.rank, m.tag, m.bytes);

@@ -11,7 +11,6 @@ from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import config
-from pready.sst.firefly import initial
 from pready.sst.job import setup, simulation
 
 
@@ -99,7 +98,7 @@ def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPat
     (topology,) = made[made_.topology.merlin]
     assert {k: topology.set[k] for k in made_.topology.settings} == made_.topology.settings
     # A host's cable is as long on every network: a fat tree has merlin's link_latency at the router's end.
-    wire = round(1e3 * initial(load("meluxina"), "inter", "hot").wire_ns)
+    wire = round(1e3 * made_.priced.firefly.wire_ns)
     ends = [int(str(topology.set.get(f"{end}link_latency", "0ps")).removesuffix("ps")) for end in ("host_", "")]
     ends[0] = ends[0] or ends[1]  # one router has hosts' cables only
     assert sum(ends) == wire if network.startswith("fattree") else 2 * ends[0] == wire
@@ -108,9 +107,10 @@ def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPat
     sets = {c[1]: c[2] for c in made["Platform"][0].calls if c[0] == "addParamSet"}
     assert sets["firefly.ctrl"]["shortMsgLength"] == 16383
     assert sets["firefly.functionsm"]["defaultEnterLatency"] == 0
-    # The handshake without the gap, 1140 ns, is two crossings and two wires; the header's match is the latency's rest.
+    # The model's handshake without the gap, 1150 - 709 - 10 ns, is two crossings and two wires; the match of the header
+    # is the latency's rest, 1110 - 10 - 2 x 2 - 213 ns.
     nic = sets["nic"]
-    assert (nic["nic2host_lat"], nic["rxMatchDelay_ns"]) == ("5ns", 1110 - 10 - 2 * 5 - (1140 - 10) // 2)
+    assert (nic["nic2host_lat"], nic["rxMatchDelay_ns"]) == ("2ns", 883)
     # Firefly ends where packets overtake each other.
     assert len(made["ReorderLinkControl"]) == (network == "dragonfly:ugal")
     # With room for one packet before the link, a NIC whose wake-up is lost waits for ever.

@@ -20,11 +20,11 @@ from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
 from pready.model.workload.workload import Workload
 from pready.sst import library
-from pready.sst.firefly import HOP_NS, Firefly
+from pready.sst.firefly import HOP_NS
 from pready.sst.job import Setup, setup, write_config
 from pready.sst.results import read_records
 from pready.sst.run import run
-from pready.sst.simulate import simulate_approach
+from pready.sst.runs import simulate_approach
 
 pytestmark = [pytest.mark.needs("sst"), pytest.mark.usefixtures("sst")]
 
@@ -66,10 +66,10 @@ def test_an_argument_that_is_wrong_is_an_error_with_what_is_right(
     assert message in str(error.value)
 
 
-def test_a_configuration_runs_from_anywhere_and_names_no_folder(tmp_path: Path, firefly: Firefly) -> None:
+def test_a_configuration_runs_from_anywhere_and_names_no_folder(tmp_path: Path) -> None:
     (there := tmp_path / "my runs=1").mkdir()
     (elsewhere := tmp_path / "elsewhere").mkdir()
-    s = halo(firefly=firefly)
+    s = halo()
     record = write_config(s, Approach(PART, 4), there / "halo x.py")
     text = (there / "halo x.py").read_text()
     assert str(Path.home()) not in text
@@ -109,22 +109,22 @@ def test_sst_info_lists_the_statistics(sst: Path) -> None:
         assert name in said
 
 
-def one_way(tmp_path: Path, firefly: Firefly, network: str) -> list[float]:
+def one_way(tmp_path: Path, network: str) -> list[float]:
     """Of 64 KiB from the even rank of each of 8 pairs to its neighbour, seconds."""
     w = Workload.model_validate({"threads": 1, "pattern": "pt2pt", "buffer": "64 KiB"})
-    s = setup(load("meluxina"), w, network, (16,), iterations=1, firefly=firefly)
+    s = setup(load("meluxina"), w, network, (16,), iterations=1)
     record = simulate_approach(s, Approach(SINGLE), tmp_path)
     received = record.table(record.completion)[1, 1::2]
     return [float(t) for t in received - record.table(record.ready)[1, ::2]]
 
 
 @pytest.mark.parametrize("network", ["fattree:2:4", "dragonfly", "hyperx:2x4", "torus"])
-def test_hosts_of_one_switch_are_as_far_apart_as_on_one_router(tmp_path: Path, firefly: Firefly, network: str) -> None:
-    (alone,) = {round(t, 13) for t in one_way(tmp_path, firefly, "single")}
+def test_hosts_of_one_switch_are_as_far_apart_as_on_one_router(tmp_path: Path, network: str) -> None:
+    (alone,) = {round(t, 13) for t in one_way(tmp_path, "single")}
     # Ranks 2k and 2k + 1 share a switch, but in a torus, where each has its own: one cable between routers more, which
     # each of the fetch's three crossings takes.
     hop = 3 * HOP_NS * 1e-9 if network == "torus" else 0.0
-    assert one_way(tmp_path, firefly, network) == pytest.approx([alone + hop] * 8, rel=2e-3 if hop else 1e-5)
+    assert one_way(tmp_path, network) == pytest.approx([alone + hop] * 8, rel=2e-3 if hop else 1e-5)
 
 
 def after(s: Setup, approach: Approach, folder: Path) -> float:
@@ -133,39 +133,36 @@ def after(s: Setup, approach: Approach, folder: Path) -> float:
     return float((record.completion - record.ready)[record.iteration > 0].mean())
 
 
-def test_a_node_is_shared_by_its_ranks(tmp_path: Path, firefly: Firefly) -> None:
-    apart, together = (
-        after(halo("1 MiB", firefly=firefly, each=each), Approach(SINGLE), tmp_path) for each in (None, 2)
-    )
+def test_a_node_is_shared_by_its_ranks(tmp_path: Path) -> None:
+    apart, together = (after(halo("1 MiB", each=each), Approach(SINGLE), tmp_path) for each in (None, 2))
     # Two ranks of a node send four faces each over one cable, where one sent six; a message within a node has no cable.
     face = 2**20 / load("meluxina").bandwidth
     assert together == pytest.approx(8 * face, rel=0.05)
     assert apart == pytest.approx(6 * face, rel=0.1)
 
 
-def test_another_job_slows_a_halo_down_where_they_share_cables(tmp_path: Path, firefly: Firefly) -> None:
+def test_another_job_slows_a_halo_down_where_they_share_cables(tmp_path: Path) -> None:
     alone, beside, apart = (
-        after(halo(firefly=firefly, network="fattree:4:4", **options), Approach(SINGLE), tmp_path)
+        after(halo(network="fattree:4:4", **options), Approach(SINGLE), tmp_path)
         for options in ({}, {"background": 2**20, "allocation": "random"}, {"background": 2**20})
     )
     assert beside > 1.2 * alone
     assert beside > apart
 
 
-def test_a_random_allocation_is_one_of_the_seed(tmp_path: Path, firefly: Firefly) -> None:
+def test_a_random_allocation_is_one_of_the_seed(tmp_path: Path) -> None:
     seeds = [
-        after(halo(firefly=firefly, network="torus:4x4", allocation="random", seed=seed), Approach(SINGLE), tmp_path)
+        after(halo(network="torus:4x4", allocation="random", seed=seed), Approach(SINGLE), tmp_path)
         for seed in (0, 0, 1)
     ]
-    linear = after(halo(firefly=firefly, network="torus:4x4"), Approach(SINGLE), tmp_path)
+    linear = after(halo(network="torus:4x4"), Approach(SINGLE), tmp_path)
     assert seeds[0] == seeds[1]
     assert len({*seeds, linear}) == 3
 
 
-def test_larger_packets_are_nearly_as_right(tmp_path: Path, firefly: Firefly) -> None:
+def test_larger_packets_are_nearly_as_right(tmp_path: Path) -> None:
     fine, coarse = (
-        after(halo(firefly=firefly, network="dragonfly:adaptive", packet=size), Approach(MANY, 4), tmp_path)
-        for size in (0, 4096)
+        after(halo(network="dragonfly:adaptive", packet=size), Approach(MANY, 4), tmp_path) for size in (0, 4096)
     )
     assert coarse == pytest.approx(fine, rel=0.1)
     assert coarse != fine

@@ -17,13 +17,11 @@ from tables import table_of
 
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.files.writing import replacing
-from pready.model.approach.interfaces import BULK, MANY, Approach
-from pready.model.engine.messages import messages
-from pready.model.engine.pattern import pattern as ranks_of
+from pready.model.approach.interfaces import BULK
 from pready.model.machine.machine import load
-from pready.model.workload.edges import HALOS, Name
+from pready.model.workload.edges import HALOS
 from pready.model.workload.workload import Workload
-from pready.sst.job import largest_message, of_workload, setup, write_config
+from pready.sst.job import setup, write_config
 from pready.sst.topology import near_cube
 
 
@@ -38,8 +36,6 @@ class Phase:
     meet: float
     receives: list[tuple[int, int, int]] = field(default_factory=list)
     sends: list[tuple[float, int, int, int]] = field(default_factory=list)
-    works: list[tuple[float, int, bool]] = field(default_factory=list)
-    """Of what is received: ns on each of its partitions, their number, and whether MPI tells of it by itself."""
 
 
 def written(tmp_path: Path, grid: Sequence[int], **fields: object) -> dict[str, Any]:
@@ -63,7 +59,6 @@ def plans(dump: Dump, pattern: str, ranks: int, iteration: int = 0, **values: ob
             out[key] = Phase(rest[0] == "1", rest[1] == "1", float(rest[2]), float(rest[3]), float(rest[4]))
         elif kind == "recv":
             out[key].receives.append((int(rest[0]), int(rest[1]), int(rest[2])))
-            out[key].works.append((float(rest[3]), int(rest[4]), rest[5] == "1"))
         else:
             out[key].sends.append((float(rest[0]), int(rest[1]), int(rest[2]), int(rest[3])))
     return out
@@ -149,71 +144,6 @@ def test_ready_times_are_the_models(
         assert [s[0] for s in found[0, 0].sends] == pytest.approx(expected.tolist(), rel=1e-12, abs=1e-9)
         assert found[0, 0].join == pytest.approx(marks.max() + barrier, rel=1e-12)
         assert found[0, 0].ready == pytest.approx(ready.max() * 1e9, rel=1e-12, abs=1e-9)
-
-
-@pytest.mark.parametrize("pattern", ["pt2pt", "halo3d", "halo3d26"])
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_parts_of_threads_have_the_models_sizes(dump: Dump, tmp_path: Path, pattern: Name, data: st.DataObject) -> None:
-    shares = data.draw(
-        st.lists(st.sampled_from([1, 2, 3, 50, 1000]), min_size=2, max_size=5).filter(lambda w: len(set(w)) > 1)
-    )
-    theta = data.draw(st.integers(1, 3))
-    n = len(shares) * theta
-    transport = data.draw(st.sampled_from([t for t in range(1, n + 1) if n % t == 0]))
-    size = data.draw(st.integers(n * 1000, 10**6))
-    fields = {"threads": len(shares), "partitions_per_thread": theta, "thread_shares": shares, "buffer": f"{size} B"}
-    w = Workload.model_validate({**fields, "pattern": pattern, "receiver": "computing"})
-    approach, grid = Approach(MANY, transport), (2,) if pattern == "pt2pt" else (2, 2, 2)
-    of = ranks_of(pattern, grid)
-    model = messages(w, approach, of, (w.buffer,) * len(of.kinds), 8)
-    expected = Counter(model.sizes[model.pattern.classes[0, d]] for d in range(model.pattern.directions))
-    counts = {"threads": len(shares), "partitions": theta, "transport": transport}
-    given_: dict[str, Any] = of_workload(w) | counts
-    name = "pingpong" if pattern == "pt2pt" else "exchange"
-    given_ |= written(tmp_path, grid, **fields, pattern=pattern) if pattern != "pt2pt" else {"bytes": size}
-    sent = plans(dump, name, math.prod(grid), approach="many", **given_)[0, 0].sends
-    assert sum(n for *_, n in sent) == size * of.directions
-    # Whole bytes here, fractions there; the C++ has its messages in the order of the times, which are all the same.
-    np.testing.assert_allclose(sorted(n for *_, n in sent), sorted(expected.elements()), rtol=0, atol=1)
-    assert max(n for *_, n in sent) <= largest_message(w, approach, size)
-
-
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.integers(0, 10**6), min_size=1, max_size=12),
-    st.integers(1, 5),
-    st.integers(1, 3),
-    st.sampled_from([0, 137, 50_000]),
-    st.sampled_from([0, 300_000]),
-)
-def test_threads_take_what_comes_one_after_the_other(
-    dump: Dump, tmp_path: Path, times: list[int], threads: int, inside: int, work: int, free: int
-) -> None:
-    times.sort()
-    path = tmp_path / "arrivals.npy"
-    np.save(path, np.array([times]) * 1e-9)
-    n = len(times)
-    values = {"approach": "many", "threads": n, "transport": n, "receive_partitions": inside * n}
-    values |= {"consumers": threads, "consume_ns": work, "compute_ns": free, "arrivals": path}
-    done = dump("work", 1, 0, *(f"{k}={v}" for k, v in values.items()))
-    # C_i = max(A_i, C_(i-k)) + w: all work is alike, so that the thread that is free first is the one of k before.
-    ends: list[float] = []
-    for i, at in enumerate(t for t in times for _ in range(inside)):
-        ends.append(max(at, ends[i - threads] if i >= threads else free) + work)
-    assert float(done.stdout.split()[1]) == pytest.approx(max(free, *ends), rel=1e-12)
-
-
-def test_work_on_what_comes_is_by_received_partition(dump: Dump) -> None:
-    values: dict[str, Any] = {"threads": 4, "partitions": 2, "transport": 4, "bytes": 8000, "consumers": 3}
-    values |= {"consume_ns": 10, "consume_ns_per_byte": 0.5}
-    # 2000 B in two partitions each; bulk tells of eight at its end. The ping-pong's acknowledgement is no work.
-    many = plans(dump, "pingpong", 2, approach="many", **values)
-    assert set(many[1, 0].works) == {(10 + 0.5 * 1000, 2, True)}
-    assert set(many[0, 1].works) == {(0.0, 0, False)}
-    assert plans(dump, "pingpong", 2, approach="single", **values)[1, 0].works == [(510.0, 8, False)]
-    coarse = plans(dump, "pingpong", 2, approach="part", receive_partitions=4, **values)
-    assert set(coarse[1, 0].works) == {(10 + 0.5 * 2000, 1, True)}
 
 
 @pytest.mark.parametrize(

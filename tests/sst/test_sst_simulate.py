@@ -24,15 +24,13 @@ from pready.model.approach.interfaces import BULK, MANY, PART, SINGLE, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.plan import drawn_times
 from pready.model.machine.machine import load
-from pready.model.workload import workload as workloads
 from pready.model.workload.workload import Workload
-from pready.sst import kept_parameters, library
-from pready.sst.calibrate import Fit
-from pready.sst.firefly import initial
-from pready.sst.job import Setup, candidates, motif_values, ready_times, setup, simulation
+from pready.sst import library
+from pready.sst.job import candidates, motif_values, ready_times, setup, simulation
+from pready.sst.prediction import prediction, simulate
 from pready.sst.results import Times
 from pready.sst.run import How, so_far
-from pready.sst.simulate import kept_or_not, prediction, simulate
+from pready.sst.runs import kept_or_not
 
 # Reads the motif in the configuration, and its arrivals; every rank takes 8 us for the buffer after its last partition,
 # shared among the transport partitions: η is their number.
@@ -75,10 +73,6 @@ def stand_in(tmp_path: Path, monkeypatch: Patch) -> Iterator[Path]:
     monkeypatch.setattr(library, "build", lambda on_build=None: folder)
     library.find.cache_clear()
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
-    # The stand-in has no ping-pong to fit to.
-    monkeypatch.setattr(
-        kept_parameters, "calibrate", lambda machine, path, cache, how: Fit(initial(machine, path, cache), (), 1)
-    )
     yield folder
     library.find.cache_clear()
 
@@ -143,7 +137,7 @@ def test_a_prediction_from_runs(stand_in: Path) -> None:
 def test_a_gain_too_small_to_matter_is_no_advice_to_port() -> None:
     # As everywhere: eta 1.005 is not worth a line of code, however sure it is.
     s = setup(load("meluxina"), workload(), "single", (), iterations=4)
-    still = Times(*(np.full((5, 8), t) for t in (1.005e-6, 1e-3, 0.0, np.nan, np.nan)))
+    still = Times(*(np.full((5, 8), t) for t in (1.005e-6, 1e-3, 0.0, np.nan)))
     faster = replace(still, after_ready=still.after_ready / 1.005)
     found = prediction(s, None, [(BULK, still), (Approach(MANY, 4), faster)])
     assert found.advised.eta == pytest.approx(1.005)
@@ -188,7 +182,7 @@ def no_sst(tmp_path: Path, monkeypatch: Patch) -> None:
 
 
 @pytest.mark.usefixtures("no_sst")
-@pytest.mark.parametrize("arguments", [("run", HALO), ("calibrate",), ("info",)])
+@pytest.mark.parametrize("arguments", [("run", HALO), ("ping-pong",), ("info",)])
 def test_without_sst_one_line_and_status_3(capsys: Capsys, arguments: tuple[str, ...]) -> None:
     assert command(*arguments) == 3
     captured = capsys.readouterr()
@@ -206,9 +200,8 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, monkeypatch: Patch, capsys
     for name, more, count in (("halo", (), 10), ("few", ("--set", "iterations=4"), 4)):
         assert command("config", HALO, *words, str(tmp_path / f"{name}.py"), *more) == 0
         assert "PartExchange" in (tmp_path / f"{name}.py").read_text()
-        said = "no SST here to calibrate: parameters follow Firefly's formula"
         wrote = f"wrote {tmp_path}/{name}.py and {name}.arrivals.npy and {name}.edges; a run writes {name}.csv"
-        assert capsys.readouterr().err.splitlines() == [said, wrote]
+        assert capsys.readouterr().err.splitlines() == [wrote]
         assert np.load(tmp_path / f"{name}.arrivals.npy").shape == (16 * (count + 1), 32)
     library.find.cache_clear()
 
@@ -232,14 +225,6 @@ def test_bad_options_are_named(tmp_path: Path, arguments: tuple[str, ...], messa
         command("config", HALO, *output, *arguments)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("text", ["", "[]", '{"bands": 1}', '{"bands": [{}]}', "[" * 100_000])
-def test_odd_kept_parameters(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "p.json"
-    path.write_text(text)
-    with pytest.raises(PreadyError):
-        kept_parameters.read(path)
 
 
 SHORT = ("--set", "iterations=1", "--approach", "many:8", "--approach", "many:16", "--json")
@@ -365,80 +350,19 @@ def test_the_workload_says_who_takes_part() -> None:
         [0, 15, 15],
         [4096, 2**20, 2**21],
     )
-    assert simulation(s, Approach(MANY, 2), "a", "r").largest == 2**20  # half a corner
+    assert max(simulation(s, Approach(MANY, 2), "a", "r").cpu) == 2**20  # half a corner
     faces = Workload.model_validate(
         {"threads": 2, "pattern": "halo3d", "faces": ["64 KiB", "2 KiB", "1 MiB"], "grid": [2, 2, 2]}
     )
     assert {*setup(load("meluxina"), faces).edges[:, 3].tolist()} == {2**16, 2**11, 2**20}
-    assert simulation(setup(load("meluxina"), faces), Approach(MANY, 2), "a", "r").largest == 2**19
+    assert max(simulation(setup(load("meluxina"), faces), Approach(MANY, 2), "a", "r").cpu) == 2**19
     sweep = setup(load("meluxina"), workload(pattern="sweep3d", grid=[4, 2], blocks=3))
     v = motif_values(sweep, Approach(SINGLE), "a", "r", "e")
     assert (v["phases"], v["receives_first"], {*sweep.edges[:, 0].tolist()}) == (24, 1, {0, 1, 2, 3})
+    approaches = [(a.interface.key, a.transport_partitions) for a in candidates(s, "openmpi-persist")]
+    assert approaches == [("single", 1), ("part", 4), ("many", 1), ("many", 2), ("many", 4)]
     # What is asked for on the command line goes first.
     assert setup(load("meluxina"), w, ranks=(8,)).ranks == 8
-
-
-UNLIKE = {"threads": 4, "pattern": "pt2pt", "buffer": "12 MB", "compute": {"time": "1 ms"}}
-
-
-def of_four(**more: object) -> Setup:
-    return setup(load("meluxina"), Workload.model_validate(UNLIKE | more))
-
-
-def test_parts_and_work_are_the_motifs_parameters() -> None:
-    s = of_four(thread_shares=[10, 6, 6, 2], consume={"per_byte": "0.5 ns/B", "threads": 2})
-    v = motif_values(s, Approach(MANY, 4), "a", "r")
-    assert (v["shares"], v["consumers"], v["consume_ns_per_byte"]) == ("5,3,3,1", 2, pytest.approx(0.5))
-    # Who only receives waits in MPI. A number of partitions at the receiver is not given here.
-    assert (v["receiver"], v["receive_partitions"]) == ("waiting", 0)
-    assert [simulation(s, Approach(MANY, t), "a", "r").largest for t in (4, 2)] == [5_000_000, 8_000_000]
-    assert simulation(s, Approach(SINGLE), "a", "r").largest == 12_000_000
-    v = motif_values(of_four(pattern="halo3d", consume={"time": "3 us"}), Approach(MANY, 4), "a", "r")
-    assert (v["consumers"], v["consume_ns"]) == (4, pytest.approx(3000))
-    alike = motif_values(of_four(), Approach(MANY, 4), "a", "r")
-    assert not {"shares", "consumers", "consume_ns", "consume_ns_per_byte"} & set(alike)
-
-
-def tried(s: Setup) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for a in candidates(s, "openmpi-persist"):
-        found.setdefault(a.interface.key, []).append(a.transport_partitions)
-    return found
-
-
-def test_only_what_can_send_the_parts_is_tried() -> None:
-    assert tried(of_four()) == {"single": [1], "part": [4], "many": [1, 2, 4]}
-    shares = of_four(thread_shares=[3, 1, 1, 1])
-    assert tried(shares) == {"single": [1], "many": [1, 2, 4]}
-    with pytest.raises(PreadyError, match="MPI_Psend_init's partitions are all of one size"):
-        simulation(shares, Approach(PART, 4), "a", "r")
-    # A received partition is in one message; Open MPI tells of it only where both ends have as many.
-    both = of_four(receive_partitions=2, consume={"time": "1 us"})
-    assert tried(both) == {"single": [1], "many": [1, 2]}
-    with pytest.raises(PreadyError, match="transport_partitions = 4 does not divide 2 receive_partitions"):
-        simulation(both, Approach(MANY, 4), "a", "r")
-    with pytest.raises(PreadyError, match="thread_shares of 2000000001 units × 2 partitions of a thread"):
-        of_four(partitions_per_thread=2, thread_shares=[10**9, 10**9 - 1, 1, 1])
-
-
-@pytest.mark.thorough
-def test_a_machine_is_calibrated_once(stand_in: Path, capsys: Capsys) -> None:
-    run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8", "--json")
-    said = "calibrating SST to MeluXina, once: the parameters are kept"
-    assert command(*run) == 0
-    told = capsys.readouterr().err.splitlines()
-    assert said in told
-    assert told[-1] == "simulated 1 iteration after one without spread to warm up, seed 0"
-    assert command(*run) == 0
-    assert said not in capsys.readouterr().err
-    (kept,) = (stand_in.parent / "cache" / "parameters").iterdir()
-    assert kept_parameters.read(kept) == initial(load("meluxina"), "inter", workloads.load(HALO).cache)
-    # One cut short is fitted again; by one process, whatever is asked for: this launcher does not exist.
-    kept.write_text(kept.read_text()[:40])
-    kept_parameters.fitted(load("meluxina"), cache=workloads.load(HALO).cache, how=How(2, launcher="no-such-mpirun"))
-    kept.write_text(kept.read_text()[:40])
-    assert command(*run) == 0
-    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("stand_in")
@@ -451,34 +375,6 @@ def test_a_cache_that_cannot_be_written_is_status_4(tmp_path: Path, monkeypatch:
     assert said.endswith(f"cannot be written: Not a directory; valid: {VALID}")
 
 
-def test_parameters_belong_to_the_machine_and_to_sst(stand_in: Path, monkeypatch: Patch) -> None:
-    m = load("meluxina")
-    first = kept_parameters.kept_at(m, "inter", "hot")
-    other = m.model_copy(update={"matching": m.matching.model_copy(update={"base": m.matching.per_entry})})
-    assert first == kept_parameters.kept_at(m, "inter", "hot")
-    assert (
-        len({first, kept_parameters.kept_at(other, "inter", "hot"), kept_parameters.kept_at(m, "inter", "cold")}) == 3
-    )
-    monkeypatch.setattr(library, "fingerprint", lambda installation: "another")
-    assert kept_parameters.kept_at(m, "inter", "hot") != first
-
-
-@pytest.mark.thorough
-def test_a_network_is_set_beside_one_router(stand_in: Path, capsys: Capsys) -> None:
-    run = ("run", HALO, "--set", "iterations=1", "--approach", "many:8")
-    assert command(*run, "--topology", "fattree:4", "--json") == 0
-    bulk, many = json.loads(capsys.readouterr().out)["congestion"]
-    # The stand-in knows no networks: nothing changes.
-    assert (bulk["name"], bulk["change"]) == ("Pt2Pt single", 0)
-    assert (many["eta"], many["eta_alone"], many["change"]) == (pytest.approx(8), pytest.approx(8), 0)
-    assert command(*run, "--topology", "fattree:4") == 0
-    said = capsys.readouterr()
-    assert "beside one router" in said.out
-    assert said.err.endswith("simulated 1 iteration after one without spread to warm up, seed 0\n")
-    assert command(*run, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["congestion"] == []
-
-
 @pytest.mark.thorough
 def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: Capsys) -> None:
     changed = ("ranks_per_node=2", "iterations=1", "sst.allocation=random", "sst.background=64 KiB")
@@ -486,11 +382,7 @@ def test_the_network_is_set_by_name(stand_in: Path, tmp_path: Path, capsys: Caps
     words += ["--topology", "dragonfly:adaptive", "--set", "sst.packet=4 KiB", "--keep", str(tmp_path / "k")]
     assert command("run", HALO, "--approach", "many:8", *words, "--json") == 0
     capsys.readouterr()
-    text, alone = ((tmp_path / "k" / name).read_text() for name in ("many-8.py", "one-router/many-8.py"))
+    text = (tmp_path / "k" / "many-8.py").read_text()
     assert '"algorithm": "adaptive-local"' in text.replace("'", '"')
-    for said in ("RANKS_PER_NODE = 2", "'packetSize': '4096B'", "['random', 0]"):
+    for said in ("RANKS_PER_NODE = 2", "'packetSize': '4096B'", "['random', 0]", "pready.Traffic"):
         assert said in text
-        assert said in alone  # but for the network and the other job
-    assert "pready.Traffic" in text
-    assert "pready.Traffic" not in alone
-    assert "topoSingle()" in alone

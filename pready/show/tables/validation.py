@@ -64,7 +64,7 @@ def agreement_view(found: Agreement, seed: int) -> RenderableType:
         runs.add_column(column, justify="right" if value else "left", no_wrap=value, overflow="fold")
     for row in found.rows:
         times = format_time(row.sst.time), format_time(row.model.time)
-        independent = row.independent or "nothing: fitted to it"
+        independent = row.independent or "nothing: costs shared"
         runs.add_row(row.scene.id, *times, f"{100 * row.off:+.1f} %", independent, row.cause)
     limits = Readable(heading="limits")
     for column in ("", "worst of", "off", "limit", "slack", "runs", "because"):

@@ -74,8 +74,6 @@ inline std::vector<Phase> exchange(const Settings& s, std::int32_t rank, std::in
 {
     const auto edges = Edges::of(s.edges, ranks);
     const auto here = static_cast<std::size_t>(rank);
-    if (s.consumers && s.receives_first)
-        throw std::invalid_argument("consumers with receives_first; valid: 0, its ranks compute on what they receive");
     std::vector<Phase> out(s.phases ? s.phases : edges->phases);
     for (Count number = 0; number < out.size(); ++number) {
         Phase& phase = out[number];

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 using SST::Ember::EmberMessagePassingGenerator;
 
@@ -173,10 +174,7 @@ bool Motif::generate(Events& events)
                 enQ_compute(events, static_cast<std::uint64_t>(std::llround(plan_.meet)));
                 if (record_.completion >= 0) record_.completion += std::llround(plan_.meet * 1e3);
             }
-            state_ = State::work;
-            break;
-        case State::work:
-            if (worked(events)) state_ = State::next;
+            state_ = State::next;
             break;
         case State::next:
             record();
@@ -205,10 +203,8 @@ void Motif::prepare(Events& events)
         plan_ = plan(settings_, phase, arrivals_ ? (*arrivals_)(draw) : built_in(settings_), iteration_);
     });
     step_ = 0;
-    receives_done_ = waiting_ = issuing_ = false;
+    receives_done_ = issuing_ = reached_ = asked_ = looked_ = false;
     testing_ = settings_.partitioned();
-    work_ = Work(settings_.consumers, phases_[phase_].computes ? plan_.join : 0);
-    left_.clear();
     record_ = Record{};
     sends_.clear();
     sent_.clear();
@@ -222,96 +218,100 @@ void Motif::prepare(Events& events)
 // Computes until the next transport partition is ready and sends it; true when the threads have met.
 bool Motif::compute(Events& events)
 {
-    if (step_ < plan_.steps.size()) {
-        const Step& step = plan_.steps[step_];
-        if (issuing_) {
-            issuing_ = false;
-            freed_ = static_cast<double>(now() - origin_) * 1e-3;
-        }
-        // Who finds the VCI's lock taken pays for it, once for each message.
-        const double behind = step_ ? freed_ + settings_.contention_ns * static_cast<double>(step.sends.size()) : 0.0;
-        locked_ = behind > step.at;
-        if (!computed_until(events, std::max(step.at, behind))) return false;
-        issuing_ = true;
-        for (const Message& m : step.sends) {
-            // In a call Firefly handles either one completed receive or the requests that have come. Without a call more
-            // between two sends, receives that complete keep the neighbours' requests waiting. Where nothing is requested,
-            // the faces leave first, but for what Firefly's own isend receives before it returns.
-            if (settings_.answers) enQ_makeProgress(events);
-            sends_.push_back(nullptr);
-            send(events, m, sends_.back());
-            sent_.push_back(now());
-            ++record_.messages;
-            record_.bytes += m.bytes;
-        }
-        ++step_;
-        return false;
+    const bool received = !issuing_ && completed();
+    if (issuing_ || received) freed_ = since_origin();  // who sends or receives has the VCI's lock
+    issuing_ = false;
+    if (step_ == plan_.steps.size()) {
+        if (record_.messages && record_.issued < 0) record_.issued = now();
+        if (!phases_[phase_].computes) return true;
+        if (!computed_until(events, plan_.join, in_mpi_every())) return false;
+        record_.ready = origin_ + std::llround(plan_.ready * 1e3);
+        record_.join = origin_ + std::llround(plan_.join * 1e3);
+        return true;
     }
-    if (record_.messages && record_.issued < 0) record_.issued = now();
-    if (!phases_[phase_].computes) return true;
-    locked_ = false;
-    if (!computed_until(events, plan_.join)) return false;
-    record_.ready = origin_ + std::llround(plan_.ready * 1e3);
-    record_.join = origin_ + std::llround(plan_.join * 1e3);
-    return true;
+    const Step& step = plan_.steps[step_];
+    // Behind a step that it queued for, as many messages are received as that one sent, if they have come; a thread that is
+    // ready while another receives has the lock after the next message.
+    if (since_origin() < step.at) turns_ = 0;
+    else if (received && turns_ > 0) --turns_;
+    if (!reached_ && (turns_ > 0 || since_origin() < step.at) && !computed_until(events, step.at, in_mpi_every())) return false;
+    reached_ = true;
+    // Who finds the lock taken pays for it, once for each message.
+    if (step_ && !computed_until(events, freed_ + settings_.contention_ns * static_cast<double>(step.sends.size()), 0)) return false;
+    reached_ = false;
+    issuing_ = true;
+    turns_ = step.sends.size();
+    for (const Message& m : step.sends) {
+        // In a call Firefly handles either one completed receive or the requests that have come. Without a call more between
+        // two sends, receives that complete keep the neighbours' requests waiting.
+        if (settings_.answers) enQ_makeProgress(events);
+        sends_.push_back(nullptr);
+        send(events, m, sends_.back());
+        sent_.push_back(now());
+        ++record_.messages;
+        record_.bytes += m.bytes;
+    }
+    ++step_;
+    return false;
 }
 
-// True when the time `at` (ns) has come; otherwise computes towards it, entering MPI now and then if progress is modelled,
-// or if a thread waits for its own messages there.
-bool Motif::computed_until(Events& events, double at)
+// How often a thread looks for messages while others compute, ns; 0: none is in MPI.
+double Motif::in_mpi_every() const
 {
-    const double left = at - static_cast<double>(now() - origin_) * 1e-3;
+    if (settings_.progress_ns > 0) return settings_.progress_ns;
+    return step_ > 0 ? settings_.waiting_ns : 0;
+}
+
+// True when the time `at` (ns) has come. Otherwise the rank computes towards it; with a thread in MPI, which receives one
+// message after the other, it looks for the next one when there was none, after `every`.
+bool Motif::computed_until(Events& events, double at, double every)
+{
+    if (every > 0 && !looked_ && !receives_.empty()) {
+        test(events);
+        return false;
+    }
+    looked_ = false;
+    const double left = at - since_origin();
     if (left < 0.5) return true;
-    const bool inside = settings_.progress_ns <= 0 && step_ > 0 && !locked_ && settings_.approach == "many";
-    const double each = inside ? settings_.waiting_ns : settings_.progress_ns;
-    const bool pause = each > 0 && left > each;
-    enQ_compute(events, static_cast<std::uint64_t>(std::max(1LL, std::llround(pause ? each : left))));
-    if (pause) enQ_makeProgress(events);
+    enQ_compute(events, static_cast<std::uint64_t>(std::max(1LL, std::llround(every > 0 ? std::min(left, every) : left))));
     return false;
+}
+
+void Motif::test(Events& events)
+{
+    asked_ = true;
+    flag_ = 0;
+    enQ_testany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_, &flag_);
+}
+
+// Did the call before complete a receive? Notes it.
+bool Motif::completed()
+{
+    looked_ = asked_ && !flag_;
+    if (!std::exchange(asked_, false) || !flag_) return false;
+    if (settings_.partitioned()) ++sums_.received;
+    if (testing_) ++sums_.told;
+    receives_.erase(receives_.begin() + arrived_);
+    if (record_.first_arrival < 0) record_.first_arrival = now();
+    if (settings_.messages) record_.arrivals.push_back(now());
+    record_.completion = now();
+    return true;
 }
 
 // True when every receive is complete; otherwise waits for the next one. Where partitions are told of one by one, the rank
 // asks first which are there (MPI_Parrived).
 bool Motif::received(Events& events)
 {
-    if (waiting_ && testing_ && !flag_) {
-        waiting_ = testing_ = false;
-    } else if (waiting_) {
-        waiting_ = false;
-        if (testing_) sums_.told += plan_.of_message;
-        if (settings_.partitioned()) sums_.received += plan_.of_message;
-        const double each = plan_.receives[static_cast<std::size_t>(arrived_)].work;
-        if (plan_.tells)
-            work_.take(static_cast<double>(now() - origin_) * 1e-3 + settings_.tested_ns, plan_.received_in, each);
-        else
-            left_.insert(left_.end(), plan_.received_in, each);
-        receives_.erase(receives_.begin() + arrived_);
-        plan_.receives.erase(plan_.receives.begin() + arrived_);
-        if (record_.first_arrival < 0) record_.first_arrival = now();
-        if (settings_.messages) record_.arrivals.push_back(now());
-        record_.completion = now();
-    }
+    if (asked_ && !completed()) testing_ = false;
     if (receives_.empty()) return true;
-    waiting_ = true;
-    const int open = static_cast<int>(receives_.size());
     if (testing_) {
-        enQ_testany(events, open, receives_.data(), &arrived_, &flag_);
-        return false;
+        test(events);
+    } else {
+        asked_ = true;
+        flag_ = 1;
+        enQ_waitany(events, static_cast<int>(receives_.size()), receives_.data(), &arrived_);
     }
-    enQ_waitany(events, open, receives_.data(), &arrived_);
     return false;
-}
-
-// True when the threads have worked on all that came. They do so beside the rank's MPI calls; where MPI tells of nothing
-// before the end, they meet first, as one of them has waited.
-bool Motif::worked(Events& events)
-{
-    if (plan_.received_in == 0 || record_.completion < 0) return true;
-    const double ended = static_cast<double>(now() - origin_) * 1e-3 + settings_.barrier_ns;
-    for (const double each : left_) work_.take(ended, 1, each);
-    left_.clear();
-    record_.completion = std::max<std::int64_t>(record_.completion, origin_ + std::llround(work_.last() * 1e3));
-    return computed_until(events, work_.last());
 }
 
 void Motif::record()

@@ -43,7 +43,6 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
         {"arg.threads", "user threads of a rank", "1"},
         {"arg.partitions", "user partitions of each thread", "1"},
         {"arg.transport", "transport partitions: messages per peer unless the approach is single", "1"},
-        {"arg.shares", "what each thread owns of a buffer: whole numbers between commas; equal parts if empty", ""},
         {"arg.iterations", "exchanges", "10"},
         {"arg.compute_ns", "when every user partition is ready - after the start - unless arrivals are given", "0"},
         {"arg.laggard_ns", "how much later the last user partition is ready", "0"},
@@ -51,13 +50,8 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
         {"arg.barrier_ns", "time of the barrier in which the threads meet", "0"},
         {"arg.contention_ns", "what a send pays that finds its VCI's lock taken by another thread", "0"},
         {"arg.progress_ns", "interval at which MPI progresses while computing; 0: only inside MPI calls", "0"},
-        {"arg.waiting_ns", "many: the same from the rank's first send on, whose thread waits for it; 0: as before", "0"},
+        {"arg.waiting_ns", "the same from the rank's first send on, whose thread waits in MPI (many); 0: as before", "0"},
         {"arg.answers", "1: rendezvous requests are looked for before each send", "0"},
-        {"arg.consumers", "threads that work on each received partition as MPI_Parrived tells of it; 0: none", "0"},
-        {"arg.receive_partitions", "partitions of a buffer at its receiver; 0: as many as user partitions", "0"},
-        {"arg.consume_ns", "work of one of these threads on one received partition", "0"},
-        {"arg.consume_ns_per_byte", "and on each of its bytes", "0"},
-        {"arg.tested_ns", "from an arrival until one of these threads, which test all partitions in turn, sees it", "0"},
         {"arg.record", "CSV file of times; no file if empty", ""},
         {"arg.messages", "1: the CSV also lists when each message completed", "0"})
 
@@ -72,7 +66,7 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
 
    private:
     using Events = std::queue<SST::Ember::EmberEvent*>;
-    enum class State { enter, first, match, start, compute, receive, finish, work, next };
+    enum class State { enter, first, match, start, compute, receive, finish, next };
 
     void checked(const std::function<void()>& action);
     void enter(Events& events);
@@ -80,14 +74,17 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
     void match(Events& events);
     void prepare(Events& events);
     bool compute(Events& events);
-    bool computed_until(Events& events, double at);
+    double in_mpi_every() const;
+    bool computed_until(Events& events, double at, double every);
+    void test(Events& events);
+    bool completed();
     bool received(Events& events);
-    bool worked(Events& events);
     void record();
     void ended();
     void post(Events& events, const Message& message, SST::Hermes::MP::MessageRequest& request);
     void send(Events& events, const Message& message, SST::Hermes::MP::MessageRequest& request);
     std::int64_t now() const { return static_cast<std::int64_t>(clock_()); }
+    double since_origin() const { return static_cast<double>(now() - origin_) * 1e-3; }  // ns
 
     std::string name_;
     Pattern pattern_;
@@ -104,16 +101,15 @@ class Motif : public SST::Ember::EmberMessagePassingGenerator {
     std::size_t phase_ = 0;
     Plan plan_;
     std::size_t step_ = 0;
-    bool issuing_ = false, locked_ = false;  // sends go out; a thread waits for the lock, and nobody makes progress
-    double freed_ = 0;      // when the lock was free again, ns after origin_
-    bool waiting_ = false;  // for a message
-    bool testing_ = false;  // MPI_Parrived before that
+    bool issuing_ = false, reached_ = false;  // sends go out; the next ones are ready
+    std::size_t turns_ = 0;                   // messages that may be received before them
+    double freed_ = 0;                        // when the VCI's lock was free again, ns after origin_
+    bool asked_ = false, looked_ = false;     // for a message; in vain
+    bool testing_ = false;                    // MPI_Parrived before the rank waits
     bool receives_done_ = false;
     int arrived_ = -1, flag_ = 0;
     std::int64_t origin_ = 0;  // ready times count from here
     std::vector<SST::Hermes::MP::MessageRequest> receives_, sends_;
-    Work work_;                 // on received partitions; ns after origin_
-    std::vector<double> left_;  // each a partition that nothing is told of before the end
     Record record_;
     std::vector<std::int64_t> sent_;  // when each message of the phase was
     Iteration sums_;

@@ -13,16 +13,12 @@
 //     every peer, one message after the other;
 //   * bulk sends one message per peer when the threads have met: `barrier_ns` after the last partition;
 //   * the rank enters MPI to wait when its threads have met;
-//   * where each thread completes messages of its own (many), they meet again at the end;
-//   * threads that work on what is received (`Work`) take one partition after the other in the order of arrival, or
-//     all of them after the end where MPI does not tell of each (bulk).
+//   * where each thread completes messages of its own (many), they meet again at the end.
 
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "settings.hpp"
@@ -51,7 +47,6 @@ struct Message {
     std::int32_t rank;
     std::uint32_t tag;
     std::uint32_t bytes;
-    double work = 0;  // ns of a thread of its receiver on one of its partitions
 };
 
 // Messages that leave together once the rank has computed until `at`.
@@ -66,54 +61,13 @@ struct Plan {
     double ready = 0;         // ns: the last user partition
     double join = 0;          // ns: the threads have met
     double meet = 0;          // ns from the last message to the threads' having met again
-    Count of_message = 0;     // partitions of a message at its receiver
-    Count received_in = 0;    // of them, those that threads work on
-    bool tells = false;       // each as it comes, or after the end
 };
-
-// Where message `index` of `count` of a buffer begins, in whole parts of `count` or, where the threads' shares differ, in
-// their unit.
-inline Count begins(const Settings& s, Count index, Count count)
-{
-    if (s.weights.empty()) return index;
-    Count sum = 0;
-    for (Count first = index * s.user_partitions() / count, thread = 0; thread < s.threads; ++thread) {
-        const Count before = thread * s.partitions;
-        sum += s.weights[thread] * (first > before ? std::min(first - before, s.partitions) : 0);
-    }
-    return sum;
-}
 
 // Bytes of message `index` of `count` of one buffer, off from its part by less than one; they add up to the buffer.
-inline std::uint32_t share(const Settings& s, Count bytes, Count index, Count count)
+inline std::uint32_t share(Count bytes, Count index, Count count)
 {
-    const Count whole = begins(s, count, count);
-    return static_cast<std::uint32_t>(
-        bytes * begins(s, index + 1, count) / whole - bytes * begins(s, index, count) / whole);
+    return static_cast<std::uint32_t>(bytes * (index + 1) / count - bytes * index / count);
 }
-
-// Threads that work on received partitions: each takes the next one when it is through with one, so that
-// C_i = max(A_i, the earliest of the k to be free) + w.
-class Work {
-   public:
-    explicit Work(Count threads = 0, double free = 0) : free_(threads, free), last_(free) {}
-
-    // `count` partitions that are there at `at` take a thread `each`; all in ns.
-    void take(double at, Count count, double each)
-    {
-        for (Count i = 0; i < count && !free_.empty(); ++i) {
-            std::pop_heap(free_.begin(), free_.end(), std::greater<>());
-            last_ = std::max(last_, free_.back() = std::max(at, free_.back()) + each);
-            std::push_heap(free_.begin(), free_.end(), std::greater<>());
-        }
-    }
-
-    double last() const { return last_; }  // when all that was taken is done
-
-   private:
-    std::vector<double> free_;  // by thread: a heap, the earliest first
-    double last_;
-};
 
 // Two iterations can be under way between two ranks, so that tags alternate.
 inline std::uint32_t tag_of(const Peer& peer, Count message, Count messages, Count iteration)
@@ -130,17 +84,10 @@ inline Plan plan(const Settings& s, const Phase& phase, const std::vector<double
         std::vector<Message> all;
         for (Count m = first; m < last; ++m)
             for (const Peer& peer : peers)
-                all.push_back({peer.rank, tag_of(peer, m, s.transport, iteration), share(s, peer.bytes, m, messages)});
+                all.push_back({peer.rank, tag_of(peer, m, s.transport, iteration), share(peer.bytes, m, messages)});
         return all;
     };
     out.receives = list(phase.from, 0, messages);
-    out.of_message = phase.whole ? 1 : s.received_in(messages);
-    if (s.consumers && !phase.whole) {
-        out.received_in = out.of_message;
-        out.tells = !s.bulk();
-        for (Message& m : out.receives)
-            m.work = s.consume_ns + s.consume_ns_per_byte * m.bytes / static_cast<double>(out.received_in);
-    }
     if (s.approach == "many" && !phase.whole) out.meet = s.barrier_ns;
     if (!phase.computes) {
         if (!phase.to.empty()) out.steps.push_back({0, list(phase.to, 0, messages)});

@@ -9,14 +9,12 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace pready {
 
@@ -71,11 +69,9 @@ inline void parse(const std::string& name, const std::string& text, Time& value)
 struct Settings {
     Text approach = "single";
     Count threads = 1, partitions = 1, transport = 1, iterations = 10;
-    Text shares, arrivals, record;
+    Text arrivals, record;
     Time compute_ns = 0, laggard_ns = 0, barrier_ns = 0, contention_ns = 0, progress_ns = 0, waiting_ns = 0;
     Count answers = 0;
-    Count consumers = 0, receive_partitions = 0;
-    Time consume_ns = 0, consume_ns_per_byte = 0, tested_ns = 0;
     Count messages = 0;
     // Of a ping-pong.
     Count bytes = 1048576;
@@ -93,7 +89,6 @@ struct Settings {
         each("threads", threads);
         each("partitions", partitions);
         each("transport", transport);
-        each("shares", shares);
         each("iterations", iterations);
         each("compute_ns", compute_ns);
         each("laggard_ns", laggard_ns);
@@ -103,11 +98,6 @@ struct Settings {
         each("progress_ns", progress_ns);
         each("waiting_ns", waiting_ns);
         each("answers", answers);
-        each("consumers", consumers);
-        each("receive_partitions", receive_partitions);
-        each("consume_ns", consume_ns);
-        each("consume_ns_per_byte", consume_ns_per_byte);
-        each("tested_ns", tested_ns);
         each("record", record);
         each("messages", messages);
         each("bytes", bytes);
@@ -124,60 +114,27 @@ struct Settings {
         s.visit([&](const char* name, auto& value) {
             if (const auto text = lookup(name)) parse(name, *text, value);
         });
-        s.weights = listed(s.shares);
         s.check();
         return s;
     }
-
-    // What each thread owns of a buffer; empty: all the same.
-    std::vector<Count> weights{};
 
     Count user_partitions() const { return threads * partitions; }
     bool bulk() const { return approach == "single"; }
     bool partitioned() const { return approach == "part"; }
 
-    // Partitions at its receiver of each of so many messages of a buffer.
-    Count received_in(Count sent) const { return (receive_partitions ? receive_partitions : user_partitions()) / sent; }
-
    private:
-    static std::vector<Count> listed(const std::string& shares)
-    {
-        std::vector<Count> out;
-        for (std::size_t begin = 0; !shares.empty() && begin <= shares.size();) {
-            const std::size_t end = std::min(shares.find(',', begin), shares.size());
-            out.emplace_back();
-            parse("shares", shares.substr(begin, end - begin), out.back());
-            begin = end + 1;
-        }
-        return out;
-    }
-
     void check() const
     {
         const auto require = [](bool holds, const std::string& problem, const std::string& valid) {
             if (!holds) throw std::invalid_argument(problem + "; valid: " + valid);
         };
         const Count most = 1'000'000;
-        const Count most_shares = Count{1} << 31;  // times bytes in 64 bits
         require(bulk() || approach == "part" || approach == "many", "approach = " + approach, "single, part, many");
         require(receiver == "waiting" || receiver == "computing", "receiver = " + receiver, "waiting, computing");
         require(threads >= 1 && threads <= most, "threads = " + std::to_string(threads), "1 to 1000000");
         require(partitions >= 1 && partitions <= most, "partitions = " + std::to_string(partitions), "1 to 1000000");
         require(transport >= 1 && user_partitions() % transport == 0, "transport = " + std::to_string(transport),
             "a divisor of threads x partitions = " + std::to_string(user_partitions()));
-        Count all = 0;
-        for (const Count share : weights) {
-            require(share >= 1 && share <= most_shares, "a share = " + std::to_string(share), "1 to 2147483648");
-            all += share * partitions;
-        }
-        require(weights.empty() || weights.size() == threads, "shares of " + std::to_string(weights.size()) + " threads",
-            "one for each of " + std::to_string(threads) + " threads");
-        require(all <= most_shares, "shares x partitions = " + std::to_string(all), "at most 2147483648 in all");
-        require(weights.empty() || approach != "part", "approach = part with shares",
-            "single or many: partitions of MPI_Psend_init are all of one size");
-        require(consumers <= most, "consumers = " + std::to_string(consumers), "0 to 1000000");
-        require(receive_partitions == 0 || bulk() || receive_partitions % transport == 0 || consumers == 0,
-            "receive_partitions = " + std::to_string(receive_partitions), "a multiple of transport: one message holds each");
         require(iterations >= 1 && iterations <= most, "iterations = " + std::to_string(iterations), "1 to 1000000");
         // Firefly computes the time of a copy in 32-bit signed bytes.
         require(bytes >= 1 && bytes < (Count{1} << 31), "bytes = " + std::to_string(bytes), "1 to 2147483647");
