@@ -40,7 +40,7 @@ from pready.model.workload.exchange import ComputeTime
 from pready.model.workload.workload import Workload
 from pready.sst import library
 from pready.sst.job import setup
-from pready.sst.simulate import simulate_approach
+from pready.sst.runs import simulate_approach
 
 sys.path.insert(0, "tests/support")
 from goal_text import export_goal

@@ -85,6 +85,14 @@ class Setup:
         tables = of.edges(Ranks((x, y, z), (w.boundaries == "periodic",) * 3, w.neighbour_lists))
         return edges(tables, len(tables), w.buffer, w.sizes, w.neighbour_sizes)
 
+    @property
+    def peers(self) -> int:
+        """Other ranks that one sends to in a phase, at most: two directions may lead to the same one."""
+        if self.motif == "PartPingPong":
+            return 1
+        pairs = np.unique(self.edges[:, :3], axis=0)  # phase, sender, receiver
+        return int(np.unique(pairs[:, :2], axis=0, return_counts=True)[1].max())
+
     @cached_property
     def priced(self) -> Priced:
         """What messages cost."""
@@ -258,7 +266,7 @@ def simulation(
         motifs=((f"pready.{s.motif}", arguments(s.motif, values)),),
         cpu=cpu(s, approach),
         receives=w.peers * transports,
-        peers=w.peers,
+        peers=s.peers,
         ranks_per_node=s.ranks_per_node,
         allocation=s.allocation,
         seed=s.seed,

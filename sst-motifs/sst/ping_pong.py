@@ -45,7 +45,7 @@ def ping_pong(machine: Machine, how: How | None = None) -> list[Residual]:
 
     One run for all eager sizes and one for all others, since their parameters differ.
     """
-    priced = Priced(machine, Workload(threads=1, buffer=SIZES[0]))
+    priced = Priced(machine, Workload.model_validate({"threads": 1, "buffer": "8 B", "cache": "hot"}))
     sizes = sizes_for(machine)
     out: list[Residual] = []
     with tempfile.TemporaryDirectory(prefix="pready-sst-") as folder:

@@ -105,7 +105,7 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
 @pytest.mark.parametrize(
     ("longer", "causes"),
     [
-        (0.06, ["a rank of SST is one CPU, which", "in SST rendezvous requests wait"]),
+        (0.06, ["a rank of SST is one CPU, which", "in SST rendezvous requests wait", "in SST two messages to one rank"]),
         # A cause is printed only with its sign: nothing known makes SST faster for ranks in step.
         (-0.06, ["in the engine each port"]),
     ],
