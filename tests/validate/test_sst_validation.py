@@ -105,7 +105,10 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
 @pytest.mark.parametrize(
     ("longer", "causes"),
     [
-        (0.06, ["a rank of SST is one CPU, which", "in SST rendezvous requests wait", "in SST two messages to one rank"]),
+        (
+            0.06,
+            ["a rank of SST is one CPU, which", "in SST rendezvous requests wait", "in SST two messages to one rank"],
+        ),
         # A cause is printed only with its sign: nothing known makes SST faster for ranks in step.
         (-0.06, ["in the engine each port"]),
     ],
@@ -216,7 +219,8 @@ def test_a_queue_that_is_searched_has_a_limit_of_its_own() -> None:
     scene = Scene("26 neighbours", "n", w, Approach(MANY, 8), (3, 3, 3))
     for searches, off, name in ((True, 0.4, "26 neighbours, queues searched"), (False, 0.09, "26 neighbours")):
         (found,) = sst.checks([sst.Row(scene, Times(1, 1), Times(1 + off, 1), False, searches)])
-        assert (found.name, found.worst, found.ok) == (name, pytest.approx(off), True)
+        assert (found.name, found.ok) == (name, True)
+        assert found.worst == pytest.approx(off)
 
 
 def test_a_sweep_has_its_blocks() -> None:
