@@ -38,7 +38,6 @@ NEEDS = (
     Need("a GPU that computes (compute.device)", lambda w: w.on_gpu),
     Need("computing apart from what is sent (interior)", lambda w: w.interior is not None, {"timeline", "engine"}),
     Need("packing (pack)", lambda w: w.pack is not None, {"timeline", "engine"}),
-    Need("parts of different sizes (thread_shares)", lambda w: w.weights is not None, {"timeline", "engine"}),
     Need(
         "partitions or work at the receiver (receive_partitions, consume)",
         lambda w: w.receive_partitions is not None or w.consume is not None,
