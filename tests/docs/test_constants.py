@@ -20,6 +20,7 @@ ROOMS = (
 )
 NO_TUNING = {
     **{"DRAWS": "13²", "STREAM_PARAMETERS": "a random stream", "_STEPS": "accuracy of an integral", "VALUES": "row 0"},
+    "SHARES": "what is said",
 }
 
 
