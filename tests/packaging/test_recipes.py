@@ -50,7 +50,7 @@ def test_versions_and_licence() -> None:
 
 def test_recipes_import_what_is_compiled() -> None:
     installed = re.findall(r"DESTINATION (\S+)\)", Path("CMakeLists.txt").read_text(encoding="utf-8"))
-    assert len(installed) == 3
+    assert len(installed) == 2
     for folder in installed:
         name = folder.replace("/", ".")
         assert re.search(rf"imports: \[.*\b{re.escape(name)}\b.*\]", CONDA)

@@ -7,7 +7,7 @@ import pytest
 
 from pready.model.approach.interfaces import BULK
 from pready.model.workload.workload import Workload
-from pready.validate.prove.design import MOST, way_of
+from pready.validate.prove.design import way_of
 from pready.validate.prove.performed import of_records, performed_in
 from pready.validate.prove.placement import shared_cores
 
@@ -32,7 +32,7 @@ def test_who_shares_cores(hosts: str, allowed: list[str], threads: int, said: st
 def test_a_way_counts_with_all_its_rounds() -> None:
     way = way_of([BULK], Workload.model_validate({"threads": 2, "buffer": "64 KiB"}))
     records = [{"record": {"lists": {"ranks_s": [[0.0, 1.0, 3.0 + r]]}}} for r in range(4)]
-    points = {way.point("p", r, MOST).key("here"): record for r, record in enumerate(records)}
+    points = {way.point("p", r).key("here"): record for r, record in enumerate(records)}
     content: Any = SimpleNamespace(points=points)
     found = performed_in(content, way, "here", "p", 0, 1, 4)
     assert found is not None

@@ -274,8 +274,8 @@ def test_whatever_a_captured_program_does_today_is_performed(today: Today) -> No
 def test_what_the_benchmark_is_asked_for() -> None:
     # Released MPICH sends one message however many partitions are marked: the benchmark marks the user's.
     what = workload(partitions_per_thread=2)
-    assert design.way_of([Approach(PART_AM)], what).point("p", 0, 9).get("transport") == 8
-    assert design.way_of([Approach(PART, 4)], what).point("p", 0, 9).get("transport") == 4
+    assert design.way_of([Approach(PART_AM)], what).point("p", 0).get("transport") == 8
+    assert design.way_of([Approach(PART, 4)], what).point("p", 0).get("transport") == 4
     with pytest.raises(PreadyError, match="cannot be measured"):
         design.way_of([Approach(BY_KEY["persistent-matched"])], what)
 
@@ -287,9 +287,9 @@ def test_a_way_in_words_and_as_the_benchmark_s_point() -> None:
     bulk, nothing = design.way_of([BULK], workload()), cast("Any", None)
     words = [cases.Case(way, nothing, nothing, nothing, (), "").words for way in (mixed, alike, bulk)]
     assert words == ["each as advised in 8/1 on 2 VCIs", "Pt2Pt many in 2", "Pt2Pt single"]
-    assert mixed.point("p", 3, 9) == Point.of("exchange", ways="many.8_single.1", plan="p", round=3, keep=9)
-    one = design.way_of([Approach(PART, 4)], workload()).point("p", 3, 9)
-    assert one == Point.of("exchange", approach="part", plan="p", transport=4, round=3, keep=9)
+    assert mixed.point("p", 3) == Point.of("exchange", ways="many.8_single.1", plan="p", round=3)
+    one = design.way_of([Approach(PART, 4)], workload()).point("p", 3)
+    assert one == Point.of("exchange", approach="part", plan="p", transport=4, round=3)
     rng = np.random.default_rng([5, 3])
     wanted = [((mixed, alike)[i], r) for r in range(9) for i in rng.permutation(2)]
     assert design.order([mixed, alike], 5, 9) == wanted != design.order([mixed, alike], 6, 9)

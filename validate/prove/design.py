@@ -87,13 +87,13 @@ class Way:
         words = [*map(str, self.each)]
         return "+".join(words if len(set(words)) > 1 else words[:1])
 
-    def point(self, plan: str, round_: int, keep: int) -> Point:
+    def point(self, plan: str, round_: int) -> Point:
         """The benchmark's point for one round."""
         if len(self.each) > 1:
             ways = "_".join(f"{s.name}.{s.transport}" for s in self.each)
-            return Point.of("exchange", ways=ways, plan=plan, round=round_, keep=keep)
+            return Point.of("exchange", ways=ways, plan=plan, round=round_)
         (one,) = self.each
-        return Point.of("exchange", approach=one.name, plan=plan, transport=one.transport, round=round_, keep=keep)
+        return Point.of("exchange", approach=one.name, plan=plan, transport=one.transport, round=round_)
 
 
 def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
@@ -142,7 +142,8 @@ def check_windows(approaches: Sequence[Approach], workload: Workload) -> None:
 
 
 def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, ...]]:
-    """The baseline, the advised approach, and the best of the next interfaces.
+    """The baseline, the advised approach, and the best of the next interfaces; the best of those that can be measured
+    stands for an advised one that cannot.
 
     Of a step with several exchanges: each as it is advised, then one interface for all of them, those that are
     advised for any exchange first.
@@ -151,6 +152,10 @@ def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, 
     baseline = tuple(w.baseline for w in workload.parts)
     usable = [_best_of_interfaces(e, w.baseline) for e, w in zip(each, workload.parts, strict=True)]
     chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
+    chosen = [
+        a if a == base or measurable(a) or not some else min(some.values(), key=lambda row: row.time_s).approach
+        for a, base, some in zip(chosen, baseline, usable, strict=True)
+    ]
     common = [i for i in usable[0] if all(i in some for some in usable)]
     own = {a.interface for a in chosen}
     common.sort(key=lambda i: (i not in own, sum(some[i].time_s for some in usable)))
@@ -161,11 +166,16 @@ def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, 
 def _best_of_interfaces(prediction: Prediction, baseline: Approach) -> dict[Interface, ApproachPrediction]:
     """For each interface that can be measured its best row; for the advised interface the advised row."""
     best = prediction.advised
-    found = {best.approach.interface: best} if best.approach != baseline else {}
+    found = {best.approach.interface: best} if best.approach != baseline and measurable(best.approach) else {}
     for row in sorted(candidates(prediction.approaches, baseline), key=lambda p: -p.eta):
-        if row.key in EXCHANGE_WAYS or row.approach.interface in (PART_AM, PART_WHOLE):
+        if measurable(row.approach):
             found.setdefault(row.approach.interface, row)
     return found
+
+
+def measurable(approach: Approach) -> bool:
+    """Does the benchmark perform it?"""
+    return approach.interface.key in EXCHANGE_WAYS or approach.interface in (PART_AM, PART_WHOLE)
 
 
 def iterations(iteration_s: float, ways: int, budget_s: float, steps: int, rounds: int = ROUNDS) -> tuple[int, int]:

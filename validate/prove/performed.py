@@ -81,7 +81,7 @@ def performed_in(
     content: Content, way: design.Way, environment: str, plan: str, first: int, steps: int, rounds: int = design.ROUNDS
 ) -> Performed | None:
     """All rounds of a way in a file of raw records; None if one is missing."""
-    keys = [way.point(plan, round_, design.MOST).key(environment) for round_ in range(rounds)]
+    keys = [way.point(plan, round_).key(environment) for round_ in range(rounds)]
     records = [content.points[key]["record"] for key in keys if key in content.points]
     if len(records) < rounds or not all("lists" in r for r in records):
         return None

@@ -12,7 +12,7 @@ from pready.calibrate.machine.calibration import calibrate, provenance, run_meas
 from pready.calibrate.measure.exchange_plan import step_plan
 from pready.calibrate.measure.raw_file import read
 from pready.calibrate.measure.session import Progress, environment_of, measure
-from pready.model.advice.predict import as_sent_by, predict, with_library
+from pready.model.advice.predict import as_sent_by, chosen_ways, predict, with_library
 from pready.model.approach.interfaces import Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import of_a_step
@@ -138,6 +138,9 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     prediction = predict(on, workload, library=asked.library, seed=asked.seed, min_gain=asked.min_gain)
     baseline = design.way_of([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
+    told = chosen_ways(workload, prediction.exchanges) if prediction.exchanges else [prediction.advised.approach]
+    if missing := {a.name for a in told if not design.measurable(a)}:
+        notes.append(f"not performed: {', '.join(sorted(missing))}, which is advised; the best that is stands for it")
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in asked.approaches]
     wanted = [baseline.approaches, *named] if named else advised
     ways = [design.way_of(each, workload) for each in dict.fromkeys(wanted)]
@@ -149,7 +152,7 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     environments, failures = _measure(ways, name, asked, left_s, (first + count) * prediction.bulk.iteration_s)
     content = read(asked.raw)
     unsupported = content.unsupported()
-    failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0, design.MOST))) in unsupported}
+    failures |= {str(w): unsupported[p] for w in ways if (p := str(w.point(name, 0))) in unsupported}
     seen = {
         way: ran
         for way in ways
@@ -252,7 +255,7 @@ def _measure(
     failures: dict[str, str] = {}
     launcher = asked.site.launcher
     for vcis in sorted({way.vcis for way in ways}):
-        some = {w.point(plan, r, design.MOST): w for w, r in listed if w.vcis == vcis}
+        some = {w.point(plan, r): w for w, r in listed if w.vcis == vcis}
         settings = {VCIS: str(vcis)} if vcis > 1 else {}
 
         def told(p: Progress, before: int = done) -> None:

@@ -25,7 +25,7 @@ from pready.show.figures.eta_over_size import Sure, eta_over_size
 from pready.show.tables.prediction import best_per_interface
 
 POINTS = 145
-SURE_POINTS, SURE_DRAWS = 13, 32
+SURE_POINTS, SURE_DRAWS = 13, 96
 
 
 def over_sizes(machine: Machine, workload: Workload, prediction: Prediction) -> Figure:

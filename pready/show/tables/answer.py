@@ -409,7 +409,7 @@ def asked(prediction: Prediction, *, explained: bool = False) -> str:
         sent = min(sent, 100 - late)
         last += f", {sent:.0f} % communication" if sent >= 10 else f", {sent:.2g} % communication"
         last += f", {late:.0f} % late ranks" if late > LITTLE else ""
-    return f"{w['name']}, {', '.join(parts)}: {last}"
+    return f"{', '.join(filter(None, (w['name'], *parts)))}: {last}"
 
 
 def _bytes(workload: dict[str, object]) -> str:

@@ -214,7 +214,7 @@ def of_times(point: dict[str, Any], record: dict[str, Any]) -> None:
     assert {*point} - {"line", "library", "times"} <= {*quantities, *record["derived"]}
     for name, quantity in ((name, quantity) for name, quantity in quantities.items() if name in point):
         repeats = record["repeats"]
-        kept = min(64, repeats)
+        kept = min(100, repeats)
         shown = {i: quantity["warmup_ns"][i] for i in range(WARMUP)}
         apart = (repeats - 1) / (kept - 1) if kept > 1 else 0
         shown |= {WARMUP + floor(n * apart + 0.5): ns for n, ns in enumerate(quantity["samples_ns"])}

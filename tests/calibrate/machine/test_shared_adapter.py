@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import out, refused
+from command_line import out
 from given import Capsys, Request
 from machines import ideal
 from mpi_home import home_of
@@ -124,7 +124,6 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: Capsys) -> None:
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0  # again: the same
     assert file.read_text().count("[adapter]") == 1
     assert out(capsys, "calibrate", "report", raw).splitlines() == said
-    assert "no picture" in refused(capsys, "calibrate", "report", raw, "-o", tmp_path / "x.png")
     known = adapter(raw)
     with Records(raw) as records:
         records.add_environment("f", {"library": "another"})
