@@ -21,6 +21,7 @@ from pready.model.machine.machine import Machine
 from pready.model.result.forms import rendered
 from pready.model.result.prediction import Prediction
 from pready.model.timeline.costs import BY_SHARING
+from pready.model.timeline.rules import packed_by_one
 from pready.model.timeline.terms import BY_COST
 from pready.model.workload.arrivals import Gaussian
 from pready.model.workload.draws import deterministic
@@ -251,6 +252,12 @@ def _steps(runs: Runs, approach: Approach) -> Iterator[Wait]:
         runs.at_values((approach,)).exchange(),
         {"nic": "NIC", "late": "late neighbour", "consuming": "consume"},
     )
+    (w,), setting = runs.parts, runs.compiler().setting
     for field, says in STEPS.items():
-        if field != "consuming" or runs.parts[0].consume is not None:
-            yield Wait(names.get(field, field), says, float(getattr(times, field)[0]) / runs.steps)
+        added = float(getattr(times, field)[0]) / runs.steps
+        if field == "issue" and setting.pack and packed_by_one(approach.interface, setting):
+            packed = min(added, setting.pack * sum(w.sends))
+            added -= packed
+            yield Wait("packing", "until their one thread has packed what it sends", packed)
+        if field != "consuming" or w.consume is not None:
+            yield Wait(names.get(field, field), says, added)

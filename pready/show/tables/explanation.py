@@ -34,7 +34,7 @@ def view(explanation: Explanation) -> RenderableType:
         parts.append(Text(f"Eq. {filled.equation.number}  {filled.text}"))
         if filled.note:
             parts.append(Text(f"       {filled.note}", style="dim"))
-    for way in (explanation.bulk, explanation.way):
+    for way in dict.fromkeys((explanation.bulk, explanation.way)):
         parts += [Text(""), _steps(way)]
     parts += [Text(""), *(Text(f"departure: {d}", style="dim") for d in explanation.departures)]
     return Group(*parts, Text(f"seed {explanation.seed}", style="dim"))
@@ -88,7 +88,7 @@ def markdown(explanation: Explanation) -> str:
     for filled in explanation.equations:
         note = f" ({filled.note})" if filled.note else ""
         out += [f"Eq. {filled.equation.number}{note}:", "", f"$${filled.latex}$$", ""]
-    for way in (explanation.bulk, explanation.way):
+    for way in dict.fromkeys((explanation.bulk, explanation.way)):
         out += [f"**{_heading(way)}**", "", "| a rank waits | after its last partition | adds |", "|---|---|--:|"]
         out += [f"| {s.name} | {s.says} | {_added(s)} |" for s in way.steps]
         out += [f"| | **sum** | **{format_time(way.time_s)}** |"]
