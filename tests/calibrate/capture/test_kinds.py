@@ -19,7 +19,11 @@ BYTES, STEPS, RANKS = 40_000, 30, 4
 KINDS: dict[str, tuple[int, str, int, bool]] = table_of("calibrate/captured_programs")["kinds"]
 
 
-@pytest.mark.parametrize("way", KINDS)
+# Where cores are busy, one thread may run both tasks of a step before the other wakes: six of thirty steps were others.
+BUSY = {"tasks": [pytest.mark.alone]}
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, marks=BUSY.get(way, [])) for way in KINDS])
 def test_a_step_is_what_completes(way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     mpi = Mpi("openmpi", kept(request))
     done, run = mpi.captured(RANKS, [mpi.compiled("kinds.c", "-fopenmp"), way, str(STEPS)], tmp_path / "run")
