@@ -369,7 +369,7 @@ class Prediction:
         if self.workload["pattern"] == "sweep3d":
             return None
         each = [e.bulk for e in self.exchanges or (self,)]
-        late = sum(row.late_s for row in each)
+        late = sum(min(row.late_s, row.time_s) for row in each)
         return self.iteration_s[0], sum(row.time_s for row in each) - late, late
 
     @property
