@@ -40,8 +40,7 @@ def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
         what = "what Netgauge printed, not its results" if _PRINTED.search(text) else "not as Netgauge writes it"
         raise ImportFormatError(f"is {what}", valid="the file of its -o, of the pattern loggp", source=source)
     measured = [*_TIMES, *(["o_r"] if "o_r" in columns else [])]
-    # Netgauge prints -nan for what it computes from the rows before, which its first rows have not; a row without a
-    # time is skipped.
+    # In its first rows Netgauge prints -nan for what it computes from rows before; a row without a time is skipped.
     found: dict[int, list[float]] = {}
     for line in rows:
         cells = line.text.split()

@@ -83,7 +83,7 @@ def drawn_rows(
     savings = Savings(runs, tuple(ways[n] for n in asked))
     for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
         made[n], before = row, made[n]
-        if n == at and every:  # what the first draws said of all ways is off by what they said of this one
+        if n == at and every:  # first draws are off by as much for every way
             made = [p if k in asked else p.moved(before, row) for k, p in enumerate(made)]
     made = [row.beside(made[0]) for row in made]
     rows[:] = [made[drawn.index(row)] if row in drawn else row.beside(made[0]) for row in rows]

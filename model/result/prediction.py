@@ -238,8 +238,7 @@ class Advice:
     """Is it certain that no library saves enough, whatever is not known of its costs?"""
 
     def of_bound(self, row: ApproachPrediction) -> float | None:
-        """Share of what any library could save that a way saves, each in the median of its draws; None where that is
-        nothing."""
+        """A way's saving over that of the bound, medians of their draws, at most 1; None where the bound saves nothing."""
         most = 0.0 if self.bound is None else self.bound.speedup_percent
         return min(row.speedup_percent / most, 1.0) if most > 0 else None
 
