@@ -26,10 +26,8 @@ pytestmark = pytest.mark.usefixtures("predicted_once")
 
 README = Path("README.md")
 PAGES = [README, *sorted(Path("docs").rglob("*.md"))]
-ELSEWHERE = (
-    *("calibrate", "mymachine", "validate", "sst run", "prove", "capture", "ex.toml", "here.toml"),
-    *("-o report/", "-o /tmp/report"),
-)
+ELSEWHERE = ("calibrate", "mymachine", "validate", "sst run", "prove", "capture", "ex.toml", "here.toml")
+ELSEWHERE += ("-o report/", "-o /tmp/report")
 """What needs two nodes or SST, takes minutes, or writes to the user's folders: tested where those are.
 Pages are made for tests/pready/test_prediction_page.py."""
 
@@ -118,9 +116,8 @@ def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path
     site = tmp_path / "site"
     html = list(site.rglob("*.html"))
     assert len(html) > 20
-    fetched = re.compile(
-        r"<(?:script|img|iframe|source|video|audio|object|embed)\b[^>]*(?:src|data)=\"(?:https?:)?//[^\"]*"
-    )
+    tags = "script|img|iframe|source|video|audio|object|embed"
+    fetched = re.compile(rf"<(?:{tags})\b[^>]*(?:src|data)=\"(?:https?:)?//[^\"]*")
     linked = re.compile(r"<link\b(?![^>]*rel=\"canonical\")[^>]*href=\"(?:https?:)?//[^\"]*")
     for page in html:
         text = page.read_text(encoding="utf-8")

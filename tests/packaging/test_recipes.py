@@ -29,11 +29,10 @@ def spack_needs() -> dict[str, str]:
     return found
 
 
-def conda_needs() -> dict[str, str]:
-    return dict(re.findall(r"^ +- ([a-z0-9-]+) >=([\d.]+)$", CONDA, flags=re.MULTILINE))
+CONDA_NEEDS = dict(re.findall(r"^ +- ([a-z0-9-]+) >=([\d.]+)$", CONDA, flags=re.MULTILINE))
 
 
-@pytest.mark.parametrize("needs", [spack_needs(), conda_needs()], ids=["spack", "conda"])
+@pytest.mark.parametrize("needs", [spack_needs(), CONDA_NEEDS], ids=["spack", "conda"])
 def test_a_recipe_requires_what_the_project_does(needs: dict[str, str]) -> None:
     for requirement in NEEDED | EXTRA | BUILD:
         name, _, least = requirement.partition(">=")

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterable
 from importlib.metadata import distributions, files, requires, version
 from pathlib import Path
+from typing import Any
 
 import pytest
 from given import Capsys, Patch, Request
@@ -156,9 +157,8 @@ def test_a_build_without_a_compiler_says_so(built: Path, without_compiler: dict[
     beside = str(Path(sys.executable).parent)  # cmake and ninja, as a build's own environment has them
     environment = without_compiler | {"PATH": f"{without_compiler['PATH']}:{beside}"}
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
-    done = subprocess.run(
-        [*command, str(source)], capture_output=True, text=True, check=False, env=environment, timeout=800
-    )
+    how: Any = {"capture_output": True, "text": True, "env": environment, "timeout": 800}
+    done = subprocess.run([*command, str(source)], check=False, **how)
     assert done.returncode != 0
     said = " ".join((done.stdout + done.stderr).split())
     assert "needs a C++20 compiler" in said

@@ -4,11 +4,9 @@ import ast
 import io
 import re
 import subprocess
-import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -61,52 +59,27 @@ def remarks(path: Path) -> Iterator[str]:
     yield from (v.value for v in alone if isinstance(v, ast.Constant) and isinstance(v.value, str))
 
 
-def source_files(text: str) -> list[str]:
-    """Words that name a source file, by its end or its whole path."""
-    return re.findall(r"(?<![\w/.*{}<>-])((?:[\w.-]+/)*[\w-]+\.(?:py|pyi|c|h|hpp|cpp|def|jinja))\b(?![\w(/-])", text)
+SOURCE_FILE = re.compile(r"(?<![\w/.*{}<>-])((?:[\w.-]+/)*[\w-]+\.(?:py|pyi|c|h|hpp|cpp|def|jinja))\b(?![\w(/-])")
+"""A word that names a source file, by its end or its whole path."""
 
 
 def test_files_that_comments_name_are_there() -> None:
-    assert source_files("as in a/b.c: c.hpp, `d_e.py`, any_*.c, f.h(x)") == [
-        "a/b.c",
-        "c.hpp",
-        "d_e.py",
-    ]
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split()
     ends = {"/".join(parts[n:]) for parts in (f.split("/") for f in listed) for n in range(len(parts))}
-    named = [(f, name) for f in listed if f.endswith(SOURCES) for r in remarks(Path(f)) for name in source_files(r)]
+    named = [
+        (f, name) for f in listed if f.endswith(SOURCES) for r in remarks(Path(f)) for name in SOURCE_FILE.findall(r)
+    ]
     assert len(named) > 100
     assert [(f, name) for f, name in named if name not in ends and not ELSEWHERE.fullmatch(name)] == []
 
 
-def test_what_is_a_path() -> None:
-    text = (
-        "see `a/b.py` and `c.md::Name`, `make x`, `a.b`, `--d=e/f`\n```console\n$ pytest g/h -q\n```\n`i/NAME.c` `j/`"
-    )
-    assert paths(text) == ["g/h", "a/b.py", "c.md::Name", "i/NAME.c", "j/"]
-
-
-def test_what_is_missing() -> None:
-    assert missing("model/version.py::VERSION") is None
-    assert missing("model/NAME.py") is None
-    assert missing("model/version.py::NOTHING") == "model/version.py: has no NOTHING"
-    assert missing("model/no_such_file.py") == "model/no_such_file.py: not there"
-    assert missing("model/NAME.rs") == "model/NAME.rs: nothing like it"
-
-
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_what_is_named_is_there(document: Path) -> None:
-    named = paths(document.read_text(encoding="utf-8"))
+    text, makefile = (path.read_text(encoding="utf-8") for path in (document, Path("Makefile")))
+    named = paths(text)
     assert len(named) > 10
     assert [m for m in map(missing, named) if m is not None] == []
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
-def test_targets_of_make_are_there(document: Path) -> None:
-    makefile = Path("Makefile").read_text(encoding="utf-8")
-    for target in re.findall(
-        r"(?:`|^\$ |&& )make ([a-z]\w*)", document.read_text(encoding="utf-8"), flags=re.MULTILINE
-    ):
+    for target in re.findall(r"(?:`|^\$ |&& )make ([a-z]\w*)", text, flags=re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
@@ -123,37 +96,3 @@ def test_no_name_of_the_model_or_of_calibration_is_there_twice() -> None:
         names += Counter(f"{room}: {n.name}" for tree in trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef))
     assert len(names) > 350
     assert [name for name, n in names.items() if n > 1] == []
-
-
-@pytest.mark.parametrize("room", ["calibrate/bench", "calibrate/capture/preload"])
-def test_no_c_file_includes_what_includes_it(room: str) -> None:
-    """A file and its header are one: what either includes comes before both."""
-    includes: dict[str, set[str]] = {}
-    for path in Path(room).rglob("*.[ch]"):
-        named = re.findall(r'^#include "(.+)\.h"', path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        one = path.relative_to(room).with_suffix("").as_posix()
-        includes.setdefault(one, set()).update(set(named) - {one})
-    assert len([*TopologicalSorter(includes).static_order()]) >= len(includes) > 10
-    rooms: dict[str, set[str]] = {}
-    for one, others in includes.items():
-        own = one.rpartition("/")[0]
-        rooms.setdefault(own, set()).update({other.rpartition("/")[0] for other in others} - {own})
-    TopologicalSorter(rooms).prepare()
-
-
-def test_what_predict_imports_is_what_the_page_says() -> None:
-    """Beside the model: parsing and printing, no measuring, no SymPy, no Matplotlib."""
-    code = "import sys, pready.commands.predict; print(*(m for m in sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    rooms = {".".join(m.split(".")[1:3]) for m in loaded if m.startswith("pready.")}
-    outside = {room for room in rooms if not room.startswith("model")}
-    assert outside <= {
-        *("calibrate", "calibrate.measure"),  # how a launcher is parsed
-        *("commands", "commands.options", "commands.predict"),
-        *("files", "files.extra", "files.shipped_examples", "files.writing", "whatif", "whatif.table"),
-        *("show", "show.figures", "show.tables", "show.terminal"),
-    }
-    assert "pready.model.advice.predict" in loaded
-    assert not {"pready.model.advice.explanation", "pready.model.advice.library_changes", "sympy", "matplotlib"} & set(
-        loaded
-    )

@@ -36,18 +36,6 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
-def test_documents_are_found_once() -> None:
-    found = [str(p) for p in documents()]
-    assert {"README.md", "model/README.md", "docs/archive/README.md"} <= set(found)
-    assert not [p for p in found if p.startswith("pready/")]  # links to the folders above
-
-
-def test_what_is_a_link() -> None:
-    text = "a [b](c.md#d), [`e`](f/) and ![g](h.svg), `[no](code)`\n```text\n[no](block)\n```\n[i](https://j)"
-    assert list(links(text)) == ["c.md#d", "f/", "h.svg", "https://j"]
-    assert anchors("# Two words\n## `sst`: a, b\n") == {"two-words", "sst-a-b"}
-
-
 @pytest.mark.parametrize("document", documents(), ids=str)
 def test_links_lead_somewhere(document: Path, generated: set[Path]) -> None:
     for link in links(document.read_text(encoding="utf-8")):
