@@ -91,37 +91,6 @@ def test_a_cube_of_ranks_sends_half_of_its_faces_outside() -> None:
     assert out.time_s == pytest.approx(24 * 2**20 / 1e10, rel=1e-6)
 
 
-FULL = {"grid": (8, 8, 4), "ranks_per_node": 64, "node_grid": (4, 4, 4)}
-"""64 ranks of a node send 528 of their 1664 buffers outside, in two partitions."""
-LONG = {"grid": (4, 4, 16)}
-"""Ranks of many nodes in a row: they receive before all have sent."""
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("approach", "where"),
-    [
-        (Approach(PART, 2, 1), FULL),
-        (Approach(MANY, 2, 2), FULL),
-        (Approach(PART, 2, 1), {**LONG, "ranks_per_node": 4, "periodic": False}),
-        (Approach(PART, 2, 1), {**LONG, "ranks_per_node": 8, "node_grid": (2, 2, 2), "periodic": True}),
-    ],
-)
-def test_many_ranks_and_messages_equal_the_plain_recurrence(approach: Approach, where: dict[str, Any]) -> None:
-    machine = with_nodes(machines.load("meluxina"), machines.load("hpc3"))
-    w = workload(pattern="halo3d26", buffer="64 KiB", compute={"time": "100 us"}, arrivals=NOISY)
-    equals_plain(machine, prepared(machine, w, approach, **where), 2)
-
-
-@pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
-def test_what_stays_within_a_node_is_received_as_it_arrives(pattern: str) -> None:
-    # Ranks at a border send less, so that what begins to leave later can arrive earlier.
-    machine = with_nodes(machines.load("alaska"))
-    w = workload(pattern=pattern, buffer="40000 B", compute={"time": "1 us"}, receiver="waiting")
-    plan = prepared(machine, w, Approach(PART, 2, 1), grid=(2, 3, 4), periodic=False, ranks_per_node=24)
-    equals_plain(machine, plan, 2)
-
-
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
 @pytest.mark.parametrize(("up_to", "periodic"), [(1e-9, True), (1e-8, False), (1e-7, True), (1e-3, False)])
 def test_messages_of_several_vcis_within_a_picosecond_leave_as_they_come(
@@ -132,27 +101,6 @@ def test_messages_of_several_vcis_within_a_picosecond_leave_as_they_come(
     arrivals = {"model": "uniform", "up_to": up_to}
     w = workload(pattern=pattern, buffer="32 KiB", compute={"time": "10 us"}, arrivals=arrivals)
     plan = prepared(machine, w, Approach(MANY, 4, 4), grid=(4, 4, 2), periodic=periodic, ranks_per_node=4)
-    equals_plain(machine, plan, 2)
-
-
-@pytest.mark.parametrize(
-    ("key", "vcis", "o_r", "within"),
-    [
-        *(("many", vcis, o_r, o_r) for o_r, vcis in ((1e-7, 1), (0.99e-6, 2), (1.01e-6, 1), (5e-6, 2))),
-        *(("part", 1, o_r, within) for o_r, within in ((0.5e-6, 1e-7), (0.99e-6, 5e-6), (1.01e-6, 1e-7), (1e-5, 5e-6))),
-        ("rma-single-active", 1, 0.5e-6, 1e-7),  # received by the adapter, however long a thread would take
-    ],
-)
-@pytest.mark.parametrize("spread", [0.01, 0.3])
-def test_a_server_slower_than_its_port_hides_it(key: str, vcis: int, o_r: float, within: float, spread: float) -> None:
-    # A message keeps the port for 1 us. Receiving takes less, hardly less, hardly more, far more, and as long, less or
-    # more within a node. Much noise keeps messages apart, so that few of the last decide; little has them wait.
-    inter, intra = ideal(o_s=2e-7, o_r=o_r, g=2e-7, G=1e-10, link=10.24e9), ideal(L=1e-7, o_s=1e-7, o_r=within, g=1e-8)
-    machine, arrivals = with_nodes(inter, intra), {"model": "normal by thread", "spread": spread}
-    fields = {"buffer": "32 KiB", "compute": {"time": "150 us"}, "receiver": "waiting"}
-    w = workload(**fields, arrivals=arrivals, pattern="halo3d26")
-    plan = prepared(machine, w, Approach(BY_KEY[key], 4, vcis), grid=(4, 4, 2), ranks_per_node=4)
-    assert float(plan.costs[0].link + plan.costs[0].gap) == pytest.approx(1e-6)
     equals_plain(machine, plan, 2)
 
 

@@ -209,18 +209,6 @@ def test_an_error_in_progress_is_the_callers() -> None:
         simulate(MELUXINA, workload(), PART_8, grid=(32, 32, 32), iterations=100_000, on_progress=on_progress)
 
 
-def test_threads_own_parts_of_faces() -> None:
-    # Of 4 x 4 x 4 threads sixteen touch each face, four each edge, one each corner.
-    w = workload("halo3d26", threads=64, partitions_per_thread=2, buffer="128 KiB")
-    plan = prepared(MELUXINA, w, Approach(PART, 2, 4), grid=(4, 4, 4), thread_grid=(4, 4, 4))
-    assert plan.messages.mapping is not None
-    directions = plan.pattern.directions
-    for d, step in enumerate(plan.pattern.steps):
-        needed = [p for t in range(2) for p in plan.messages.mapping.partitions[t * directions + d]]
-        assert len(needed) == 2 * 4 ** (3 - sum(map(abs, step)))
-    assert sorted(m for vci in plan.messages.mapping.vcis for m in vci) == list(range(52))
-
-
 def test_a_vci_that_more_threads_share_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
     # Four messages of four threads on three VCIs, the first of which has two of them.
     seen, made = dict[str, Any](), _kernel.Messages

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from pready.model.advice.predict import predict
-from pready.model.approach.interfaces import BULK, BY_KEY, EACH, MANY, Approach
+from pready.model.approach.interfaces import BULK, EACH, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine import runs
 from pready.model.engine.layout import Step
 from pready.model.engine.plan import Plan
 from pready.model.engine.runs import Runs
-from pready.model.engine.simulate import alone, compare, run_step
+from pready.model.engine.simulate import compare, run_step
 from pready.model.machine import machine as machines
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
@@ -57,30 +57,6 @@ def test_how_much_of_a_step_is_simulated(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (few.iterations, few.draws) == (5, 100)
 
 
-@pytest.mark.thorough
-def test_each_is_advised_for_itself_and_the_step_takes_all() -> None:
-    late = {"model": "laggard", "delay": "1 ms"}
-    w = step(
-        one(buffer="4 MiB", arrivals=late, name="large"), one(buffer="512 B", name="small"), share=0.5, iterations=20
-    )
-    made = predict(MELUXINA, w)
-    large, small = made.exchanges
-    assert (large.workload["name"], small.workload["name"]) == ("large", "small")
-    assert large.advice.verdict == "port"
-    assert small.advice.verdict == "do not port"
-    assert made.bulk.iteration_s == pytest.approx(large.bulk.iteration_s, rel=1e-12)
-    assert made.bulk.iteration_s == pytest.approx(small.bulk.iteration_s, rel=1e-12)
-    # What the step saves is what both save, as nothing of one hides the other where all are in step.
-    saved = [e.bulk.iteration_s - e.advised.iteration_s for e in made.exchanges if e.advised.speedup_percent > 0]
-    assert made.bulk.iteration_s - made.advised.iteration_s == pytest.approx(sum(saved), rel=1e-6)
-    assert made.run_speedup_percent == pytest.approx(0.5 * made.advised.speedup_percent)
-    assert made.advice.verdict == "port"
-    data = made.to_dict()
-    assert [e["workload"]["name"] for e in data["exchanges"]] == ["large", "small"]
-    assert data["run_speedup_percent"] == made.run_speedup_percent
-    assert predict(MELUXINA, w, whole=()).advised.approach == made.advised.approach
-
-
 def test_simulating_a_step_says_what_predicting_it_says() -> None:
     w = step(one(buffer="1 MiB", arrivals=LATE), one(), iterations=20)
     ways = [Approach(MANY, 4, 4), BULK]
@@ -112,26 +88,3 @@ def test_exchanges_of_other_ranks_are_refused() -> None:
     ):
         with pytest.raises(PreadyError, match=said):
             predict(MELUXINA, w, engine=engine, draws=0)
-
-
-FACES = {"buffer": None, "faces": ["2 MiB", "512 KiB", "4 KiB"]}
-
-
-def unequal_step() -> Workload:
-    first = {k: v for k, v in one(arrivals=LATE, partitions_per_thread=2, **FACES).items() if v}
-    return step(
-        first, one(compute={"time": "300 us"}), {"buffer": "512 B"}, iterations=20, receiver="computing", grid=[3, 3, 3]
-    )
-
-
-@pytest.mark.parametrize("ways", [(BULK, BULK, BULK), (Approach(MANY, 8, 4), BULK, Approach(BY_KEY["part"], 4, 2))])
-def test_exchanges_in_step_take_what_they_take_from_rest_one_after_the_other(ways: tuple[Approach, ...]) -> None:
-    w = unequal_step()
-    out = run_step(plans(w, ways), 1, record=True)
-    ends, begun, rest = list[float](), 0.0, Runs(MELUXINA, Step.from_rest(w))
-    for number in range(len(ways)):
-        begun += float(rest.ready(number=number).max()) + alone(rest.plans(ways)[number])[0].end
-        ends.append(begun)
-    for of, end in zip(out, ends, strict=True):
-        assert of.ends_s is not None
-        np.testing.assert_allclose(of.ends_s[0], end, rtol=1e-12)
