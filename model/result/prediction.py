@@ -238,7 +238,8 @@ class Advice:
     """Is it certain that no library saves enough, whatever is not known of its costs?"""
 
     def of_bound(self, row: ApproachPrediction) -> float | None:
-        """A way's saving over the bound's, medians of their draws, at most 1; None where the bound saves nothing."""
+        """A way's saving over the bound's, medians of their draws; at most 1, where ranks that share an adapter were
+        lucky in their order; None where the bound saves nothing."""
         most = 0.0 if self.bound is None else self.bound.speedup_percent
         return min(row.speedup_percent / most, 1.0) if most > 0 else None
 

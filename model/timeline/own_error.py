@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from pready.model.approach.interfaces import Approach
+from pready.model.approach.interfaces import INTERFACES, Approach
 from pready.model.common.arrays import Array
 from pready.model.common.normal import Z95
 from pready.model.timeline.sampling import Sampler
@@ -51,8 +51,11 @@ def factor(sampler: Sampler, of: Factor, way: str = "") -> Array:
 
 
 def of_transfer(sampler: Sampler, approach: Approach) -> Array:
-    """By how much the transfer of a way of sending is off beside its costs."""
-    return np.asarray(factor(sampler, "transfers") * factor(sampler, "ways", way(approach)))
+    """By how much the transfer of a way of sending is off beside its costs; of what no library exceeds, by as little as
+    of any."""
+    ways = WAYS if approach.interface.least else (way(approach),)
+    off = np.minimum.reduce([factor(sampler, "ways", of) for of in ways])
+    return np.asarray(factor(sampler, "transfers") * off)
 
 
 def way(approach: Approach) -> str:
@@ -60,3 +63,7 @@ def way(approach: Approach) -> str:
     if approach.interface.one_sided:
         return "puts"
     return "one message" if approach.messages == 1 else f"messages, completed by {approach.interface.completes}"
+
+
+WAYS = tuple(dict.fromkeys(way(i.into(n)) for i in INTERFACES for n in (1, 2)))
+"""All ways of sending."""
