@@ -81,10 +81,11 @@ def drawn_rows(
         made = [replace(p, best_in=float(x)) for p, x in zip(found, shares, strict=True)]
     asked = [n for n, p in enumerate(drawn) if n in (0, at) or p.approach.interface.partitioned]
     savings = Savings(runs, tuple(ways[n] for n in asked))
+    first_rows = made[0], made[at]
     for n, row in zip(asked, savings.rows([made[n] for n in asked], min_gain, timed=timed), strict=True):
-        made[n], before = row, made[n]
-        if n == at and every:  # first draws are off by as much for every way
-            made = [p if k in asked else p.moved(before, row) for k, p in enumerate(made)]
+        made[n] = row
+    if every:  # first draws are off by as much for every way
+        made = [p if k in asked else p.moved(first_rows, (made[0], made[at])) for k, p in enumerate(made)]
     made = [row.beside(made[0]) for row in made]
     rows[:] = [made[drawn.index(row)] if row in drawn else row.beside(made[0]) for row in rows]
     return made[at], savings

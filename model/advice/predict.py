@@ -383,18 +383,21 @@ def _answered(
     rows = runs.predicted([runs.step.way(a, number) for a in (*able, *(a for a, _ in wishes))], number)
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
     best, savings = drawn_rows(runs, rows, min_gain, every=whole, number=number)
+    bound = bound_row(runs, min_gain, number) if whole else None
+    if bound is not None:
+        at = next(n for n, row in enumerate(rows) if row is best)
+        rows = [row.within(bound, rows[0]) for row in rows]
+        best = rows[at]
     if profile.name != machine.library.name and library is None:
         notes.insert(0, f"{machine.library.name}, {machine.name}'s own, is not released: predicted for {profile.name}")
     advice = advise(runs, profile, rows, best, min_gain, where=sizes, reason=whole, number=number)
     advice = replace(advice, warnings=[*advice.warnings, *notes])
-    if whole:
-        bound = bound_row(runs, min_gain, number)
+    if bound is not None:
         advice = replace(advice, bound=bound, never=never(bound, min_gain, shared=runs.shared_adapter))
     prediction = _prediction(runs, number, profile, rows, advice)
     if savings is None or not whole or len(runs.parts) > 1:
         return prediction
-    at = savings.ways.index((best.approach,))
-    return _with_inputs(prediction, runs, savings.percent[at])
+    return _with_inputs(prediction, runs, savings.percent[savings.ways.index((best.approach,))])
 
 
 def _prediction(

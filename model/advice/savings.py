@@ -69,9 +69,9 @@ class Savings:
         self, rows: Sequence[ApproachPrediction], min_gain: float, *, timed: bool = True
     ) -> list[ApproachPrediction]:
         """Rows of the ways with the values and intervals of the draws: medians, and 95 %; `timed`: of the exchange,
-        too."""
+        too, each way's time as its η means beside that of now."""
         now_s, base_s = self.times(self.ways[0])
-        today, out = median(base_s), list[ApproachPrediction]()
+        today, exchange, out = median(base_s), median(now_s) / self.runs.steps, list[ApproachPrediction]()
         chances = self.enough(min_gain)
         for n, (way, row) in enumerate(zip(self.ways, rows, strict=True)):
             communication, _ = self.times(way)
@@ -88,8 +88,9 @@ class Savings:
             (t0, t1), (e0, e1), (s0, s1) = interval(time), interval(eta), interval(saved)
             made = replace(made, speedup_low_percent=s0, speedup_high_percent=s1)
             if timed:
-                made = replace(made, time_s=median(time), time_low_s=t0, time_high_s=t1)
                 made = replace(made, eta=median(eta), eta_low=e0, eta_high=e1)
+                at = exchange / made.eta
+                made = replace(made, time_s=at, time_low_s=min(t0, at), time_high_s=max(t1, at))
             out.append(made)
         return out
 

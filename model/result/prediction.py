@@ -83,11 +83,19 @@ class ApproachPrediction:
         at_time = replace(self, time_low_s=t0, time_high_s=t1, eta_low=e0, eta_high=e1)
         return replace(at_time, speedup_low_percent=s0, speedup_high_percent=s1)
 
-    def moved(self, before: ApproachPrediction, after: ApproachPrediction) -> ApproachPrediction:
-        """The row of some draws as all draws would have it, by another way's saving from some draws, and from all."""
+    def moved(self, first: Pair, every: Pair) -> ApproachPrediction:
+        """The row of some draws as all draws would have it: both pairs are today's row and another way's, by some draws
+        and by all."""
+        (_, way), (today, moved) = first, every
         ends = "speedup_low_percent", "speedup_percent", "speedup_high_percent"
-        low, middle, high = sorted(getattr(self, x) + getattr(after, x) - getattr(before, x) for x in ends)
-        return replace(self, speedup_low_percent=low, speedup_percent=middle, speedup_high_percent=high)
+        low, middle, high = sorted(getattr(self, x) + getattr(moved, x) - getattr(way, x) for x in ends)
+        made = replace(self, speedup_low_percent=low, speedup_percent=middle, speedup_high_percent=high)
+        by = moved.eta / way.eta
+        made = replace(made, eta=by * self.eta, eta_low=by * self.eta_low, eta_high=by * self.eta_high)
+        by = today.time_s / made.eta / self.time_s
+        return replace(
+            made, time_s=by * self.time_s, time_low_s=by * self.time_low_s, time_high_s=by * self.time_high_s
+        )
 
     def beside(self, today: ApproachPrediction) -> ApproachPrediction:
         """The row beside a drawn baseline: the iteration is what its saving means and, if it was not drawn
@@ -98,6 +106,16 @@ class ApproachPrediction:
             return made
         time = today.time_s / self.eta
         return replace(made, time_s=time, time_low_s=time, time_high_s=time)
+
+    def within(self, most: ApproachPrediction, today: ApproachPrediction) -> ApproachPrediction:
+        """The row with no more than any library could save: what fewer draws say, or the machine's values, may lie
+        above; and ranks that share an adapter are lucky in the order of their messages."""
+        if self.speedup_percent <= most.speedup_percent and self.eta <= most.eta:
+            return self
+        saves, eta = min(self.speedup_percent, most.speedup_percent), min(self.eta, most.eta)
+        made = replace(self, speedup_percent=saves, speedup_low_percent=min(self.speedup_low_percent, saves))
+        made = replace(made, eta=eta, eta_low=min(self.eta_low, eta), time_s=today.time_s / eta)
+        return replace(made, time_high_s=max(self.time_high_s, made.time_s)).beside(today)
 
     @property
     def gain(self) -> float:
@@ -142,6 +160,7 @@ class ApproachPrediction:
         }
 
 
+Pair = tuple[ApproachPrediction, ApproachPrediction]
 NOTHING_HIDDEN = "after the join the exchange takes longer than one send: none of it is hidden"
 
 
@@ -238,10 +257,9 @@ class Advice:
     """Is it certain that no library saves enough, whatever is not known of its costs?"""
 
     def of_bound(self, row: ApproachPrediction) -> float | None:
-        """A way's saving over the bound's, medians of their draws; at most 1, where ranks that share an adapter were
-        lucky in their order; None where the bound saves nothing."""
+        """A way's saving over the bound's, medians of their draws; None where the bound saves nothing."""
         most = 0.0 if self.bound is None else self.bound.speedup_percent
-        return min(row.speedup_percent / most, 1.0) if most > 0 else None
+        return row.speedup_percent / most if most > 0 else None
 
     @property
     def break_even_bytes(self) -> float | None:

@@ -51,9 +51,9 @@ def factor(sampler: Sampler, of: Factor, way: str = "") -> Array:
 
 
 def of_transfer(sampler: Sampler, approach: Approach) -> Array:
-    """By how much the transfer of a way of sending is off beside its costs; of what no library exceeds, by as little as
-    of any."""
-    ways = WAYS if approach.interface.least else (way(approach),)
+    """By how much the transfer of a way of sending is off beside its costs; of what no library exceeds in several
+    messages, by as little as of any way."""
+    ways = WAYS if approach.interface.least and approach.messages > 1 else (way(approach),)
     off = np.minimum.reduce([factor(sampler, "ways", of) for of in ways])
     return np.asarray(factor(sampler, "transfers") * off)
 

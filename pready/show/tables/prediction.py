@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -20,6 +21,8 @@ from pready.show.terminal.terminal import as_text
 
 TEXT_WIDTH = 80
 """Columns of a prediction as text."""
+NAME = 21
+"""Characters of a way's name in a line of 80 columns."""
 MOST_ROWS = 3
 """Most approaches in a table, unless all are asked for: today's, partitioned, and the best."""
 
@@ -78,7 +81,7 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
     columns = [
         ("way", "left"),
         ("× VCIs", "right"),
-        ("after\nready" if every_row else "after ready", "right"),
+        ("after\nready", "right"),
         ("η", "right"),
         ("saves (95 %)", "left"),
     ]
@@ -96,7 +99,7 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
         style = "bold" if r is best else ("dim" if not r.available else "")
         mark = "→ " if r is best else "  "
         table.add_row(
-            mark + r.name + ("~" if r.unmeasured else "") + ("" if r.available else " *"),
+            mark + _name(r, folded=not every_row),
             f"{r.approach.messages} × {r.vcis}",
             format_time(r.time_s),
             f"{r.eta:.2f}×",
@@ -110,6 +113,12 @@ def ways_table(prediction: Prediction, *, every_row: bool) -> RenderableType:
         by = [format_time(most.time_s), ratio, saved(most)]
         table.add_row(f"  {most.name}", "", *by, *[""] * (len(columns) - 5))
     return table
+
+
+def _name(row: ApproachPrediction, *, folded: bool) -> str:
+    """The name of a way with its marks, on lines that leave room for the columns beside it."""
+    name = row.name + ("~" if row.unmeasured else "") + ("" if row.available else " *")
+    return "\n    ".join(wrap(name, NAME)) if folded else name
 
 
 def _of_most(prediction: Prediction, row: ApproachPrediction) -> str:

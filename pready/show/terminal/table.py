@@ -16,7 +16,8 @@ INDENT = 4
 
 
 class Readable(Table):
-    """A table where it fits, else a list per row. No value is cut.
+    """A table where it fits, else one whose headers are on the lines that they have, else a list per row. No value is
+    cut.
 
     Parameters
     ----------
@@ -39,13 +40,16 @@ class Readable(Table):
             yield Text(self.heading, style="bold")
             if not self.tight:
                 yield Text("")
-        least, most = self._widths(console, options)
-        gaps = self.gap * (len(least) - 1)
-        if (spare := options.max_width - gaps - sum(least)) >= 0:
-            self._share(spare, least, most)
-            yield from super().__rich_console__(console, options)
-        else:
-            yield from self._lists(console)
+        folded = [str(column.header) for column in self.columns]
+        for headers in ([" ".join(header.split("\n")) for header in folded], folded):
+            for column, header in zip(self.columns, headers, strict=True):
+                column.header = header
+            least, most = self._widths(console, options)
+            if (spare := options.max_width - self.gap * (len(least) - 1) - sum(least)) >= 0:
+                self._share(spare, least, most)
+                yield from super().__rich_console__(console, options)
+                return
+        yield from self._lists(console)
 
     def _widths(self, console: Console, options: ConsoleOptions) -> tuple[list[int], list[int]]:
         """Each column's least width at which no word is cut and no `no_wrap` cell wrapped, and that of one line."""

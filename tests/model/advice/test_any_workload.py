@@ -69,6 +69,11 @@ def test_advice_keeps_its_word(workload: Workload, profile: str, library: str | 
         assert 0 < row.time_low_s <= row.time_s <= row.time_high_s
         assert 0 < row.eta_low <= row.eta <= row.eta_high
         assert row.early_bird_percent <= 100
+        assert row.time_s * row.eta == pytest.approx(made.bulk.time_s, rel=1e-9)
+        most = made.advice.bound
+        assert most is not None
+        assert row.speedup_percent <= most.speedup_percent + 1e-9
+        assert row.eta <= most.eta + 1e-9
     advice = made.advice
     assert advice.best.available
     if advice.verdict == "port":
