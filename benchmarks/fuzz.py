@@ -63,6 +63,18 @@ CSV = [
     b"bytes,rate_per_s,pairs,ranks_per_node,placement\n8,4e6,4,4,between-nodes\n1024,3e6,4,4,between-nodes\n",
     b"size (bytes),iterations,latency (seconds)\n1,1000,1.3e-06\n8,1000,1.31e-06\n",
 ]
+REFRAME = [
+    b"2024-01-02|reframe 3.9|osu_latency on a:b using gnu|jobid=1|latency_8=1.2|ref=0 (l=null, u=null)|us\n"
+    b"2024-01-02|reframe 3.9|osu_latency on a:b using gnu|jobid=1|latency_4096=2.5|ref=0 (l=null, u=null)|us\n"
+    b"2024-01-02|reframe 3.9|osu_bw %size=65536 /1a2b @a:b+gnu|jobid=2|bw=9900.5|ref=0 (l=null, u=null)|MB/s\n",
+    b"result|name|system|partition|environ|job_nodelist|latency_8_value|latency_8_unit|latency_64_value|latency_64_unit\n"
+    b"pass|osu_latency|a|b|gnu|n[1-2]|1.2|us|1.25|us\nfail|osu_latency|a|b|gnu|n1,n2|null|us|nan|us\n",
+    b"version,display_name,system,environ,bw_8_value,bw_8_unit\n4.2,osu_bw_test,a,gnu,9.5,MB/s\n",
+    b"""{"session_info": {"version": "4.7"}, "runs": [{"testcases": [{"name": "osu_latency", "system": "a", "jobid": 7,
+"job_nodelist": ["n1", "n2"], "perfvalues": {"a:b:latency_8": [1.2, 0, null, null, "us"], "a:b:latency_64": [1.3, 0,
+null, null, "us"]}}, {"display_name": "imb", "executable": "IMB-MPI1", "executable_opts": ["PingPong"], "perfvars":
+[{"name": "t_8", "value": 1.2, "unit": "us"}], "check_vars": {"num_tasks_per_node": 1, "message_size": 8}}]}]}""",
+]
 LOG = b"""srun: job 42 queued\n#SBATCH -N 2\nexport UCX_TLS=rc\n[0] == Inter-node ==
 $ mpirun --mca pml ucx -np 2 --map-by node ./osu_latency\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.
 # Size       Avg Latency(us)  P50 Tail Lat(us)  Validation\n1  1.25 1.20 Pass\n64  1.30 1.25 Pass\n\nwarning: 3 of 4
@@ -160,6 +172,7 @@ def readers(captured: Path | None, anchor: Path | None) -> dict[str, tuple[Calla
         "imb": (_import, of("imb")),
         "netgauge": (_import, of("netgauge", "ng_", "loggp")),
         "csv": (_import, CSV),
+        "reframe": (_import, REFRAME),
         "log": (_import, [LOG, LOG.replace(b"\n", b"\r\n"), LOG.replace(b"\n", b"\n[1,0]<stdout>:")]),
         "records": (read, [p.read_bytes()[:40_000] for p in sorted((HERE / "tests/calibrate/data").glob("*.jsonl"))]),
         "points": (_kept, [b'{"point": "a", "rows": [{"eta": 1.0}]}\n{"point": "b", "rows": []}\n']),

@@ -28,7 +28,7 @@ def _tool(name: str, text: str, file: str, records: str, instead: str) -> Tool:
 
 
 _BELOW, _APPLICATION = "messages below MPI, without an MPI library's costs", "an application, with totals for a step"
-_SUITE_TITLE = re.compile(r"#\s*(?:OSU|OMB|Benchmarking)\b")
+_SUITE_TITLE = re.compile(r"#\s*(?:OSU|OMB|Benchmarking)\b|\|reframe |_value[|,]|\"testcases\"")  # or ReFrame's records
 TOOLS = (
     *(
         _tool(name, text, "", _BELOW, BENCHMARKS)
@@ -43,13 +43,6 @@ TOOLS = (
             ("NCCL's or RCCL's tests", r"[nr]ccl-tests|# nThread \d+ nGpus|algbw.*busbw"),
             ("iperf", r"iperf|^\[ *ID\] Interval"),
         )
-    ),
-    _tool(
-        "ReFrame",
-        r"^[^|\n]+(?:\|[^|\n]+)*_value\||\|\s*reframe [0-9v]|\"perfvalues\"",
-        "",
-        "single figures of a check, without where it ran",
-        "the output of the check's run (rfm_job.out)",
     ),
     _tool("mpptest", r"^#p0\s+p1\s+dist\s+len", "", "messages in a table without its test's name", BENCHMARKS),
     *(
@@ -84,7 +77,7 @@ def tool_of(path: Path, data: bytes | None = None) -> Tool | None:
     """The tool that wrote a file or a folder, by its name and its first bytes (`data`, or else they are read); None:
     none of them.
 
-    A suite's title in the text is a benchmark's output, whatever else stands beside it.
+    A suite's title or a record of ReFrame in the text is a benchmark's output, whatever else stands beside it.
     """
     if data is None:
         try:

@@ -1,13 +1,13 @@
-"""Files, and folders of them, as one import: all that can be used, and the names of the rest with the reason."""
+"""Files, and folders of them, as one machine's observations; the names of files that cannot be used, with why."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 
-from pready.calibrate.importers import netgauge, own_csv, sections
-from pready.calibrate.importers.benchmarks import Imported, alike, together, why_one_node
-from pready.calibrate.importers.disagreement import placed_by_words, taken
+from pready.calibrate.fit.observations import Curve, Observations
+from pready.calibrate.importers import netgauge, own_csv, reframe, sections
+from pready.calibrate.importers.disagreement import named, placed_by_words, refuse_disagreeing, refuse_two, taken
 from pready.calibrate.importers.measured import Measured
 from pready.calibrate.importers.plausible import contradictions
 from pready.calibrate.importers.text import LARGEST_FILE, ImportFormatError, NotUsedError, text_of
@@ -17,32 +17,40 @@ from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import Fabric
 from pready.model.toml.reading import read_bytes
 
+FASTEST_S = 0.75e-6
+"""No fabric delivers a small message sooner: 0.9 to 1.1 us on InfiniBand and TofuD, 0.15 to 0.7 us within a node."""
+SMALL = 8
+"""Bytes of a small message."""
 AS_INTRA = "two ranks on two nodes; this file goes to --intra, with files from between nodes beside it"
 REASON = 90
 """Most characters of a reason for not using a file."""
-DEEPEST = 6
-"""Folders within a folder that are looked into: ReFrame and Ramble keep a run's output four or five down."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """All runs of some files as one machine's observations: also messages per second of so many pairs of processes at
+    once, and how many messages the windows of `observations.stream` have, each with an answer (0: it has none)."""
+
+    runs: tuple[Measured, ...]
+    observations: Observations
+    pair_rates: Mapping[int, Curve]
+    window: int
+    notes: tuple[str, ...]
 
 
 def runs_of(data: bytes, source: str = "input", take: Sequence[str] = ()) -> tuple[list[Measured], list[str]]:
-    """The runs of benchmarks in a file, and notes; without `take` none of a document's.
-
-    An ImportFormatError if it does not name its test, or is not as its suite prints it.
-    """
+    """The runs of benchmarks in a file, and notes; without `take` none of a document's."""
     if (tool := tool_of(Path(source), data)) is not None:
         told = f"is of {tool.name}, which records {tool.records}"
         raise ImportFormatError(told, valid=tool.instead, source=source)
     text = text_of(data, source)
-    if own_csv.recognised(text):
-        return own_csv.read(text, source), []
-    if netgauge.recognised(text):
-        return netgauge.read(text, source)
-    runs, notes = sections.measured(text, source)
+    of = next((each for each in (own_csv, netgauge, reframe) if each.recognised(text)), sections)
+    runs, notes = of.read(text, source)
     if not runs:
         raise refusal(text, source)
-    if not take and in_a_document(text, source):
+    if of is sections and not take and in_a_document(text, source):
         together(runs)  # that they are of two machines is said first
-        raise quoted(runs[0].test.name, source, runs[0].line)
+        raise quoted(runs[0])
     return runs, notes
 
 
@@ -52,8 +60,7 @@ def collected(
     """What the files say together, notes on files that were left out, and the files that were used.
 
     Files all have to be of a test that is known; of folders, what can be read is used. `one_node`: the two ranks shall
-    have been on one. `take`: texts of which one has to be in a run's file, heading, command or test; none: all are. An
-    ImportFormatError for runs of two machines, libraries or placements, and for figures that contradict each other.
+    have been on one. `take`: texts of which one has to be in a run's file, heading, command or test; none: all are.
     """
     runs, notes, left = list[Measured](), list[str](), list[str]()
     for path in paths:
@@ -84,8 +91,64 @@ def collected(
         left.append(_left(Path(source).name, problem))
     made = together(runs, notes, one_node=one_node, chosen=bool(take))
     placed_by_words(made.runs, take, one_node=one_node, valid=AS_INTRA)
-    used = dict.fromkeys(Path(run.source) for run in made.runs)
-    return made, [f"not used: {name}" for name in left], [*used]
+    return made, [f"not used: {name}" for name in left], [*dict.fromkeys(Path(run.source) for run in made.runs)]
+
+
+def together(
+    runs: Sequence[Measured], notes: Sequence[str] = (), *, one_node: bool = False, chosen: bool = False
+) -> Imported:
+    """The runs of one machine as one; an ImportFormatError if they are of two machines, libraries or placements, or
+    disagree. `one_node`: their ranks shall have been on one. `chosen`: somebody chose these runs."""
+    said = list(dict.fromkeys(notes))
+    runs = _alike(runs, said, any_place=one_node or chosen)
+    refuse_two(runs, one_node=one_node)
+    curves: dict[tuple[str, int], Curve] = {}
+    for kind, pairs in dict.fromkeys((run.kind, run.pairs) for run in runs if run.trains is None):
+        some = [run for run in runs if (run.kind, run.pairs) == (kind, pairs)]
+        refuse_disagreeing(some)
+        rows = [row for run in some for row in run.values]
+        curves[kind, pairs] = Curve.of([size for size, _ in rows], [[value] for _, value in rows], kind)
+        if len(some) > 1:
+            said.append(f"{len(some)} runs of {some[0].test.name} agree: their medians were used")
+    netgauge = [run for run in runs if run.trains is not None]
+    if len(netgauge) > 1:
+        problem = f"trains of messages are in {netgauge[0].source} already"
+        raise ImportFormatError(problem, valid="one file of Netgauge's", source=netgauge[1].source)
+    trains = next((run.trains for run in netgauge if run.trains), Observations())
+    observed = replace(trains, ping_pong=curves.get(("ping_pong", 1)), stream=curves.get(("stream", 1)))
+    between = (run.command.one_node is False or named(run, "placements") == "between nodes" for run in runs)
+    if not one_node and not any(between):
+        said.append("no file says where the ranks ran: taken as two nodes; those of one node go to --intra")
+    rates = {pairs: curve for (kind, pairs), curve in curves.items() if kind == "pair_rates"}
+    window = max((run.window for run in runs if run.kind == "stream"), default=0)
+    return Imported(tuple(runs), observed, rates, window, tuple(said))
+
+
+def _alike(runs: Sequence[Measured], said: list[str], *, any_place: bool) -> Sequence[Measured]:
+    """The runs of hosts' memory, and of one placement, if there are both."""
+    of_hosts = [run for run in runs if not run.on_gpus] or runs
+    if any(run.on_gpus for run in of_hosts):
+        said.append("buffers were in the memory of GPUs, not of hosts: the machine is of such messages")
+    elif len(of_hosts) < len(runs):
+        said.append("only buffers in the hosts' memory were used, not those of GPUs")
+    local = [] if any_place else [run for run in of_hosts if run.hint]
+    if not 0 < len(local) < len(of_hosts):
+        return of_hosts
+    names = ", ".join(dict.fromkeys(run.test.name for run in local))
+    said.append(f"only runs between two nodes were used, not {len(local)} of {names}: {local[0].hint}")
+    return [run for run in of_hosts if not run.hint]
+
+
+def why_one_node(runs: Sequence[Measured], *, chosen: bool = False) -> str:
+    """Why these runs' ranks were on one node, and say nothing of the network; empty: nothing says so, or somebody chose
+    the runs although it does."""
+    small = [t for run in runs if run.test.kind == "ping_pong" for size, t in run.values if size <= SMALL]
+    fastest = min(small, default=FASTEST_S)
+    hints = [run.hint for run in runs]
+    if fastest >= FASTEST_S:
+        return hints[0] if all(hints) and not chosen else ""
+    took = f"a small message took {fastest * 1e6:.2g} us, and no network delivers one sooner than 0.75 us"
+    return "; ".join([took, *filter(None, hints)][:2])
 
 
 def _unfit(runs: Sequence[Measured], fabric: Fabric | None, *, chosen: bool) -> Iterator[tuple[str, str, str]]:
@@ -96,17 +159,15 @@ def _unfit(runs: Sequence[Measured], fabric: Fabric | None, *, chosen: bool) -> 
             yield source, f"the two ranks were on one node: {why}", AS_INTRA
         for run in own:
             yield from contradictions([run], fabric)
-    yield from contradictions(alike(runs, [], any_place=chosen), fabric)
+    yield from contradictions(_alike(runs, [], any_place=chosen), fabric)
 
 
-def _files(path: Path, deep: int = 0) -> list[Path]:
-    """A file, or those of a folder and of the folders in it."""
-    if deep and path.name.startswith("."):
-        return []
-    if not path.is_dir() or (deep and path.is_symlink()):
+def _files(path: Path) -> list[Path]:
+    """A file, or those of a folder and of the folders in it; not hidden ones."""
+    if not path.is_dir():
         return [path]
-    return [file for each in sorted(path.iterdir()) for file in _files(each, deep + 1)] if deep <= DEEPEST else []
+    return sorted(f for f in path.rglob("*") if f.is_file() and "/." not in f"/{f.relative_to(path)}")
 
 
 def _left(name: str, reason: str) -> str:
-    return f"{name} ({reason if len(reason) <= REASON else f'{reason[: REASON - 1]}…'})"
+    return f"{name} ({shorten(reason, REASON, placeholder='…')})"

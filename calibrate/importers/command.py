@@ -4,22 +4,17 @@
 on how many nodes its ranks are is as the allocation before it says, if that is of one node.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 _BY_NODES = ("srun", "flux run", "flux mini run", "lrun", "yhrun", "ccc_mprun")
-_LAUNCHERS = (
-    rf"salloc|sbatch|flux alloc|{'|'.join(_BY_NODES)}|mpirun|mpiexec(?:\.hydra|_mpt)?|orterun|prterun|aprun"
-    r"|mpirun_rsh|ibrun"
-)
+_ALLOCATES = ("salloc", "sbatch", "flux alloc")
+_LAUNCHERS = rf"{'|'.join(_ALLOCATES + _BY_NODES)}|mpirun(?:_rsh)?|mpiexec(?:\.hydra|_mpt)?|orterun|prterun|aprun|ibrun"
 _COMMAND = re.compile(
     rf"(?P<before>.*?)(?:^|[\s;&|`(/])(?P<launcher>{_LAUNCHERS})\s+(?=-|\S*(?:osu_|IMB-|/))(?P<rest>.*)", re.I
 )
-_OF_MANY = re.compile(r"mbw|multi|IMB", re.IGNORECASE)
-"""Programs of more than two ranks."""
+_OF_MANY = re.compile(r"mbw|multi|IMB", re.IGNORECASE)  # programs of more than two ranks
 _PROGRAM = re.compile(
     r"(?<!\S)(?!-)(?:\S*/)?(?:osu_\w+|IMB-\w+|netgauge|omb\w*|\w*(?:bench|latency|_bw)\w*|\S*\.sh)(?!\S)", re.I
 )
@@ -29,7 +24,6 @@ _ALLOCATED = re.compile(
     r"|\bSLURM_(?:JOB_NUM_NODES|NNODES)=(\d+)\b",
     re.IGNORECASE,
 )
-_ALLOCATES = ("salloc", "sbatch", "flux alloc")
 _VARIABLE = r"(?:OMPI|UCX|FI|MPICH|I_MPI|PMIX|MV2|MVAPICH|PSM\d?|HCOLL|NCCL|GNI|MPIR)_\w+"
 _SETTING = re.compile(
     rf"(?<!\S)(?:{_VARIABLE}=\S+|--?[gp]?mca \S+ \S+|--?genv \S+ \S+|--(?:environment|container-image)[= ]\S+"
@@ -51,6 +45,9 @@ class Command:
     one_node: bool | None = None
     nodes: int | None = None
     settings: tuple[str, ...] = ()
+
+
+NO_COMMAND = Command("")
 
 
 def allocated(text: str) -> int | None:

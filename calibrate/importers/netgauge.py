@@ -6,8 +6,6 @@ The three PRTT and o_r are measurements and are taken; Netgauge's own L, o_s, g 
 since ours come from the fit (and its L still holds o_s and o_r).
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

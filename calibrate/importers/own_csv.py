@@ -4,14 +4,11 @@
 comments. MPIBenchmarks.jl's ``julia_osu_latency.csv``, whose header and name no other test of it has, is read, too.
 """
 
-from __future__ import annotations
-
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import PurePath
 
 from pready.calibrate.fit.observations import DEFAULT_WINDOW
-from pready.calibrate.importers.measured import Measured, Test
+from pready.calibrate.importers.measured import Measured, Row, gathered
 from pready.calibrate.importers.suites import LATENCY, PAIRS, STREAM
 from pready.calibrate.importers.text import Line, lines, number, whole
 from pready.model.common.errors import shown
@@ -52,8 +49,8 @@ def recognised(text: str) -> bool:
     return ("bytes" in names and len(names & {*COLUMNS}) > 1) or (header is not None and header.text == _JULIA)
 
 
-def read(text: str, source: str) -> list[Measured]:
-    """The runs in a file."""
+def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
+    """The runs in a file, and no notes."""
     header, *rows = _table(text, source)
     names, unit = [name.strip() for name in header.text.split(",")], 1e-6
     if header.text == _JULIA and "osu_latency" in PurePath(source).name:
@@ -62,8 +59,7 @@ def read(text: str, source: str) -> list[Measured]:
         raise header.error(f"column = {shown(odd)}", f"each once of {', '.join(COLUMNS)}")
     if not {*names} & {*_FIGURES}:
         raise header.error("no column of a time or a rate", ", ".join(_FIGURES))
-    runs: dict[tuple[Test, int, str, int], tuple[int, list[tuple[float, float]]]] = {}
-    seen = Counter[tuple[Test, int, str, int]]()
+    found: list[Row] = []
     for line in rows:
         cells = [cell.strip() for cell in line.text.split(",")]
         if len(cells) != len(names):
@@ -84,19 +80,15 @@ def read(text: str, source: str) -> list[Measured]:
                 rate = 1e6 * value / size if name == "bandwidth_MB_s" else value
                 test = PAIRS if pairs != 1 or name == "rate_per_s" else STREAM
                 value = 1 / rate if pairs == 1 else rate
-            seen[test, pairs, place, size] += 1  # a size that comes again is another run's
-            run = test, pairs, place, seen[test, pairs, place, size]
-            runs.setdefault(run, (line.number, []))[1].append((float(size), value))
-    if not runs:
+            run = Measured(
+                test, source, pairs=pairs, window=DEFAULT_WINDOW if test != LATENCY else 0, line=line.number,
+                heading=place.replace("-", " "),
+                near="its placement or ranks_per_node says so" if place == "within-node" else "",
+            )  # fmt: skip
+            found.append(((test, pairs, place), run, float(size), value))
+    if not found:
         raise header.error("no rows follow the header", "rows of a size and a value")
-    return [
-        Measured(
-            test, source, pairs=pairs, values=tuple(sorted(values)), window=DEFAULT_WINDOW if test != LATENCY else 0,
-            line=at, heading=place.replace("-", " "),
-            near="its placement or ranks_per_node says so" if place == "within-node" else "",
-        )
-        for (test, pairs, place, _), (at, values) in runs.items()
-    ]  # fmt: skip
+    return gathered(found), []
 
 
 def _placed(by: Mapping[str, str], line: Line) -> tuple[int, str]:
@@ -110,6 +102,6 @@ def _placed(by: Mapping[str, str], line: Line) -> tuple[int, str]:
             raise line.error(f"ranks_per_node = {ranks} of {2 * pairs} ranks", wanted)
         places.add("within-node" if ranks == 2 * pairs else "between-nodes")
     if len(places) > 1 or not places <= {"between-nodes", "within-node"}:
-        valid = "between-nodes or within-node, as ranks_per_node says"
-        raise line.error(f"placement = {shown(by['placement'])}", valid)
+        told = f"placement = {shown(by['placement'])}"
+        raise line.error(told, "between-nodes or within-node, as ranks_per_node says")
     return pairs, "".join(places)

@@ -1,8 +1,6 @@
 """Figures that contradict each other: of one curve, and of several files of one machine."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,25 +32,19 @@ RAILS, SLOW_NODE = 8, 50e9
 UNTOUCHED = 1.6
 """Factor by which 1 B takes longer than 0 B where an empty message never touches its buffer."""
 _LINK = "results of the same link, in the same unit: bits or bytes?"
-Why = tuple[str, str] | None
-"""What cannot be, and what would be valid."""
+Why = tuple[str, str] | None  # what cannot be, and what would be valid
 
 
-def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> list[tuple[str, str, str]]:
+def contradictions(runs: Sequence[Measured], fabric: Fabric | None) -> Iterator[tuple[str, str, str]]:
     """The files whose figures cannot be, by themselves or beside the others': source, problem and what is valid."""
     alone, stream = (_curve(run for run in runs if run.kind == kind) for kind in ("ping_pong", "stream"))
-    found: list[tuple[str, str, str]] = []
     for run in runs:
-        why: Why = None
-        match run.kind:
-            case "ping_pong":
-                why = _no_message(run) or _unlike_a_link(run, alone, fabric)
-            case "stream":
-                why = _unlike_a_link(run, alone, fabric)
-            case "pair_rates":
-                why = _pairs(run, max(_bandwidth(stream), _bandwidth(alone)))
-        found += [(run.source, f"{run.test.name}: {why[0]}", why[1])] if why else []
-    return found
+        if run.kind == "pair_rates":
+            why = _pairs(run, max(_bandwidth(stream), _bandwidth(alone)))
+        else:
+            why = (_no_message(run) if run.kind == "ping_pong" else None) or _unlike_a_link(run, alone, fabric)
+        if why is not None:
+            yield run.source, f"{run.test.name}: {why[0]}", why[1]
 
 
 def _curve(runs: Iterable[Measured]) -> dict[float, float]:
@@ -68,8 +60,7 @@ def _bandwidth(times: Mapping[float, float]) -> float:
 def _no_message(run: Measured) -> Why:
     """A small message slower than on any network; times that fall as the size grows, at more than a disturbed two."""
     times = dict(run.values)
-    least = min((time for size, time in times.items() if size <= SMALL), default=0.0)
-    if least > SLOWEST_S:
+    if (least := min((time for size, time in times.items() if size <= SMALL), default=0.0)) > SLOWEST_S:
         valid = "the time of one message; is it that of all iterations together?"
         return f"a small message takes {format_time(least)}", valid
     slower = {size: [s for s, t in times.items() if s < size and time < FALLS * t] for size, time in times.items()}
@@ -104,10 +95,9 @@ def _pairs(run: Measured, one: float) -> Why:
         return f"{nodes}: its command, heading or path says {run.nodes}", valid
     if pairs > OF_A_NODE or fastest > NODE or (one and fastest > max(RAILS * one, SLOW_NODE)):
         return f"{nodes}: together {format_bandwidth(fastest)}", valid
-    valid = "results of one machine, in one unit"
     if one and fastest > MORE * pairs * one:
         told = f"{pairs} pairs move {format_bandwidth(fastest)}, and one {format_bandwidth(one)}"
-        return f"faster by more than their number: {told}", valid
+        return f"faster by more than their number: {told}", "results of one machine, in one unit"
     return None
 
 

@@ -6,8 +6,6 @@ A table without a title is text. What its run was is said by the comments below 
 before it, and by the last line of text before it, its heading.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,19 +14,18 @@ from typing import Any
 from pready.calibrate.fit.observations import DEFAULT_WINDOW
 from pready.calibrate.importers import command as commands
 from pready.calibrate.importers.measured import Measured
-from pready.calibrate.importers.suites import SUITES, Fact, Quantity, Suite
+from pready.calibrate.importers.suites import SUITES, Fact, Suite
 from pready.calibrate.importers.text import Line, NotUsedError, number, whole, without_prefix
 from pready.model.common.errors import shown
 
 LONGEST = 4000
 """Characters of a line at most that may be a row, a title or a command."""
-QUANTITIES: dict[str, tuple[Quantity, ...]] = {"time": ("time",), "rate": ("rate",), "messages": ("messages", "rate")}
-"""The columns that say a test's quantity, the best one first."""
+_COLUMNS = {"ping_pong": ["time"], "stream": ["rate"], "pair_rates": ["messages", "rate"]}  # the best one first
 _SI = {"time": 1e-6, "rate": 1e6, "messages": 1.0}
 _HEADER = re.compile(r"(?:#\s*)?(?:#bytes|Size)\b", re.IGNORECASE)
 _LIKE_A_NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?[A-Za-z]{0,2}")
+# Where a launcher placed a rank, by --report-bindings and --display-map of Open MPI.
 _BOUND = re.compile(r"\[([\w.-]+):\d+\] (?:MCW )?rank \d+ (?:is )?bound|^ ?Data for node: (\S+)", re.IGNORECASE)
-"""Where a launcher placed a rank, by --report-bindings and --display-map of Open MPI."""
 _WINDOW = re.compile(r"osu_\w+\s(?:.*\s)?(?:-W|--window-size)[ =]?(\d{1,9})(?!\S)")
 _NO_HEADING = re.compile(r"#(?!#)|[+-]?[\d.]+\s+[+-]?[\d.]+(?:\s|$)")  # comments, rows of tables that are not read
 _RULE = re.compile(r"[`~=*#+_|\s-]*")
@@ -43,7 +40,7 @@ class Section:
     line: Line
     called: str
     run: Measured | None = None
-    columns: Sequence[Quantity] = ()
+    columns: Sequence[str] = ()
     header: Line | None = None
     over: bool = False
     closed: bool = False
@@ -55,7 +52,7 @@ class _Around:
     """What was said before a title: the command and what it exports, how many nodes were allocated, the heading, the
     hosts of ranks, and fields of all runs of a suite."""
 
-    command: commands.Command | None = None
+    command: commands.Command = commands.NO_COMMAND
     nodes: int | None = None
     exported: dict[str, str] = field(default_factory=dict)
     heading: str = ""
@@ -83,13 +80,13 @@ class _Around:
         said["on_gpus"] = "on_gpus" in said
         section = Section(line, called)
         if (test := suite.tests.get(" ".join(called.lower().split()))) is not None:
-            run = Measured(test, line.source, line=line.number, command=self.command, heading=self.heading)
-            if test.kind in ("stream", "pair_rates"):
-                told = _WINDOW.search(run.said)
-                run = replace(run, window=int(told[1]) if told else DEFAULT_WINDOW)
-            if len({*self.hosts}) == 1:
-                run = replace(run, near=f"its ranks were bound on {self.hosts[0]} alone")
-            section.run = replace(run, **(self.said if suite.before else said))
+            told = _WINDOW.search(self.command.text)
+            window = 0 if test.kind == "ping_pong" else int(told[1]) if told else DEFAULT_WINDOW
+            near = f"its ranks were bound on {self.hosts[0]} alone" if len({*self.hosts}) == 1 else ""
+            about: dict[str, Any] = {"command": self.command, "heading": self.heading, "window": window, "near": near}
+            section.run = Measured(
+                test, line.source, line=line.number, **about, **(self.said if suite.before else said)
+            )
         self.hosts = []
         return section
 
@@ -100,23 +97,16 @@ def _said(facts: Mapping[re.Pattern[str], Fact], comment: str) -> dict[str, Any]
     return {name: value for each in found for name, value in each.items()}
 
 
-def measured(text: str, source: str) -> tuple[list[Measured], list[str]]:
-    """The runs of all tables below a suite's title, and notes; none: there is no title.
-
-    An ImportFormatError for a table that is not as its suite prints it, or titles of tests that are not used alone.
-    """
+def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
+    """The runs of all tables below a suite's title, and notes; none: there is no title."""
     sections = list(_sections(without_prefix(text, source, [suite.title for suite in SUITES])))
-    tests = [section.run.test for section in sections if section.run is not None]
-    unused = {test.name: test.why for test in tests if test.why}
     unread = list(dict.fromkeys(section.called for section in sections if section.run is None))
-    wanted = [section for section in sections if section.run is not None and not section.run.test.why]
+    wanted = [section for section in sections if section.run is not None]
     if sections and not wanted:
-        told = "; ".join([*(f"{name} ({why})" for name, why in unused.items()), *map(shown, unread)])
-        known = {test.name: None for suite in SUITES for test in suite.tests.values() if not test.why}
-        where = f"{source}:{sections[0].line.number}"
-        raise NotUsedError(f"test = {told} is not used", valid=", ".join(known), source=where)
-    notes = [f"not used: {', '.join(unread)}, which says nothing of two ranks' messages"] if unread else []
-    notes += [f"not used: {name}, {why}" for name, why in unused.items()]
+        known = dict.fromkeys(test.name for suite in SUITES for test in suite.tests.values())
+        told = f"test = {', '.join(map(shown, unread))} is not used"
+        raise NotUsedError(told, valid=", ".join(known), source=f"{source}:{sections[0].line.number}")
+    notes = [f"not used: {', '.join(unread)}, which says nothing of one message alone"] if unread else []
     runs = [run for section in wanted if (run := _run(section, notes)) is not None]
     if wanted and not runs:
         raise wanted[0].line.error("no rows follow this title", "rows of a size and a value")
@@ -152,7 +142,7 @@ def _sections(lines: Iterator[Line]) -> Iterator[Section]:
             around.hear(text)
             if section.run is not None and not section.rows:
                 section.run = replace(section.run, **_said(suite.facts, text))
-        elif section.run is not None and not section.run.test.why and (cells := _row(section, line)):
+        elif section.run is not None and (cells := _row(section, line)):
             section.rows.append((line, cells))
         elif not _RULE.fullmatch(text):
             around.hear(text)
@@ -161,17 +151,14 @@ def _sections(lines: Iterator[Line]) -> Iterator[Section]:
         yield section
 
 
-def _columns(suite: Suite, text: str) -> list[Quantity]:
+def _columns(suite: Suite, text: str) -> list[str]:
     """What the columns of a header hold; empty: they are not the suite's."""
-    found: list[Any] = [name.lastgroup for name in suite.columns.finditer(text)]
+    found = [name.lastgroup or "" for name in suite.columns.finditer(text)]
     return found if found[:1] == ["size"] and not suite.columns.sub("", text).strip("# \t") else []
 
 
 def _row(section: Section, line: Line) -> list[str]:
-    """The cells of a row; empty: it is text, such as a list's "1. UCX", or a row of another table, without a title.
-
-    An ImportFormatError if it begins like a row and is none, or if its header is missing or not the suite's.
-    """
+    """The cells of a row; empty: it is text, such as a list's "1. UCX", or a row of another table, without a title."""
     cells, many = line.text.split(), len(section.columns)
     if section.closed or not all(map(_LIKE_A_NUMBER.fullmatch, cells[:2])) or (section.over and len(cells) != many):
         return []
@@ -194,11 +181,10 @@ def _run(section: Section, notes: list[str]) -> Measured | None:
     test, pairs = section.run.test, section.run.pairs
     if test.kind == "ping_pong" and pairs != 1:
         raise section.line.error(f"{pairs} pairs of {test.name}", "two processes")
-    wanted = next((q for q in QUANTITIES[test.quantity] if q in section.columns), None)
+    wanted = next((q for q in _COLUMNS[test.kind] if q in section.columns), None)
     if wanted is None:
-        raise section.header.error(f"no column is the {test.quantity} of {test.name}", _OWN)
-    values: list[tuple[float, float]] = []
-    failed = 0
+        raise section.header.error(f"no column is the {_COLUMNS[test.kind][0]} of {test.name}", _OWN)
+    values, failed = list[tuple[float, float]](), 0
     rows = [(line, dict(zip(section.columns, cells, strict=True))) for line, cells in section.rows]
     decimals, larger = len(rows[0][1][wanted].partition(".")[2]), -1
     for line, by in rows:
@@ -216,8 +202,7 @@ def _run(section: Section, notes: list[str]) -> Measured | None:
             raise line.error("size = 0 has no bandwidth", "at least 1")
         else:
             value *= _SI[wanted] / (size if wanted == "rate" else 1)
-            rates = test.kind == "pair_rates" and pairs != 1
-            values.append((float(size), value if wanted == "time" or rates else 1 / value))
-    why = "not validated, or a rate that was rounded to 0"
-    notes += [f"{failed} rows of {test.name} were left out: {why}"] if failed else []
+            values.append((float(size), value if wanted == "time" or section.run.kind == "pair_rates" else 1 / value))
+    told = f"{failed} rows of {test.name} were left out: not validated, or a rate that was rounded to 0"
+    notes += [told] if failed else []
     return replace(section.run, values=tuple(values)) if values else None

@@ -11,24 +11,20 @@ A latency, and t of a PingPong, is half a round trip; OSU's MB is 10^6 bytes. A 
 messages and its answer (`windows.py` takes the answer out).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pready.calibrate.importers.measured import Test
 
-Quantity = Literal["size", "time", "rate", "messages", "validation", "other"]
-"""What a column holds: bytes, us, MB/s of 10^6 bytes, messages/s, whether the payload was right."""
 Fact = Callable[[re.Match[str]], dict[str, Any]]
 """Fields of a run, by the match of a comment that says them."""
 
 
 class Suite(NamedTuple):
     """Tests by their titles; how a title looks, whose groups are `test`, or `other` of tests that are not known, and
-    fields of its run; columns, whose groups are quantities; what comments below a title say of its run, and what
-    comments before say of all runs that follow."""
+    fields of its run; columns, whose groups are what they hold (size in bytes, time in us, rate in MB/s of 10^6 bytes,
+    messages/s, validation); what comments below a title say of its run, and those before of all that follow."""
 
     tests: Mapping[str, Test]
     title: re.Pattern[str]
@@ -37,11 +33,8 @@ class Suite(NamedTuple):
     before: Mapping[re.Pattern[str], Fact]
 
 
-LATENCY, STREAM = Test("osu_latency", "ping_pong"), Test("osu_bw", "stream", "rate")
-PAIRS = Test("osu_mbw_mr", "pair_rates", "messages")
-_CROWD = "it says how long a message takes among others, not alone"
-_BOTH = "both ways at once bound no cost of one"
-_POLLING = "polling by the threads that wait is in it"
+LATENCY, STREAM, PAIRS = Test("osu_latency", "ping_pong"), Test("osu_bw", "stream"), Test("osu_mbw_mr", "pair_rates")
+PING_PONG, UNIBAND = Test("IMB PingPong", "ping_pong"), Test("IMB Uniband", "pair_rates")
 
 
 def _pairs(said: re.Match[str]) -> dict[str, Any]:
@@ -49,14 +42,7 @@ def _pairs(said: re.Match[str]) -> dict[str, Any]:
 
 
 OSU = Suite(
-    {
-        "latency": LATENCY,
-        "bandwidth": STREAM,
-        "multiple bandwidth / message rate": PAIRS,
-        "multi latency": Test("osu_multi_lat", "unused", why=_CROWD),
-        "bi-directional bandwidth": Test("osu_bibw", "unused", why=_BOTH),
-        "multi-threaded latency": Test("osu_latency_mt", "unused", why=_POLLING),
-    },
+    {"latency": LATENCY, "bandwidth": STREAM, "multiple bandwidth / message rate": PAIRS},
     re.compile(
         r"#\s*(?:(?:OSU|OMB(?:[- ]?(?:Python|Java))?)\s+|(?=MPI\s))"
         r"(?:MPI(?P<on_gpus>-\w+)?\s+(?P<test>.+?)|(?P<other>.+?))"
@@ -78,16 +64,7 @@ OSU = Suite(
 )
 _SIDE = "so that ranks 0 and 1 were side by side, unless ranks were dealt to nodes in turn (-npmin takes all)"
 IMB = Suite(
-    {
-        "pingpong": Test("IMB PingPong", "ping_pong"),
-        "pingpongspecificsource": Test("IMB PingPong", "ping_pong"),
-        "pingping": Test("IMB PingPing", "unused", why="two messages that cross are not one alone"),
-        "multi-pingpong": Test("IMB Multi-PingPong", "unused", why=_CROWD),
-        "uniband": Test("IMB Uniband", "pair_rates", "messages"),
-        "multi-uniband": Test("IMB Uniband", "pair_rates", "messages"),
-        "biband": Test("IMB Biband", "unused", why=_BOTH),
-        "pingpongmt": Test("IMB PingPongMT", "unused", why=_POLLING),
-    },
+    {"pingpong": PING_PONG, "pingpongspecificsource": PING_PONG, "uniband": UNIBAND, "multi-uniband": UNIBAND},
     re.compile(r"#\s*Benchmarking\s+(?P<test>\S+)", re.I),
     re.compile(
         r"(?P<size>#bytes)|(?P<time>t(?:_avg)?\[usec\])|(?P<rate>Mbytes/sec)|(?P<messages>Msg/sec)"

@@ -4,8 +4,6 @@ Benchmark output reaches us with carriage returns, byte-order marks, UTF-16 from
 and cut off where a job was killed. A number is read exactly or refused with its file, line and field.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +27,7 @@ class ImportFormatError(PreadyError):
 
 
 class NotUsedError(ImportFormatError):
-    """A file whose tests are known, but say nothing that a machine has."""
+    """A file whose tests say nothing that a machine has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +41,14 @@ class Line:
 
     def error(self, problem: str, valid: str | None = None) -> ImportFormatError:
         """An error about this line, not raised yet."""
-        return ImportFormatError(problem, valid=valid, source=f"{self.source}:{self.number}")
+        at = f"{self.source}:{self.number}" if self.number else self.source
+        return ImportFormatError(problem, valid=valid, source=at)
 
 
 def text_of(data: bytes, source: str) -> str:
     """The file's text: UTF-8, UTF-16 with its mark, or else Latin-1 (numbers are ASCII in all).
 
-    Raises
-    ------
-    ImportFormatError
-        Not text: compressed, NUL bytes, or a mark that the rest does not follow.
+    An ImportFormatError for what is compressed, has NUL bytes, or a mark that the rest does not follow.
     """
     if data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")):
         raise ImportFormatError("is compressed", valid="the text file in it", source=source)
@@ -76,12 +72,10 @@ def lines(text: str, source: str) -> Iterator[Line]:
 
 
 def without_prefix(text: str, source: str, titles: Sequence[re.Pattern[str]]) -> Iterator[Line]:
-    """The lines without what a launcher or a log puts before each, as it stands before the titles: a rank, a time.
+    """The lines without what a launcher or a log puts before each, as it stands before the titles; digits may differ.
 
-        [1,0]<stdout>:# OSU MPI Latency Test v7.3          09:52:05 0: # OSU MPI Latency Test v7.3
-        [1,0]<stdout>:8                    1.55            09:52:06 0: 8                    1.55
-
-    Its digits may differ; lines that do not begin so stay as they are.
+    [1,0]<stdout>:# OSU MPI Latency Test v7.3          09:52:05 0: # OSU MPI Latency Test v7.3
+    [1,0]<stdout>:8                    1.55            09:52:06 0: 8                    1.55
     """
     found = ((line.text, title.search(line.text)) for line in lines(text, source) for title in titles)
     before = {said[: match.start()].strip() for said, match in found if match}

@@ -1,7 +1,5 @@
 """A Machine from other benchmarks' output: OSU, IMB PingPong or Netgauge LogGP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -11,8 +9,7 @@ from typing import NamedTuple
 from pready.calibrate.fit import ThinDataError
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve
 from pready.calibrate.fit.windows import without_answers
-from pready.calibrate.importers.benchmarks import Imported
-from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.collect import Imported, collected
 from pready.calibrate.importers.plausible import without_untouched
 from pready.calibrate.importers.text import ImportFormatError
 from pready.calibrate.machine.from_messages import Fitted, fitted
@@ -52,20 +49,12 @@ def from_files(
 ) -> FromFiles:
     """The Machine that the files describe.
 
-    Parameters
-    ----------
-    paths, intra
-        Output of benchmarks between two nodes of one machine, and of two ranks on one node: files, or folders of them.
-    library, fabric
-        Profile of the MPI library that it was, and the network; None: the files do not say.
-    take
-        Texts of which one has to be in a run's file, heading, command or test, for it to be used; none: all are.
+    `paths`, `intra`: output of benchmarks between two nodes of one machine, and of two ranks on one node: files, or
+    folders of them. `library`, `fabric`: the profile of the MPI library that it was, and the network; None: they are
+    not known. `take`: texts of which one has to be in a run's file, heading, command or test; none: all runs are used.
 
-    Raises
-    ------
-    ImportFormatError, ThinDataError, PreadyError
-        A file that cannot be used, or none says how long one message takes; not even a line can be drawn; a library
-        that is not known.
+    An ImportFormatError for a file that cannot be used, or if none says how long one message takes; a ThinDataError if
+    not even a line can be drawn; a PreadyError for a library that is not known.
     """
     profile = None if library is None else libraries.library(library)
     imported, notes, used = collected(paths, fabric=fabric, take=take)

@@ -1,10 +1,9 @@
 """What a file seems to be that does not name its test: for a refusal, never to read it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 
+from pready.calibrate.importers.measured import Measured
 from pready.calibrate.importers.text import ImportFormatError
 from pready.model.common.errors import shown
 
@@ -30,9 +29,8 @@ def refusal(text: str, source: str) -> ImportFormatError:
     seems = next(what for pattern, what in _SEEMS if re.search(pattern, text[:100_000], re.M | re.I))
     header = re.search(r"^.*(?:\bsize|\bbytes|_bytes|\blen\b).*$", text[:100_000], re.M | re.I)
     named = f" (line {text.count(chr(10), 0, header.start()) + 1}: {shown(header[0].strip())})" if header else ""
-    return ImportFormatError(
-        f"{seems}{named if 'table' in seems or 'Mark' in seems else ''}", valid=RECIPE, source=source
-    )
+    told = f"{seems}{named if 'table' in seems or 'Mark' in seems else ''}"
+    return ImportFormatError(told, valid=RECIPE, source=source)
 
 
 def in_a_document(text: str, source: str) -> bool:
@@ -40,8 +38,8 @@ def in_a_document(text: str, source: str) -> bool:
     return bool(_DOCUMENT.search(source) or re.search(r"^[ \t]*```", text, re.M))
 
 
-def quoted(test: str, source: str, line: int) -> ImportFormatError:
-    """Why one run that a document shows is refused: where it ran is said in prose."""
-    told = f"shows {test} (line {line}) within a document, and where it ran is said in prose"
-    valid = f"--take {PurePath(source).name}:{line} if it was between two nodes of one machine; or {RECIPE}"
-    return ImportFormatError(told, valid=valid, source=source)
+def quoted(run: Measured) -> ImportFormatError:
+    """Why a run that a document shows is refused: where it ran is said in prose."""
+    told = f"shows {run.test.name} (line {run.line}) within a document, and where it ran is said in prose"
+    taken = f"--take {PurePath(run.source).name}:{run.line} if it was between two nodes of one machine"
+    return ImportFormatError(told, valid=f"{taken}; or {RECIPE}", source=run.source)

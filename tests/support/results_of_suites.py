@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pready.calibrate.importers.benchmarks import Imported, together
-from pready.calibrate.importers.collect import runs_of
+from pready.calibrate.importers.collect import Imported, runs_of, together
 
 SIZES = [1 << k for k in range(23)]
 Time = Callable[[int], float]

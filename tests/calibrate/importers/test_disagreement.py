@@ -9,8 +9,7 @@ from given import Capsys
 from present import present
 from results_of_suites import SIZES, Time, bandwidth, imb, latency, pairs, read, times_of, us
 
-from pready.calibrate.importers.benchmarks import why_one_node
-from pready.calibrate.importers.collect import collected
+from pready.calibrate.importers.collect import collected, why_one_node
 from pready.calibrate.importers.text import ImportFormatError
 from pready.cli import main
 

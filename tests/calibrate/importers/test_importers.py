@@ -12,8 +12,7 @@ from present import present
 from results_of_suites import read
 
 from pready.calibrate.fit import fit
-from pready.calibrate.importers.benchmarks import Imported, together
-from pready.calibrate.importers.collect import runs_of
+from pready.calibrate.importers.collect import Imported, runs_of, together
 from pready.calibrate.importers.text import ImportFormatError
 
 DATA = Path(__file__).parents[2] / "data" / "importers"

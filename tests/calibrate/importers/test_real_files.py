@@ -23,8 +23,7 @@ from tables import table_of
 from pready.calibrate.fit.observations import DEFAULT_WINDOW, Curve, Observations
 from pready.calibrate.fit.windows import ANSWER, without_answers
 from pready.calibrate.importers import to_machine
-from pready.calibrate.importers.benchmarks import Imported
-from pready.calibrate.importers.collect import collected, runs_of
+from pready.calibrate.importers.collect import Imported, collected, runs_of
 from pready.calibrate.importers.plausible import without_untouched
 from pready.calibrate.importers.text import ImportFormatError
 from pready.calibrate.importers.to_machine import from_files

@@ -9,7 +9,7 @@ from present import present
 from results_of_suites import SIZES, bandwidth, imb, latency, pairs, read, us
 from tables import table_of
 
-from pready.calibrate.importers.benchmarks import Imported, why_one_node
+from pready.calibrate.importers.collect import Imported, why_one_node
 from pready.calibrate.importers.command import Command, allocated, exported, parsed
 from pready.calibrate.importers.text import ImportFormatError, Line, number, whole
 
