@@ -46,7 +46,9 @@ def report(*checks: dict[str, Any]) -> str:
     return json.dumps({"session_info": {"data_version": "4.1"}, "runs": [{"testcases": checks}]}, indent=2)
 
 
-def case(name: str = "osu_latency", variable: str = "latency_{}", of: Time = us, unit: str = "us", **says: Any) -> Any:
+def case(
+    name: str = "osu_latency", variable: str = "latency_{}", of: Time = us, unit: str | None = "us", **says: Any
+) -> Any:
     """A test case of a report, since 4.7."""
     figures = {f"dom:gpu:{variable.format(s)}": [of(s), 0, None, None, unit, "pass"] for s in SIZES}
     about = {"display_name": name, "system": "dom", "partition": "gpu", "environ": "gnu", "jobid": 7}
@@ -160,7 +162,7 @@ def test_nothing_is_guessed(what: str) -> None:
 def test_where_its_ranks_ran(nodes: dict[str, str], place: str, tmp_path: Path) -> None:
     path = tmp_path / "f"
     for mark in ("|", ",") if "," not in "".join(nodes.values()) else ("|",):
-        path.write_text(table(mark, **nodes))
+        path.write_text(table(mark, us, True, **nodes))
         (run,), _ = runs_of(path.read_bytes())
         assert run.heading == ", ".join(filter(None, ["osu_latency_test, job 7", place]))
         if place == "within a node":
