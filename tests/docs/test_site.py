@@ -26,8 +26,8 @@ pytestmark = pytest.mark.usefixtures("predicted_once")
 
 README = Path("README.md")
 PAGES = [README, *sorted(Path("docs").rglob("*.md"))]
-ELSEWHERE = ("calibrate", "mymachine", "validate", "sst run", "prove", "capture", "ex.toml", "here.toml")
-ELSEWHERE += ("-o report/", "-o /tmp/report")
+ELSEWHERE = ["calibrate", "mymachine", "validate", "sst run", "prove", "capture", "ex.toml", "here.toml"]
+ELSEWHERE += ["-o report/", "-o /tmp/report"]
 """What needs two nodes or SST, takes minutes, or writes to the user's folders: tested where those are.
 Pages are made for tests/pready/test_prediction_page.py."""
 

@@ -48,19 +48,18 @@ def executed(monkeypatch: pytest.MonkeyPatch, source: str) -> dict[str, list[Any
     sst = types.ModuleType("sst")
     top = recorder("Sst")()
     sst.__getattr__ = lambda name: getattr(top, name)  # type: ignore[method-assign]
+    base: dict[str, object] = {
+        "PlatformDefinition": platform,
+        "System": recorder("System"),
+        "hr_router": recorder("Router"),
+    }
+    topologies = ("Single", "Torus", "Mesh", "FatTree", "DragonFly", "HyperX")
     contents: dict[str, dict[str, object]] = {
         "sst.ember": {"EmberMPIJob": recorder("EmberMPIJob")},
         "sst.merlin": {},
-        "sst.merlin.base": {
-            "PlatformDefinition": platform,
-            "System": recorder("System"),
-            "hr_router": recorder("Router"),
-        },
+        "sst.merlin.base": base,
         "sst.merlin.interface": {n: recorder(n) for n in ("LinkControl", "ReorderLinkControl")},
-        "sst.merlin.topology": {
-            n: recorder(n)
-            for n in ("topoSingle", "topoTorus", "topoMesh", "topoFatTree", "topoDragonFly", "topoHyperX")
-        },
+        "sst.merlin.topology": {f"topo{n}": recorder(f"topo{n}") for n in topologies},
     }
     monkeypatch.setitem(sys.modules, "sst", sst)
     for name, items in contents.items():
@@ -86,15 +85,8 @@ def test_a_configuration_builds_what_was_asked_for(monkeypatch: pytest.MonkeyPat
     assert motifs[-1] == "Fini"
     words = motifs[0].split()
     assert words[0] == "pready.PartExchange"
-    here = "/my%20runs/a%3Db"  # Ember splits at blanks and "="
-    assert {
-        "approach=many",
-        "transport=4",
-        "threads=4",
-        f"edges={here}/e.edges",
-        f"arrivals={here}/a.npy",
-        f"record={here}/r.csv",
-    } <= {*words}
+    files = ("edges=/my%20runs/a%3Db/e.edges", "arrivals=/my%20runs/a%3Db/a.npy", "record=/my%20runs/a%3Db/r.csv")
+    assert {"approach=many", "transport=4", "threads=4", *files} <= {*words}  # Ember splits at blanks and "="
     (topology,) = made[made_.topology.merlin]
     assert {k: topology.set[k] for k in made_.topology.settings} == made_.topology.settings
     # A host's cable is as long on every network: a fat tree has merlin's link_latency at the router's end.
@@ -135,10 +127,8 @@ def test_a_background_job_has_the_other_hosts_and_hosts_may_be_random(monkeypatc
     # An interface says which job it belongs to.
     assert other.set["network_interface"] is not job.set["network_interface"]
     assert [c[1] for c in other.calls] == ["Init", "pready.Traffic bytes=65536 pause_ns=0 seed=7"]
-    assert [c[1:] for c in made["System"][0].calls if c[0] == "allocateNodes"] == [
-        (job, "random", 7),
-        (other, "random", 7),
-    ]
+    placed = [c[1:] for c in made["System"][0].calls if c[0] == "allocateNodes"]
+    assert placed == [(job, "random", 7), (other, "random", 7)]
 
 
 def test_another_job_has_a_load() -> None:

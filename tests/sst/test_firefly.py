@@ -6,19 +6,8 @@ import pytest
 
 from pready.model.machine.machine import Machine, load, profiles
 from pready.model.workload.workload import Workload
-from pready.sst.firefly import (
-    Cpu,
-    Firefly,
-    Priced,
-    buffer_bytes,
-    flit_bytes,
-    for_largest,
-    host_parameters,
-    latency_ns,
-    packet_bytes,
-    send_machines,
-    split,
-)
+from pready.sst import firefly
+from pready.sst.firefly import Cpu, Firefly, Priced, buffer_bytes, flit_bytes, latency_ns, packet_bytes
 from pready.sst.ping_pong import sizes_for
 
 PAIR = Workload.model_validate({"threads": 1, "pattern": "pt2pt", "buffer": "8 B", "cache": "hot"})
@@ -64,7 +53,7 @@ def test_the_formula_gives_every_machine_back(name: str) -> None:
 @pytest.mark.parametrize("handshake", [None, 20.0, 500.0, 1100.0, 1110.0, 1150.0, 1700.0, 9000.0])
 @pytest.mark.parametrize("gap", [0, 10])
 def test_split_meets_latency_and_handshake(handshake: float | None, gap: int) -> None:
-    d = split(1110.0, handshake, gap)
+    d = firefly.split(1110.0, handshake, gap)
     assert min(d) >= 0
     assert 2 * d.host + d.wire + d.header + gap == pytest.approx(1110.0)
     if handshake is not None:
@@ -74,7 +63,7 @@ def test_split_meets_latency_and_handshake(handshake: float | None, gap: int) ->
 def test_eager_messages_alone_have_no_header_to_match() -> None:
     # Packets wait behind it, and would then pass at once: their time on the link would be hidden.
     f = priced(load("meluxina")).firefly
-    eager, late = for_largest(f, 16383), for_largest(f, 16384)
+    eager, late = firefly.for_largest(f, 16383), firefly.for_largest(f, 16384)
     assert late == f
     assert (eager.header_ns, eager.wire_ns) == (0, f.wire_ns + f.header_ns)
     assert latency_ns(eager) == latency_ns(f)
@@ -82,12 +71,12 @@ def test_eager_messages_alone_have_no_header_to_match() -> None:
 
 def test_times_are_those_of_the_sizes_that_are_sent() -> None:
     f, cpu = priced(load("meluxina")).firefly, {64: Cpu(40, 80), 24576: Cpu(1790, 929.2)}
-    p = host_parameters(f, cpu, receives=3)
+    p = firefly.host_parameters(f, cpu, receives=3)
     assert p["shortMsgLength"] == 16383
     assert [p[f"{name}ModParams.range.1"] for name in ("txSetup", "rxFini")] == ["65-24576:1790ns", "65-24576:929.2ns"]
     assert (p["txSetupModParams.range.0"], p["rxSetupModParams.range.0"]) == ("0-64:40ns", "0-24576:0ns")
     # Firefly allocates the eager limit for each receive: no more than the largest message needs.
-    assert host_parameters(f, {1000: Cpu(1, 1)}, receives=3)["shortMsgLength"] == 1000
+    assert firefly.host_parameters(f, {1000: Cpu(1, 1)}, receives=3)["shortMsgLength"] == 1000
 
 
 def test_what_one_message_lacks_of_the_link_is_the_receivers() -> None:
@@ -111,5 +100,5 @@ def test_flits_and_buffers_follow_the_link() -> None:
 
 def test_messages_to_several_ranks_share_the_cable() -> None:
     f = priced(load("meluxina")).firefly  # a rendezvous from 16 KiB up
-    assert [send_machines(f, 8192, messages=48, peers=n) for n in (1, 6, 100)] == [1, 6, 64]
-    assert send_machines(f, 16384, messages=48, peers=6) == 50
+    assert [firefly.send_machines(f, 8192, messages=48, peers=n) for n in (1, 6, 100)] == [1, 6, 64]
+    assert firefly.send_machines(f, 16384, messages=48, peers=6) == 50

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,9 +72,9 @@ RING = [[1], [2], [0, 1]]
     [
         ([2], {}),
         ([8], {}),
-        *(([x, y, z], {"pattern": p}) for p in HALOS for x, y, z in ((2, 1, 1), (2, 2, 2), (3, 2, 2), (3, 3, 3))),
+        *(([x, y, z], {"pattern": p}) for p in HALOS for x, y, z in ((2, 1, 1), (3, 2, 2))),
         ([3, 3, 3], {"pattern": "halo3d26", "boundaries": "open", "edge": "30 B", "corner": "1 B"}),
-        *((g, {"pattern": "sweep3d", "blocks": 2}) for g in ([2, 1], [3, 2], [4, 4])),
+        *((g, {"pattern": "sweep3d", "blocks": 2}) for g in ([2, 1], [3, 2])),
         ([3], {"pattern": "neighbours", "neighbour_list": RING}),
     ],
 )
@@ -191,23 +191,19 @@ def test_bad_values_are_named(dump: Dump, arguments: list[str], message: str) ->
     assert done.stderr.count("\n") == 1
 
 
-def cut_short(path: Path) -> None:
-    np.save(path, np.zeros((2, 3)))
-    path.write_bytes(path.read_bytes()[:-8])
-
-
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("shape", "end", "message"),
     [
-        (lambda p: p.write_bytes(b""), "is not a .npy file"),
-        (lambda p: np.save(p, np.zeros((2, 4))), "has 4 columns; valid: 3, one per user partition"),
-        (lambda p: np.save(p, np.zeros((3, 3))), "has 3 rows; valid: a multiple of 2 ranks"),
-        (cut_short, "ends in row 2"),
+        ((2, 3), 0, "is not a .npy file"),
+        ((2, 4), None, "has 4 columns; valid: 3, one per user partition"),
+        ((3, 3), None, "has 3 rows; valid: a multiple of 2 ranks"),
+        ((2, 3), -8, "ends in row 2"),
     ],
 )
-def test_bad_arrivals_are_named(dump: Dump, tmp_path: Path, make: Callable[[Path], object], message: str) -> None:
+def test_bad_arrivals_are_named(dump: Dump, tmp_path: Path, shape: Any, end: int | None, message: str) -> None:
     path = tmp_path / "times.npy"
-    make(path)
+    np.save(path, np.zeros(shape))
+    path.write_bytes(path.read_bytes()[:end])
     done = dump("pingpong", 2, 0, "threads=3", f"arrivals={path}")
     assert done.returncode == 1
     assert message in done.stderr

@@ -48,7 +48,7 @@ def test_no_record_is_named(tmp_path: Path) -> None:
         read_records(tmp_path / "times.csv", 1, 1)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.text(st.characters(codec="ascii"), max_size=8), max_size=14), max_size=5))
 def test_rubbish_is_refused_or_read_never_a_crash(rows: list[list[str]]) -> None:
     with pytest.raises(PreadyError):

@@ -79,9 +79,8 @@ def stand_in(tmp_path: Path, monkeypatch: Patch) -> Iterator[Path]:
 
 def workload(**fields: Any) -> Workload:
     base: dict[str, Any] = {"name": "w", "threads": 4, "buffer": "1 MiB", "pattern": "halo3d", "receiver": "computing"}
-    return Workload.model_validate(
-        base | {"compute": {"time": "100 us"}, "arrivals": {"model": "normal by thread", "spread": 0.1}} | fields
-    )
+    base |= {"compute": {"time": "100 us"}, "arrivals": {"model": "normal by thread", "spread": 0.1}}
+    return Workload.model_validate(base | fields)
 
 
 def test_ready_times_are_the_models_draws() -> None:
@@ -175,10 +174,12 @@ def command(*arguments: str) -> int:
 
 
 @pytest.fixture
-def no_sst(tmp_path: Path, monkeypatch: Patch) -> None:
+def no_sst(tmp_path: Path, monkeypatch: Patch) -> Iterator[None]:
     monkeypatch.setenv("PATH", str(tmp_path))
     library.find.cache_clear()
     monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+    yield
+    library.find.cache_clear()
 
 
 @pytest.mark.usefixtures("no_sst")
@@ -190,7 +191,6 @@ def test_without_sst_one_line_and_status_3(capsys: Capsys, arguments: tuple[str,
     assert captured.err.count("\n") == 1
     assert "SST is not installed here: no sst, sst-config, sst-info on PATH" in captured.err
     assert "spack install sst-elements" in captured.err
-    library.find.cache_clear()
 
 
 @pytest.mark.usefixtures("no_sst")
@@ -203,7 +203,6 @@ def test_a_configuration_needs_no_sst(tmp_path: Path, monkeypatch: Patch, capsys
         wrote = f"wrote {tmp_path}/{name}.py and {name}.arrivals.npy and {name}.edges; a run writes {name}.csv"
         assert capsys.readouterr().err.splitlines() == [wrote]
         assert np.load(tmp_path / f"{name}.arrivals.npy").shape == (16 * (count + 1), 32)
-    library.find.cache_clear()
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -315,30 +314,26 @@ def test_two_processes_do_not_share_a_folder(stand_in: Path, tmp_path: Path) -> 
         simulate(s, folder=tmp_path / "k")
 
 
+@pytest.mark.usefixtures("no_sst")
 def test_headers_that_are_gone_are_asked_for(tmp_path: Path, monkeypatch: Patch, capsys: Capsys) -> None:
     # An SST as packages install it: Ember's library is registered, the folder that it was built in is removed.
     (folder := tmp_path / "bin").mkdir()
     for name in ("sst", "sst-config", "sst-info"):
         (program := folder / name).write_text(f"#!/bin/sh\necho {tmp_path}/gone/src/sst/elements/ember\n")
         program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    monkeypatch.setattr(library, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv(library.HEADERS, "")  # to be restored: the option sets it
-    library.find.cache_clear()
-    try:
-        assert command("info") == 3
-        said = capsys.readouterr().err
-        assert "Ember's headers are gone" in said
-        assert "pready sst --headers FOLDER, or PREADY_SST_HEADERS=FOLDER" in said
-        with pytest.raises(PreadyError, match=r"PREADY_SST_HEADERS = .* has no sst/elements/ember/embergen\.h"):
-            command("--headers", str(tmp_path), "info")
-        # Those of a checkout: the folder itself, or its src.
-        (tmp_path / "new/src" / library.EMBER).mkdir(parents=True)
-        (tmp_path / "new/src" / library.EMBER / "embergen.h").touch()
-        monkeypatch.setenv(library.HEADERS, str(tmp_path / "new"))
-        assert library.source_folder(str(folder / "sst-config")) == tmp_path / "new/src"
-    finally:
-        library.find.cache_clear()
+    assert command("info") == 3
+    said = capsys.readouterr().err
+    assert "Ember's headers are gone" in said
+    assert "pready sst --headers FOLDER, or PREADY_SST_HEADERS=FOLDER" in said
+    with pytest.raises(PreadyError, match=r"PREADY_SST_HEADERS = .* has no sst/elements/ember/embergen\.h"):
+        command("--headers", str(tmp_path), "info")
+    # Those of a checkout: the folder itself, or its src.
+    (tmp_path / "new/src" / library.EMBER).mkdir(parents=True)
+    (tmp_path / "new/src" / library.EMBER / "embergen.h").touch()
+    monkeypatch.setenv(library.HEADERS, str(tmp_path / "new"))
+    assert library.source_folder(str(folder / "sst-config")) == tmp_path / "new/src"
 
 
 def test_the_workload_says_who_takes_part() -> None:
@@ -346,14 +341,11 @@ def test_the_workload_says_who_takes_part() -> None:
     s = setup(load("meluxina"), w)
     v = motif_values(s, Approach(SINGLE), "a", "r", "e")
     assert (s.ranks, v["edges"], v["phases"], v["receives_first"]) == (16, "e", 1, 0)
-    assert (s.edges[:, :3].max(axis=0).tolist(), sorted({*s.edges[:, 3].tolist()})) == (
-        [0, 15, 15],
-        [4096, 2**20, 2**21],
-    )
+    assert s.edges[:, :3].max(axis=0).tolist() == [0, 15, 15]
+    assert {*s.edges[:, 3].tolist()} == {4096, 2**20, 2**21}
     assert max(simulation(s, Approach(MANY, 2), "a", "r").cpu) == 2**20  # half a corner
-    faces = Workload.model_validate(
-        {"threads": 2, "pattern": "halo3d", "faces": ["64 KiB", "2 KiB", "1 MiB"], "grid": [2, 2, 2]}
-    )
+    fields = {"threads": 2, "pattern": "halo3d", "faces": ["64 KiB", "2 KiB", "1 MiB"], "grid": [2, 2, 2]}
+    faces = Workload.model_validate(fields)
     assert {*setup(load("meluxina"), faces).edges[:, 3].tolist()} == {2**16, 2**11, 2**20}
     assert max(simulation(setup(load("meluxina"), faces), Approach(MANY, 2), "a", "r").cpu) == 2**19
     sweep = setup(load("meluxina"), workload(pattern="sweep3d", grid=[4, 2], blocks=3))

@@ -6,11 +6,10 @@ from tables import table_of
 from pready.model.common.errors import PreadyError
 from pready.sst.topology import topology
 
+NAMES = ("single", "torus", "fattree", "fattree:2", "fattree:4:adaptive", "dragonfly", "dragonfly:valiant", "hyperx")
 
-@pytest.mark.parametrize(
-    "name",
-    ["single", "torus", "fattree", "fattree:2", "fattree:4:adaptive", "dragonfly", "dragonfly:valiant", "hyperx"],
-)
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("ranks", [2, 3, 7, 8, 16, 64, 100, 512])
 def test_there_is_room_for_all_ranks(name: str, ranks: int) -> None:
     made = topology(name, ranks)
@@ -29,10 +28,8 @@ def test_all_settings(name: str, ranks: int, expected: dict[str, Any]) -> None:
 
 def test_a_dragonfly_has_links_between_all_groups() -> None:
     for ranks in (2, 8, 64, 512, 1000):
-        s = topology("dragonfly", ranks).settings
-        p, a, g, links = (
-            int(str(s[k])) for k in ("hosts_per_router", "routers_per_group", "num_groups", "intergroup_links")
-        )
+        s, names = topology("dragonfly", ranks).settings, ("routers_per_group", "num_groups", "intergroup_links")
+        p, a, g, links = (int(str(s[k])) for k in ("hosts_per_router", *names))
         assert (g - 1) * links <= a * p  # h = p global links per router
         assert g >= 2
 
