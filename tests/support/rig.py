@@ -1,14 +1,13 @@
 """Two nodes on one machine, `Rig(100)`: network namespaces joined by a link shaped to 100 Mbit/s each way.
 
 It shows that the pipeline works and what a library does, never what the link of a cluster costs. A test with one
-is marked `needs("ip", "root")`. Names carry this process's id: those of a killed process are removed
-when the next rig is set up. Each end is a token bucket (`tbf`) that holds one segment and `LATE_S` of tokens: after a
-pause a message is early by what the bucket holds, 67 us of data, or one frame and 20 us below 100 Mbit/s.
+is marked `needs("ip", "root")`. Names carry this process's id. Each end is a token bucket (`tbf`) that holds one
+segment and `LATE_S` of tokens: after a pause a message is early by what the bucket holds, 67 us of data, or one frame
+and 20 us below 100 Mbit/s.
 """
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import time
@@ -22,7 +21,6 @@ from pready.calibrate.measure.launcher import Launcher
 
 DEVICE = "pready0"
 NETWORK = "192.0.2"  # TEST-NET-1, RFC 5737: never routed, and only ours inside the namespaces
-PREFIX = "pready-rig"
 TIMEOUT_S = 20.0
 LINK_PATIENCE = 100
 """Looks at a new link, 50 ms apart."""
@@ -49,7 +47,7 @@ class Rig:
 
     def __init__(self, mbit: float) -> None:
         self.mbit = mbit
-        stem = f"{PREFIX}-{os.getpid()}-{id(self):x}"
+        stem = f"pready-rig-{os.getpid()}-{id(self):x}"
         self.namespaces = f"{stem}-0", f"{stem}-1"
 
     @property
@@ -68,7 +66,6 @@ class Rig:
 
     def __enter__(self) -> Self:
         try:
-            remove_stale()
             self._create()
         except NoRig as error:
             self.close()
@@ -171,24 +168,11 @@ def _await_up(namespace: str) -> None:
     raise NoRig(f"the link in {namespace} does not come up")
 
 
-def existing() -> list[str]:
-    """Names of all namespaces."""
-    return [line.split()[0] for line in _ip("netns", "list").splitlines() if line.strip()]
-
-
 def _remove(namespace: str) -> None:
     """End what runs in a namespace and delete it; its end of the link goes with it."""
-    if namespace not in existing():
+    if namespace not in _ip("netns", "list").split():
         return
     for pid in _ip("netns", "pids", namespace).split():
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(pid), signal.SIGKILL)
     _ip("netns", "del", namespace)
-
-
-def remove_stale() -> None:
-    """Remove the namespaces of processes that are gone."""
-    for namespace in existing():
-        match = re.fullmatch(rf"{PREFIX}-(\d+)-[0-9a-f]+-\d+", namespace)
-        if match is not None and not Path("/proc", match[1]).exists():
-            _remove(namespace)

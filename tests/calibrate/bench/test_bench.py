@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -40,17 +41,13 @@ class Library:
         return build(self.mpicc, flags=STRICT | flags, cache=self.cache)
 
     def run(
-        self,
-        built: Built,
-        lines: list[str],
-        settings: Mapping[str, str] | None = None,
-        ranks: int = 2,
+        self, built: Built, lines: list[str], settings: Mapping[str, str] = MappingProxyType({}), ranks: int = 2,
         folder: str = "",
-    ) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[str]]:
+    ) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[str]]:  # fmt: skip
         mpiexec = str(self.prefix / "bin" / "mpiexec")
         command = [mpiexec, *self.options, "-n", str(ranks), str(built.program), "seed=7", "tool=test"]
         command += [f"folder={folder}"] * bool(folder)
-        environ = {**os.environ, "OMP_WAIT_POLICY": "passive", **(settings or {})}
+        environ = {**os.environ, "OMP_WAIT_POLICY": "passive", **settings}
         how: dict[str, Any] = {"env": environ, "capture_output": True, "text": True, "timeout": 240}
         done = subprocess.run(command, input="\n".join([*lines, "end\n"]), check=False, **how)
         records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -174,9 +171,9 @@ def test_one_wrong_bit_is_noticed(library: Library, built: Built, tmp_path: Path
     assert ["error" in record for record in found] == [False, True, False, True, True, True]
     assert "payload" in found[1]["error"]
     assert "median_s" not in found[1]
-    wrong = "wrong bytes: rank 1 received from rank 0 what was not sent, in phase 0 of the checked iteration {} the "
-    wrong += "timed ones"
-    assert [record["error"] for record in found[4:]] == [wrong.format(when) for when in ("before", "after")]
+    wrong = "wrong bytes: rank 1 received from rank 0 what was not sent, in phase 0 of the checked iteration"
+    said = [f"{wrong} {when} the timed ones" for when in ("before", "after")]
+    assert [record["error"] for record in found[4:]] == said
     assert done.returncode == 1
 
 
@@ -250,9 +247,8 @@ def test_a_missing_compiler_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_a_failing_build_carries_the_compilers_words(tmp_path: Path) -> None:
     broken = tmp_path / "mpicc"
-    broken.write_text(
-        '#!/bin/sh\n[ "$1" = --version ] && echo broken 1 && exit 0\necho "mpi.h: not here" >&2\nexit 1\n'
-    )
+    script = '[ "$1" = --version ] && echo broken 1 && exit 0\necho "mpi.h: not here" >&2\nexit 1'
+    broken.write_text(f"#!/bin/sh\n{script}\n")
     broken.chmod(0o755)
     with pytest.raises(BuildError, match=r"mpi\.h: not here"):
         build([str(broken)], cache=tmp_path / "cache")

@@ -56,21 +56,6 @@ def test_a_machine_without_noise() -> None:
         assert getattr(segment, name).value == pytest.approx(true, rel=1e-6)
 
 
-def test_latency_alone_leaves_overheads_assumed(rng: np.random.Generator) -> None:
-    s = np.array([size for size in default_sizes() if size <= 8192], dtype=float)
-    times = (1e-6 + 1e-10 * s)[:, None] * (1 + 0.01 * rng.standard_normal((len(s), 20)))
-    found = fit(Observations(ping_pong=Curve.of(s, list(times))), rng)
-    (segment,) = found.segments
-    assert not segment.G.assumed
-    for name in ("L", "o_s", "o_r", "g", "G_stream"):
-        assert getattr(segment, name).assumed
-    whole = segment.L.value + segment.o_s.value + segment.o_r.value
-    assert whole == pytest.approx(1e-6, rel=0.01)
-    assert segment.L.high - segment.L.low > 0.9e-6
-    assert segment.protocol is None
-    assert any("assumed" in note for note in found.notes)
-
-
 def test_two_sizes_are_refused(rng: np.random.Generator) -> None:
     with pytest.raises(ThinDataError, match="2 message sizes") as caught:
         fit(Observations(ping_pong=Curve.of([1, 2], [1e-6, 2e-6])), rng)

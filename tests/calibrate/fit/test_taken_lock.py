@@ -1,6 +1,7 @@
 """The cost of a taken lock: known answers, and records of two MPI libraries on two cores."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,12 +55,10 @@ def test_other_sizes_and_counts_of_real_libraries_are_predicted(library: str) ->
     records = [r for r in content.select("contention", key) if r["parameters"]["mechanism"] == "one"]
 
     def points(fitted: bool) -> list[Contended]:
-        chosen = [
-            r
-            for r in records
-            if (r["parameters"]["bytes"] in FITTED_SIZES and r["parameters"]["messages"] in FITTED_COUNTS) == fitted
-        ]
-        return contended(chosen)[2]
+        def among(of: dict[str, Any]) -> bool:
+            return of["bytes"] in FITTED_SIZES and of["messages"] in FITTED_COUNTS
+
+        return contended([r for r in records if among(r["parameters"]) == fitted])[2]
 
     fitted, others = points(True), points(False)
     each = lock_cost(fitted).value

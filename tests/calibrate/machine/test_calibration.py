@@ -11,18 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from on_paper import (
-    O_R,
-    O_S,
-    RATE,
-    THRESHOLD,
-    WIRE,
-    gap,
-    measured,
-    one_way,
-    records,
-    written_to,
-)
+from on_paper import O_R, O_S, RATE, THRESHOLD, WIRE, gap, measured, one_way, records, written_to
 from present import present
 
 from pready.calibrate.fit import ThinDataError
@@ -53,12 +42,6 @@ def raw(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
     return calibrate(written_to(tmp_path_factory.mktemp("measured") / "paper.jsonl"), name="paper")
-
-
-def test_overheads_come_back_where_noise_leaves_them(tmp_path: Path) -> None:
-    quiet = written_to(tmp_path / "quiet.jsonl", records(noise=0.001))
-    for segment in calibrate(quiet, name="paper").described.machine.inter.segments:
-        assert segment.o_s.value == pytest.approx(O_S, rel=0.05)
 
 
 def test_the_machine_comes_back(found: Calibration) -> None:
@@ -207,8 +190,7 @@ def test_the_head_says_what_was_measured_where_and_when(raw: Path, found: Calibr
     points = [json.loads(line) for line in raw.read_text().splitlines()][1:]
     assert found.described.machine.created == date.fromisoformat(max(point["time"] for point in points)[:10])
     head = provenance(raw, found, 4)
-    assert head.startswith(
-        f"Written by pready {VERSION} calibrate from paper.jsonl, seed 4,\nenvironment e.\n{len(points)} "
-    )
+    first = f"Written by pready {VERSION} calibrate from paper.jsonl, seed 4,\nenvironment e.\n{len(points)} "
+    assert head.startswith(first)
     assert all(f"Note: {note}" in head for note in found.described.notes)
     assert head.splitlines()[-len(found.lacking) :] == [f"Lacks: {what}" for what in found.lacking]

@@ -11,13 +11,7 @@ from present import present
 from pready.calibrate.fit import Estimate
 from pready.calibrate.machine.values.estimates import TIME, exact, with_fields
 from pready.calibrate.machine.values.observations_of import TimedExchange
-from pready.calibrate.machine.values.rma_and_teams import (
-    Found,
-    _epochs_of_teams,
-    modelled,
-    next_within,
-    refined,
-)
+from pready.calibrate.machine.values.rma_and_teams import Found, _epochs_of_teams, modelled, next_within, refined
 from pready.calibrate.machine.values.team_costs import barrier_curve
 from pready.calibrate.measure.schedule import EARLY_SIZES, exchanges
 from pready.model.machine.machine import Machine
@@ -64,10 +58,7 @@ def measured(m: Machine) -> list[TimedExchange]:
         if p["approach"].startswith("rma"):
             # One thread's puts follow each other, and the first waits until the receiver has opened its epoch.
             ready = np.maximum(ready, 100 * US + PUT * np.arange(threads * theta))
-        nothing = Estimate(0.0, 0.0, 0.0)
-        e = TimedExchange(
-            p["approach"], p["bytes"], threads, theta, p["delay_s"], nothing, nothing, (tuple(ready.tolist()),)
-        )
+        e = replace(took(p["approach"], p["bytes"], theta, 0.0, threads), delay_s=p["delay_s"], ready=(tuple(ready),))
         after = modelled(m, e)
         out.append(taking(e, after, after + float(ready.max())))
     return out

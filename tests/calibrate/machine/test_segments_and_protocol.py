@@ -58,9 +58,8 @@ def test_the_link_is_as_fast_as_a_stream_or_as_one_message(
     slope: list[float], gaps: bool, rate: tuple[float, ...], why: str
 ) -> None:
     segments = [{"from": 0, "G_stream": 8}, {"from": 4, "G_stream": slope}]
-    found = _link_bandwidth(
-        made_fit({"segments": segments, "sizes": [1, 8]} | ({"gaps": [[8, 9]]} if gaps else {})), 0.5 * US / KIB
-    )
+    said = {"segments": segments, "sizes": [1, 8]} | ({"gaps": [[8, 9]]} if gaps else {})
+    found = _link_bandwidth(made_fit(said), 0.5 * US / KIB)
     assert [found.value, *(found.interval or ())] == pytest.approx([rate[k] / US * KIB for k in (1, 0, 2)])
     assert found.why == why
 
@@ -109,9 +108,8 @@ def test_the_largest_message_tells_who_makes_progress(left: list[tuple[int, floa
 
 
 def machine_of(case: dict[str, Any]) -> Machine:
-    return made_machine(
-        {"sizes": [1], "segments": [{"L": 4, "o_r": 1, **row} for row in case.get("segments", [{"from": 0}])]}
-    )
+    segments = [{"L": 4, "o_r": 1, **row} for row in case.get("segments", [{"from": 0}])]
+    return made_machine({"sizes": [1], "segments": segments})
 
 
 @pytest.mark.parametrize("case", RUNS["unmeasured"], ids=lambda case: case["why"][:40])
@@ -179,17 +177,14 @@ def test_a_machine_with_its_border(seen: bool) -> None:
     """Eager messages above 64 KiB are copied: a segment up to 65537 B has none of them."""
     starts = [{"from": 0}, *({"from": at + 1 / 1024} for at in (64, 64 + 1 / 1024))]
     asks = [{"from": at, "protocol": "rendezvous", "L": 9} for at in (128, 256)]
-    border = borders.Border(
-        128 * KIB, 65 * KIB, 256 * KIB, seen, "made up", ((128 * KIB, 0.7654321), (256 * KIB, 0.2345679))
-    )
+    candidates = (128 * KIB, 0.7654321), (256 * KIB, 0.2345679)
+    border = borders.Border(128 * KIB, 65 * KIB, 256 * KIB, seen, "made up", candidates)
     for first in ("short", "bcopy"):
         some = [s for s in starts if first == "short" or s is not starts[1]]
         made = borders.with_border(made_machine({"sizes": [1], "segments": [*some, *asks]}), border).inter.segments
         kinds = [(s.protocol, s.begins is not None, s.O_s and s.O_s.value, s.O_r and s.O_r.value) for s in made]
-        copies = [
-            (first, False, *[None if first == "short" else 0.0] * 2),
-            *[("bcopy", False, 0.0, 0.0)] * (len(some) - 1),
-        ]
+        lowest = (first, False, *[None if first == "short" else 0.0] * 2)
+        copies = [lowest, *[("bcopy", False, 0.0, 0.0)] * (len(some) - 1)]
         assert kinds == [*copies, ("rendezvous", True, None, None), ("rendezvous", False, None, None)]
         begins = present(made[-2].begins)
         assert (begins.value, begins.interval) == (128 * KIB, (65 * KIB, 256 * KIB))

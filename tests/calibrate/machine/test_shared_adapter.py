@@ -15,17 +15,8 @@ from rig import Rig
 from tables import table_of
 
 from pready.calibrate.fit import Estimate
-from pready.calibrate.machine.values.shared_adapter import (
-    LARGE,
-    LARGE_WINDOW,
-    SMALL,
-    Served,
-    adapter,
-    check_places,
-    counts,
-    of_served,
-    points,
-)
+from pready.calibrate.machine.values import shared_adapter as values
+from pready.calibrate.machine.values.shared_adapter import LARGE, LARGE_WINDOW, SMALL, Served, of_served, points
 from pready.calibrate.measure.catalogue import PAIRS
 from pready.calibrate.measure.raw_file import Point, Records, read
 from pready.calibrate.measure.session import measure
@@ -46,7 +37,7 @@ def message_s(pairs: int, size: int, *, own: float, gap: float, rank: float = LI
 
 def served(most: int, shared: Sequence[int] = (), **truth: float) -> list[Served]:
     """Times within 2 %; `shared`: so many ranks share cores."""
-    times = [(k, size, message_s(k, size, **truth)) for k in counts(most) for size in (SMALL, LARGE)]
+    times = [(k, size, message_s(k, size, **truth)) for k in values.counts(most) for size in (SMALL, LARGE)]
     return [Served(k, size, Estimate(t, 0.98 * t, 1.02 * t), k in shared) for k, size, t in times]
 
 
@@ -59,10 +50,8 @@ def test_the_adapter_that_was_measured_is_the_machines(
     made = of_served(served(most, shared, own=own * US, gap=gap * US, rank=share * LINK))
     ranks, seen = f"{most} ranks of a node at once, messages of", len(apart_ns) == 1
     low, apart, high = (factor * apart_ns[0] for factor in (0.98, 1, 1.02)) if seen else apart_ns
-    for value, said in (
-        (made.rate, [1e9 / 1.02, 1e9, 1e9 / 0.98]),
-        (made.gap, [1e-9 * ns for ns in (low, apart, high)]),
-    ):
+    gaps = [1e-9 * ns for ns in (low, apart, high)]
+    for value, said in ((made.rate, [1e9 / 1.02, 1e9, 1e9 / 0.98]), (made.gap, gaps)):
         first, last = present(value.interval)
         assert [first, value.value, last] == pytest.approx(said)
     one = {1.0: "1 GB/s", 0.5: "500 MB/s"}[share]
@@ -88,8 +77,8 @@ def test_ranks_that_lie_otherwise_are_refused(hosts: list[str]) -> None:
         'valid: 4 ranks that fill two nodes one after the other, such as "srun -N 2 -n 4 --ntasks-per-node 2 -m block"'
     )
     with pytest.raises(PreadyError, match=f"^--ranks-per-node 2 with ranks on {', '.join(hosts)}; {said}$"):
-        check_places(hosts, 2)
-    check_places(["a", "a", "b", "b"], 2)
+        values.check_places(hosts, 2)
+    values.check_places(["a", "a", "b", "b"], 2)
 
 
 def written_to(path: Path, most: int, cores: int, **truth: float) -> Path:
@@ -124,13 +113,13 @@ def test_from_raw_file_to_machine_file(tmp_path: Path, capsys: Capsys) -> None:
     assert main(["calibrate", "--ranks-per-node", "8", "-o", str(file)]) == 0  # again: the same
     assert file.read_text().count("[adapter]") == 1
     assert out(capsys, "calibrate", "report", raw).splitlines() == said
-    known = adapter(raw)
+    known = values.adapter(raw)
     with Records(raw) as records:
         records.add_environment("f", {"library": "another"})
         records.add_point(points(1)[0], "f", next(iter(records.content.points.values()))["record"])
     with pytest.raises(PreadyError, match=r"2 environments measured ranks of a node; valid: one: e, f$"):
-        adapter(raw)
-    assert adapter(raw, "e") == known
+        values.adapter(raw)
+    assert values.adapter(raw, "e") == known
 
 
 @pytest.mark.thorough
@@ -149,9 +138,8 @@ def test_two_ranks_of_a_node_share_its_port(library: str, tmp_path: Path, reques
     with Rig(500) as rig:
         how = rig.mpich(home, per_node=2) if library == "mpich" else rig.openmpi(home, per_node=2)
         outcome = measure(wanted, how, tmp_path / "raw.jsonl", 120.0, built=built)
-    assert [reason.split(":")[0] for reason in outcome.failures.values()] == [
-        "pairs = 3 of 4 ranks, or bytes * window above 1 GiB"
-    ]
+    (reason,) = outcome.failures.values()
+    assert reason.startswith("pairs = 3 of 4 ranks, or bytes * window above 1 GiB:")
     large = [r for r in read(tmp_path / "raw.jsonl").select(PAIRS) if r["parameters"]["bytes"] == LARGE]
     for record in large:
         # Both ranks' bytes pass the one port of their node: a busy machine can only make it slower.

@@ -48,14 +48,9 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def fake(tmp_path: Path) -> Path:
-    path = tmp_path / "fake.py"
-    path.write_text(FAKE)
-    return path
-
-
-@pytest.fixture
-def launcher(fake: Path) -> Launcher:
+def launcher(tmp_path: Path) -> Launcher:
+    fake = tmp_path / "fake.py"
+    fake.write_text(FAKE)
     return Launcher((sys.executable, str(fake)), label="fake")
 
 
@@ -181,9 +176,8 @@ def test_measure_fills_the_file_reports_and_resumes(tmp_path: Path, launcher: La
     seen: list[Progress] = []
     out, (one, two, three) = tmp_path / "raw.jsonl", pingpongs(1, 2, 3)
     four = Point.of("pingpong", bytes=4, budget_s=0.5)
-    outcome = measure(
-        [one, two, three, two, four], launcher, out, 5.0, seen.append, built=BUILT, seed=7, folder=tmp_path
-    )
+    how: Any = {"built": BUILT, "seed": 7, "folder": tmp_path}
+    outcome = measure([one, two, three, two, four], launcher, out, 5.0, seen.append, **how)
     ((key, about),) = read(out).environments.items()
     assert (about["launcher"], about["program"]) == ("fake", "source")
     assert about["words"] == ["fake", "seed=7", f"tool={VERSION}", f"folder={tmp_path}"]

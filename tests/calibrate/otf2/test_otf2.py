@@ -94,15 +94,9 @@ def test_every_kind_of_message(tmp_path: Path) -> None:
         trace.call(rank, "MPI_Init", 0, 10)
         trace.call(rank, "MPI_Send", 20, 30, lambda w: w.mpi_send(START + 20, other, comm, 0, 100))
         trace.call(rank, "MPI_Recv", 30, 40, lambda w: w.mpi_recv(START + 40, other, comm, 0, 100))
-        started = (
-            lambda w: w.mpi_irecv_request(START + 50, 1),
-            lambda w: w.mpi_isend(START + 51, other, comm, 0, 200, 2),
-        )
+        started = noting("mpi_irecv_request", START + 50, 1), noting("mpi_isend", START + 51, other, comm, 0, 200, 2)
         trace.call(rank, "MPI_Startall", 50, 60, *started)
-        done = (
-            lambda w: w.mpi_irecv(START + 70, other, comm, 0, 200, 1),
-            lambda w: w.mpi_isend_complete(START + 70, 2),
-        )
+        done = noting("mpi_irecv", START + 70, other, comm, 0, 200, 1), noting("mpi_isend_complete", START + 70, 2)
         trace.call(rank, "MPI_Testall", 60, 70, *done)
         trace.call(rank, "MPI_Win_fence", 80, 90)
         trace.call(rank, "MPI_Put", 90, 95, lambda w: w.rma_put(START + 90, trace.win, other, 300, 1))
@@ -159,9 +153,8 @@ def test_who_calls_mpi_is_the_first_thread(tmp_path: Path) -> None:
         assert process.duration_s == pytest.approx(95e-9)
         names = {number: name for name, number in kinds().items()}
         rows = process.records[["start", "end", "done", "kind", "who", "what"]].tolist()
-        found = [
-            [t, b, e, d, names[k], *of] for t, (b, e, d, k, *of) in zip(process.thread.tolist(), rows, strict=True)
-        ]
+        by_thread = zip(process.thread.tolist(), rows, strict=True)
+        found = [[t, b, e, d, names[k], *of] for t, (b, e, d, k, *of) in by_thread]
         assert found == table_of("calibrate/otf2")["second"]
 
 
