@@ -9,11 +9,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from made_row import row
+from made_row import point, row
 from rich.console import Console, RenderableType
 from rich.text import Text
 from tables import table_of
-from whatif_row import point
 
 from pready.calibrate.capture.run_summary import RegionSummary, RunSummary
 from pready.calibrate.capture.step import Exchange, Step
@@ -158,9 +157,8 @@ def library(facts: Any = (), **fields: Any) -> RenderableType:
     known |= {("l", "tcp"): over("B", (0, 1024, 0), "on-call"), ("MPICH", "tcp"): over("D", (1, 1, 1), "thread")}
     known |= {("MPICH", "opa"): over("E", (512, 512, 512), "hardware", "adapter")}
     with patch("pready.show.tables.library.KNOWN", known):
-        return library_view(
-            LibraryProfile("l", "a title", why="it is", facts=tuple(Fact(**f) for f in facts), **fields)
-        )
+        some = tuple(Fact(**f) for f in facts)
+        return library_view(LibraryProfile("l", "a title", why="it is", facts=some, **fields))
 
 
 def agreement(rejected: bool, failed: Any = MappingProxyType({})) -> RenderableType:
@@ -241,10 +239,8 @@ def test_screens(name: str, given: dict[str, Any]) -> None:
     shown = globals()[name](**given)
     console.print(shown)
     assert "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) == said.strip("\n")
-    styled = [
-        (str(s.style), " ".join(s.text.split())) for s in console.render(shown) if s.style and s.text.strip(" ─\n")
-    ]
-    assert " | ".join(f"{style}: {text}" for style, text in styled) == looks
+    styled = [s for s in console.render(shown) if s.style and s.text.strip(" ─\n")]
+    assert " | ".join(f"{s.style}: {' '.join(s.text.split())}" for s in styled) == looks
 
 
 @pytest.mark.parametrize(("verdicts", "fields", "where"), table_of("pready/lines")["points"])

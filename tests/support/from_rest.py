@@ -14,23 +14,13 @@ from pready.model.workload.workload import Workload
 
 
 def exchange(
-    costs: Sequence[Costs],
-    approach: Approach,
-    setting: Setting,
-    times: Sequence[float],
-    join: float | None = None,
+    costs: Sequence[Costs], approach: Approach, setting: Setting, times: Sequence[float], join: float | None = None,
     receiver_times: Sequence[float] | None = None,
-) -> Alone:
-    """A rank sends to its peers, which are in step.
+) -> Alone:  # fmt: skip
+    """A rank, whose user partitions are ready at `times`, sends to its peers, which are in step.
 
-    Parameters
-    ----------
-    costs
-        Of messages to each peer, or of one for all of them; scalars.
-    times
-        When the sender's user partitions are ready.
-    join, receiver_times
-        When the receiver enters MPI, or its own partitions are ready; both absent, it waits there.
+    `costs`, scalars, are of messages to each peer, or of one for all. The receiver enters MPI at `join`, or its own
+    partitions are ready at `receiver_times`; both absent, it waits there.
     """
     waits = join is None and receiver_times is None
     workload = Workload(

@@ -9,6 +9,7 @@ from pready.model.toml.dotted import written
 from pready.model.toml.reading import validated
 
 CURVES = ("barrier", "contention", "waiting")
+ABOUT = {"source": "assumed", "why": "test"}
 
 
 def ideal(**changes: Any) -> Machine:
@@ -30,7 +31,7 @@ def ideal(**changes: Any) -> Machine:
     }
 
     def value(x: float, unit: str) -> dict[str, str]:
-        return {"value": f"{x!r} {unit}", "source": "assumed", "why": "test"}
+        return {"value": f"{x!r} {unit}", **ABOUT}
 
     segment = {
         "from": "0 B",
@@ -40,20 +41,20 @@ def ideal(**changes: Any) -> Machine:
     }
     if p["handshake"] is not None:
         segment["handshake"] = value(p["handshake"], "s")
-    curve = {"threads": [1, 2, 1024], "source": "assumed", "why": "test"}
+    curve = {"threads": [1, 2, 1024], **ABOUT}
     data = {
         "format": 1,
         "name": "ideal",
         "created": date(2026, 11, 20),
         "created_by": "test",
         "library": {"name": "mpich-6314"},
-        "progress": {"value": p["progress"], "source": "assumed", "why": "test"},
-        "contexts": {"value": p["contexts"], "source": "assumed", "why": "test"},
+        "progress": {"value": p["progress"], **ABOUT},
+        "contexts": {"value": p["contexts"], **ABOUT},
         "inter": {"segments": [segment], "link_bandwidth": value(p["link"] or 1 / p["G"], "B/s")},
         "threads": {name: {**curve, "time": [f"{t!r} s" for t in p[name]]} for name in CURVES},
         "matching": {"base": value(p["match"], "s"), "per_entry": value(p["per_entry"], "s")},
         "one_sided": {
-            "put": {"sizes": ["1 B"], "time": [f"{p['put']!r} s"], "source": "assumed", "why": "test"},
+            "put": {"sizes": ["1 B"], "time": [f"{p['put']!r} s"], **ABOUT},
             "epoch": value(p["epoch"], "s"),
             "epoch_peer": value(p["epoch_peer"], "s"),
         },
@@ -65,25 +66,18 @@ def ideal(**changes: Any) -> Machine:
 def with_every_table() -> Machine:
     """MeluXina with every optional value that a machine file may have."""
 
-    def value(x: object) -> dict[str, object]:
-        return {"value": x, "source": "assumed", "why": "test"}
-
-    about = {"source": "assumed", "why": "test"}
-    curve = {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "5 us"], **about}
-    machine = load("meluxina")
-    data = written(machine)
-    data["inter"]["segments"][-1] |= {"O_r": value("1 ps/B"), "progress": value("thread")}
-    data["inter"]["segments"][-1]["G_link"] = data["inter"]["segments"][-1]["G"]
-    data["one_sided"] |= {"put": curve, "puts": value("adapter")}
-    data["library"]["early_send"] = value(True)
+    data = written(load("meluxina"))
+    last = data["inter"]["segments"][-1]
+    last |= {"O_r": {"value": "1 ps/B", **ABOUT}, "progress": {"value": "thread", **ABOUT}, "G_link": last["G"]}
+    curve = {"sizes": ["1 KiB", "1 MiB"], "time": ["2 us", "5 us"], **ABOUT}
+    data["one_sided"] |= {"put": curve, "puts": {"value": "adapter", **ABOUT}}
+    data["library"]["early_send"] = {"value": True, **ABOUT}
     return validated(Machine, data, "test machine")
 
 
 def with_adapter(machine: Machine, rate: str, gap: str = "0 ns", rails: int = 1) -> Machine:
     """The ranks of its nodes share one."""
 
-    def value(x: object) -> dict[str, object]:
-        return {"value": x, "source": "measured", "why": "made up"}
-
-    adapter = Adapter.model_validate({"rate": value(rate), "gap": value(gap), "rails": value(rails)})
+    given = {"rate": rate, "gap": gap, "rails": rails}
+    adapter = Adapter.model_validate({name: {"value": x, **ABOUT} for name, x in given.items()})
     return machine.model_copy(update={"adapter": adapter})

@@ -125,9 +125,8 @@ class Ranks:
             [(q, j if tags is None else int(tags[r, j])) for j, q in enumerate(row) if q >= 0]
             for r, row in enumerate(senders.tolist())
         ]
-        self.node = (
-            None if of.node is None else adapters_of(of.node, rails, plan.workload.placement or "in turn").tolist()
-        )
+        placed = plan.workload.placement or "in turn"
+        self.node = None if of.node is None else adapters_of(of.node, rails, placed).tolist()
         self.kinds = [self._kind(k) for k in range(len(plan.costs))]
         self.kind_of = [[self.kinds[k] for k in of.classes[p]] for p in of.profile.tolist()]
         self.team: Any = SimpleNamespace(**dict(zip(_kernel.TEAM_FIELDS, plan.team[0].tolist(), strict=True)))
@@ -284,10 +283,8 @@ class Ranks:
     def leave(
         self, rank: int, order: list[tuple[float, int, Message]], to: Sequence[int | None], state: State
     ) -> float:
-        """When each message leaves by the rank's own port, and when that is free; brings `order` into that order.
-
-        As they may go; what may go in the same picosecond, as it was issued.
-        """
+        """When each message leaves by the rank's own port, and when that is free; brings `order` into that order: as
+        they may go; what may go in the same picosecond, as it was issued."""
         order.sort(key=lambda each: (ticks(each[0]), each[1]))
         of, kinds = self.plan.pattern, self.kind_of[rank]
         # From rest all peers have one place, and differ.
@@ -351,9 +348,8 @@ class Ranks:
             known = max(known, out.arrived[-1] + kind.ack)
             out.done = max(out.done, m.goes, m.left + kind.stream if kind.leaves else NEVER)
         if self.interface.sync == "active":
-            complete = (
-                out.issued if self.interface.windows_per_thread else max(out.issued + self.team.barrier, out.join)
-            )
+            after = max(out.issued + self.team.barrier, out.join)
+            complete = out.issued if self.interface.windows_per_thread else after
             out.notify, out.done = complete + self.team.control, max(out.done, complete + self.team.closing)
         elif self.interface.sync == "passive":  # a flush waits for acknowledgements, then a message tells the target
             out.done = max(known, out.join) + self.team.closing
@@ -369,12 +365,9 @@ class Ranks:
         return float(kind.receive + self.team.per_entry * others / 2)
 
     def receive(
-        self,
-        sources: Sequence[tuple[int, Sent, int]],
-        floors: Sequence[float],
-        start: float = 0.0,
+        self, sources: Sequence[tuple[int, Sent, int]], floors: Sequence[float], start: float = 0.0,
         sending: Sequence[Sequence[tuple[float, float]]] = (),
-    ) -> list[tuple[float, int, int, Any]]:
+    ) -> list[tuple[float, int, int, Any]]:  # fmt: skip
         """When each message is received, its source, its number and its kind; a source is a rank, what it sent, and in
         which direction. A rank receives from `floors` on, by VCI, but while it is `sending` itself."""
         since = min(floors)

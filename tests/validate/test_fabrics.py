@@ -223,9 +223,6 @@ def test_only_numbers_with_an_interval_have_a_miss() -> None:
     assert misses([replace(wide, low=0.0), replace(wide, high=math.inf), replace(wide, expected=True)]) == []
 
 
-MODEL_ERROR = "inside_with_error_percent", "median_half_width_percent"
-
-
 @cache
 def results() -> dict[str, ClaimResult]:
     """What the command of docs/trust.md computed; it is run here, and not in tests/docs/test_site.py."""
@@ -260,7 +257,7 @@ def test_documents_say_what_it_says_today() -> None:
         assert half == pytest.approx(100 * HALF_WIDTH[factor], rel=0.1), factor
     page = Path("docs/archive/model-error.md").read_text(encoding="utf-8")
     for name, of in of_all["by_class"].items():
-        inside, wide = (of[k] for k in MODEL_ERROR)
+        inside, wide = of["inside_with_error_percent"], of["median_half_width_percent"]
         assert f"| {name} | {of['measurements']} | {inside} % | {wide} % |" in page
         assert of["measurements"] >= 20
         assert 92 <= inside <= 98.5, name

@@ -13,7 +13,6 @@ from given import Capsys, Patch, Request
 from machines import ideal
 from mpi_home import home_of
 from real_mpi import LIBRARIES, known_to_commands
-from synthetic_cluster import ABOUT, cluster, rows
 from tables import table_of
 
 from pready.calibrate.measure.catalogue import EXCHANGE_WAYS
@@ -68,42 +67,66 @@ def workload(**fields: Any) -> Workload:
 BUILT = Built(Path("pready-bench"), ("mpicc",), "none", "0")
 
 
-def cluster_of(truth: Machine, what: Workload, seed: int) -> Callable[..., Outcome]:
-    """Stands for `measure`: ranks whose iterations are those that the engine simulates on `truth`."""
+ABOUT: dict[str, Any] = {"library": "the model", "hosts": [*"aabb"], "allowed": ["0-3", "4-7"] * 2}
+ABOUT |= {"cpus": ["x", "x"], "cores_online": 8}
+"""Two ranks on each of two nodes, with four cores each."""
+SEED = 5
 
-    def rows_of(point: Point, told: dict[str, Any]) -> Array:
-        count = int((told["folder"] / f"{point.get('plan')}.plan").read_text().split()[5])
-        said = str(point.get("ways") or f"{point.get('approach')}.{point.get('transport')}")
-        ways = tuple(Approach(BY_KEY[name], int(n)) for name, n in (way.split(".") for way in said.split("_")))
-        return rows(truth, what, step_plan(what, count, seed), ways, seed)
 
-    return cluster(rows_of)
+def rows(truth: Machine, what: Workload, point: Point, folder: Path) -> Array:
+    """Ranks whose iterations are those that the engine simulates on `truth`.
+
+    Returns
+    -------
+    Of each iteration when each rank began, how long it computed, and when it ended: shape (iterations, 3 ranks); of a
+    step further (iterations, ranks × exchanges × 2): how long it computed for each exchange, and when that ended.
+    """
+    count = int((folder / f"{point.get('plan')}.plan").read_text().split()[5])
+    said = str(point.get("ways") or f"{point.get('approach')}.{point.get('transport')}")
+    ways = tuple(Approach(BY_KEY[name], int(n)) for name, n in (way.split(".") for way in said.split("_")))
+    plan, runs = step_plan(what, count, SEED), Expected(truth, what, SEED, 0, count).simulated(ways, record=True)
+    last = [np.asarray(run.ends_s).reshape(count, -1, plan.ranks)[:, -1] for run in runs]
+    computed = np.stack([e.ready.max(axis=3).sum(axis=2).T for e in plan.exchanges], axis=2)
+    begins = np.vstack([np.zeros(plan.ranks), last[-1][:-1]])
+    whole = np.stack([begins, computed.sum(axis=2), last[-1]], axis=2).reshape(count, -1)
+    each = np.stack([computed, np.stack(last, axis=2)], axis=3).reshape(count, -1)
+    return whole if len(runs) == 1 else np.hstack([whole, each])
 
 
 def proof_on(
-    folder: Path,
-    monkeypatch: Patch,
-    truth: Machine | None = None,
-    what: Workload | None = None,
-    about: Mapping[str, Any] = ABOUT,
-    given: list[tuple[float, float]] | None = None,
-    on_note: Callable[[str], object] = lambda _: None,
-    **options: Any,
-) -> Proof:
+    folder: Path, monkeypatch: Patch, truth: Machine | None = None, what: Workload | None = None,
+    about: Mapping[str, Any] = ABOUT, given: list[tuple[float, float]] | None = None,
+    on_note: Callable[[str], object] = lambda _: None, **options: Any,
+) -> Proof:  # fmt: skip
     """On a cluster that is `truth`, of which `machine` is believed."""
-    what = what or workload()
+    real, told = truth or machine(), what or workload()
     site = Site("here", Launcher(("mpiexec",)), BUILT)
     monkeypatch.setattr(session, "environment_of", lambda *of: about if of == (site.launcher, site.built) else None)
-    measured = cluster_of(truth or machine(), what, 5)
 
-    def measure(points: Any, launcher: Launcher, out: Path, budget_s: float, *more: Any, **told: Any) -> Outcome:
+    def measure(points: Any, _: Launcher, out: Path, budget_s: float, *_more: Any, **how: Any) -> Outcome:
         if given is not None:
-            given.append((budget_s, told["point_budget_s"]))
-        return measured(points, launcher, out, *more, **told)
+            given.append((budget_s, how["point_budget_s"]))
+        with Records(out) as records:
+            records.add_environment("here", {"settings": {}, **about})
+            for point in records.missing(listed := list(points), "here"):
+                lists = {"ranks_s": rows(real, told, point, how["folder"]).tolist()}
+                records.add_point(point, "here", {"measurement": "exchange", "median_s": 1.0, "lists": lists})
+        return Outcome("here", len(listed), 0, 0)
 
     monkeypatch.setattr(session, "measure", measure)
-    asked = Asked(site=site, folder=folder, budget_s=60.0, seed=5, **options)
-    return prove(what, machine(), asked, on_note)
+    asked = Asked(site=site, folder=folder, budget_s=60.0, seed=SEED, **options)
+    return prove(told, machine(), asked, on_note)
+
+
+def is_exact(proof: Proof) -> None:
+    """All that was measured is what was expected, and the promise is kept."""
+    for case in proof.cases:
+        found, wanted = case.measured, case.expected
+        assert [found.time_s, found.eta] == pytest.approx([wanted.time_s, wanted.eta], rel=1e-6)
+        assert found.iteration_s == pytest.approx(wanted.iteration_s, rel=1e-6)
+        assert found.saving.value == pytest.approx(wanted.saving, abs=1e-6)
+        assert case.why == ""
+    assert proof.judged.finding == "kept"
 
 
 @pytest.fixture(scope="module")
@@ -119,15 +142,9 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Pr
     proof, _ = on_the_model
     assert len(proof.cases) == 4
     assert proof.cases[0].way.approach == BULK
-    for case in proof.cases:
-        assert case.measured.time_s == pytest.approx(case.expected.time_s, rel=1e-6)
-        assert case.measured.eta == pytest.approx(case.expected.eta, rel=1e-6)
-        assert case.measured.iteration_s == pytest.approx(case.expected.iteration_s, rel=1e-6)
-        assert case.measured.saving.value == pytest.approx(case.expected.saving, abs=1e-6)
-        assert case.why == ""
+    is_exact(proof)
     # four neighbours of 256 KiB take 42 ms, of which a laggard of 20 ms hides much
     assert proof.judged.predicted == proof.judged.measured == "port"
-    assert proof.judged.finding == "kept"
     assert proof.decision.startswith("Port: ")
     assert proof.below == ()
     assert proof.notes == (
@@ -141,7 +158,6 @@ def test_a_cluster_that_is_the_model_is_predicted_exactly(on_the_model: tuple[Pr
 def test_ranks_that_share_cores_are_said_before_and_not_judged(tmp_path: Path, monkeypatch: Patch) -> None:
     told: list[str] = []
     crowd = {**ABOUT, "hosts": [*"aaaa"], "allowed": ["0-7"] * 4}
-    monkeypatch.setattr("synthetic_cluster.ABOUT", crowd)
     given = list[tuple[float, float]]()
     what = workload(compute={"time": "500 ms"})
     proof = proof_on(tmp_path, monkeypatch, what=what, about=crowd, on_note=told.append, given=given)
@@ -233,11 +249,8 @@ def test_nothing_to_compare(tmp_path: Path, monkeypatch: Patch) -> None:
         asked = Asked(site=Site("here", Launcher(("x",)), BUILT), folder=folder, budget_s=60.0, **approaches)
         with pytest.raises(PreadyError) as refused:
             prove(what, given, asked, lambda _: None)
-        valid = (
-            "approaches that can be performed here"
-            if unsupported
-            else "a larger budget, such as --budget '900 s'; it resumes"
-        )
+        larger = "a larger budget, such as --budget '900 s'; it resumes"
+        valid = "approaches that can be performed here" if unsupported else larger
         said = f"bulk and another way were not measured in every round: {why}; valid: {valid}"
         assert str(refused.value) == f"{folder}: {said}"
     assert budgets == [60.0, 60.0, 30.0]
@@ -377,11 +390,8 @@ def test_ends_are_the_least_and_the_most_of_the_rounds() -> None:
 def test_why_a_way_took_longer_than_expected() -> None:
     """Two exchanges of 3 s after 1 s, where two of 2.5 s were expected; bulk's 4 s were, after 0.25 s."""
     many, bulk = (design.way_of([a], workload()) for a in (Approach(MANY, 4), BULK))
-    told: dict[design.Way, dict[str, float]] = {
-        many: {"time_s": 2.5, "iteration_s": 6},
-        bulk: {"time_s": 4, "iteration_s": 8.25},
-    }
-    here: dict[Any, Any] = {way.approaches: SimpleNamespace(**of) for way, of in told.items()}
+    told = ((many, 2.5, 6), (bulk, 4, 8.25))
+    here: dict[Any, Any] = {way.approaches: SimpleNamespace(time_s=t, iteration_s=whole) for way, t, whole in told}
     ran = {many: replace(performed(6, 6, 6), steps=2), bulk: replace(performed(8, 8, 8), steps=2)}
     one, other = cases.cases_of(workload(), cast("Any", SimpleNamespace(of=here.__getitem__)), ran)
     assert one.why == "an iteration is 1 s longer than predicted: 1 s more communication"
@@ -468,40 +478,22 @@ def test_a_step_on_the_model_itself_is_predicted_exactly(tmp_path: Path, monkeyp
     assert chosen.way == proof.advised
     assert uniform
     assert all(c.way.interface in {a.interface for a in c.way.approaches} for c in uniform)
+    is_exact(proof)
     for case in proof.cases:
-        assert case.measured.time_s == pytest.approx(case.expected.time_s, rel=1e-6)
-        assert case.measured.iteration_s == pytest.approx(case.expected.iteration_s, rel=1e-6)
         assert [e.name for e in case.exchanges] == ["faces", "ring"]
         for exchange, own in zip(case.exchanges, case.expected.exchanges_s, strict=True):
             assert exchange.predicted_s == own
             assert exchange.measured_s == pytest.approx(own, rel=1e-6)
-        assert case.why == ""
     # bulk's faces: four neighbours, 256 KiB each, are 42 ms of the cable; the ring's 64 KiB are 2.6 ms
     faces, ring = today.exchanges
     assert faces.predicted_s > 4 * 262144 / LINK > ring.predicted_s >= 65536 / LINK
-    assert proof.judged.finding == "kept"
     assert {case.performed.first for case in proof.cases} == {2}  # of two exchanges, three go before
 
 
-@pytest.mark.thorough
-def test_an_approach_of_each_exchange(tmp_path: Path, monkeypatch: Patch) -> None:
-    mixed = (Approach(MANY, 8), BULK)
-    proof = proof_on(tmp_path, monkeypatch, what=step(), approaches=[mixed])
-    today, one = proof.cases
-    assert one.way.approaches == mixed
-    assert (one.way.interface.key, one.way.transports, str(one.way)) == ("each", "8/1", "many-8-1+single-1-1")
-    assert one.exchanges[0].predicted_s < today.exchanges[0].predicted_s
-
-
 def test_sizes_become_whole_partitions() -> None:
-    odd = step(
-        exchanges=[
-            {"name": "a", "faces": ["1001 B", "16 B", "16 B"], "pattern": "halo3d26", "edges": ["8 B", "8 B", "6 B"],
-             "corner": "1 B"},
-            {"name": "b", "pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "5 B"}], [3], [0]],
-             "buffer": "64 B"}
-        ]
-    )  # fmt: skip
+    lists = {"pattern": "neighbours", "neighbour_list": [[1], [{"to": 2, "size": "5 B"}], [3], [0]]}
+    sizes = {"faces": ["1001 B", "16 B", "16 B"], "edges": ["8 B", "8 B", "6 B"], "corner": "1 B"}
+    odd = step([{"name": "a", "pattern": "halo3d26", **sizes}, {"name": "b", "buffer": "64 B", **lists}])
     (a, b), notes = as_performed(odd)[0].parts, as_performed(odd)[1]
     assert (a.faces, a.edges, a.corner) == ((1004, 16, 16), (8, 8, 8), 4)
     assert b.neighbour_sizes == ((64,), (8,), (64,), (64,))
@@ -624,12 +616,11 @@ def launched(name: str, request: Request) -> list[str]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("library", "profile", "part"), [("mpich", "mpich-release", "part-am"), ("openmpi", "openmpi-persist", "part")]
-)
+@pytest.mark.parametrize("library", sorted(LIBRARIES))
 def test_real_mpi_performs_a_step_reports_and_resumes(
-    library: str, profile: str, part: str, tmp_path: Path, capsys: Capsys, request: Request
+    library: str, tmp_path: Path, capsys: Capsys, request: Request
 ) -> None:
+    profile, part = {"mpich": ("mpich-release", "part-am"), "openmpi": ("openmpi-persist", "part")}[library]
     out = tmp_path / "proof"
     words = ["prove", "tests/data/validate/step.toml", "--machine", "meluxina", "-o", str(out), "--budget", "20 s"]
     words += ["--approach", "many", "--approach", "part", "--library", profile, *launched(library, request)]

@@ -193,12 +193,10 @@ def test_a_program_has_one_interface() -> None:
     ways = [BY_KEY["many"].into(4), BY_KEY["part"].into(2), BY_KEY["many"].into(2)]
     with pytest.raises(PreadyError, match="one interface, not many, part"):
         program(what, ways, LIBRARY_PROFILES["emulated"], 1)
+    inside = {"interior": "80 %", "compute": {"time": "1 ms"}}
     for fields, said in (
         ({"thread_grid": [2, 1, 1]}, "thread_grid has no program: its threads own a part of every buffer"),
-        (
-            {"interior": "80 %", "compute": {"time": "1 ms"}},
-            "interior has no program: what threads compute is one piece",
-        ),
+        (inside, "interior has no program: what threads compute is one piece"),
         ({"receive_partitions": 3, "consume": {"time": "1 us"}}, "4 messages do not divide 3 receive_partitions"),
     ):
         other = workload("halo").changed(faces=None, buffer="12 KiB", **fields)

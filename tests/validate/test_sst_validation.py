@@ -55,6 +55,16 @@ class StandIn:
         return Times(said.time * (1 + self.longer), said.iteration + self.longer * said.time)
 
 
+def longer_if(which: Callable[[Scene], bool], factor: float) -> Callable[[Scene], Times]:
+    """The model's times, some of which take longer."""
+
+    def answer(scene: Scene) -> Times:
+        said = once(scene, load("meluxina"), 0)
+        return Times(said.time * (factor if which(scene) else 1), said.iteration)
+
+    return answer
+
+
 @pytest.fixture
 def answered(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs a validation against a stand-in."""
@@ -105,10 +115,7 @@ def test_what_agrees_passes_and_half_the_bandwidth_does_not(answered: Any, tmp_p
 @pytest.mark.parametrize(
     ("longer", "causes"),
     [
-        (
-            0.06,
-            ["a rank of SST is one CPU, which", "in SST rendezvous requests wait", "in SST two messages to one rank"],
-        ),
+        (0.06, ["a rank of SST is one CPU, w", "in SST rendezvous requests wait", "in SST two messages to one rank"]),
         # A cause is printed only with its sign: nothing known makes SST faster for ranks in step.
         (-0.06, ["in the engine each port"]),
     ],
@@ -127,13 +134,7 @@ def test_larger_ones_fail(answered: Any, tmp_path: Path) -> None:
 
 
 def test_a_gain_that_is_off_breaks_a_limit_of_its_own(answered: Any, tmp_path: Path) -> None:
-    as_said = StandIn()
-
-    def answer(scene: Scene) -> Times:
-        said = as_said(scene)
-        longer = 1.3 if (scene.kind, scene.approach) == ("64 ranks in step", Approach(MANY, 8)) else 1.0
-        return Times(said.time * longer, said.iteration)
-
+    answer = longer_if(lambda of: (of.kind, of.approach) == ("64 ranks in step", Approach(MANY, 8)), 1.3)
     (eta,) = (c for c in answered(tmp_path, answer).checks if c.name == "64 ranks, η")
     assert (eta.worst, eta.ok) == (pytest.approx(0.3), False)
 
@@ -142,31 +143,19 @@ def test_what_handshakes_take_in_sst_is_a_second_figure_and_the_limit_is_on_the_
     answered: Any, tmp_path: Path
 ) -> None:
     """Runs with handshakes take 50 % longer; they do so in SST without a difference for other runs."""
-    as_said = StandIn()
-
-    def answer(scene: Scene) -> Times:
-        said = as_said(scene)
-        return Times(said.time * (1.5 if scene.kind == "64 ranks out of step" else 1.0), said.iteration)
-
-    found = answered(tmp_path, answer)
+    found = answered(tmp_path, longer_if(lambda of: of.kind == "64 ranks out of step", 1.5))
     (apart,) = (c for c in found.checks if c.name == "64 ranks out of step")
     assert (apart.worst, apart.ok) == (pytest.approx(1 / 3), False)
     assert apart.note == "without the time that SST's handshakes take, 0.0 %"
 
 
-def failing(stand_in: StandIn, which: tuple[str, Approach]) -> Any:
-    """The stand-in, whose run of one scene and approach never ends."""
-
-    def answer(scene: Scene) -> Times:
-        if (scene.kind, scene.approach) == which:
-            raise PreadyError("the simulation ran to the end of time", source="single-1.py (single-1.log)")
-        return stand_in(scene)
-
-    return answer
-
-
 def test_a_run_that_fails_is_told_with_its_reason(answered: Any, tmp_path: Path) -> None:
-    found = answered(tmp_path, failing(StandIn(0.01), ("64 ranks in step", Approach(MANY, 8))))
+    def answer(scene: Scene) -> Times:
+        if (scene.kind, scene.approach) == ("64 ranks in step", Approach(MANY, 8)):
+            raise PreadyError("the simulation ran to the end of time", source="single-1.py (single-1.log)")
+        return StandIn(0.01)(scene)
+
+    found = answered(tmp_path, answer)
     why = "single-1.py (single-1.log): the simulation ran to the end of time"
     assert found.failed == {"halo 48 KiB in step, many 8": why}
     assert all(c.ok for c in found.checks)
@@ -285,14 +274,6 @@ def test_what_is_predicted_of_two_ranks_is_the_sum_of_its_steps() -> None:
 
 
 def test_small_messages_are_below_16_kib() -> None:
-    unheard: Any = None
-    small = [
-        sst.Row(
-            Scene("", "", exchange("halo3d", (2, 2, 2), f"{8 * size} B", None), Approach(MANY, 8)),
-            Times(1, 1),
-            unheard,
-            True,
-        ).small
-        for size in (16383, 16384)
-    ]
-    assert small == [True, False]
+    for size, small in ((16383, True), (16384, False)):
+        of = exchange("halo3d", (2, 2, 2), f"{8 * size} B", None)
+        assert sst.Row(Scene("", "", of, Approach(MANY, 8)), Times(1, 1), Times(1, 1), True).small == small

@@ -46,14 +46,7 @@ def test_figures_of_two_machines() -> None:
 
 def test_deviation() -> None:
     assert [summary.deviation(2.0, got) for got in (2.1, 1.0)] == pytest.approx([0.05, -0.5])
-    none: list[tuple[Any, Any]] = [
-        (0.0, 1.0),
-        (True, 1.0),
-        (1.0, True),
-        ("at most 2", 1.0),
-        (2.0, None),
-        (2.0, float("inf")),
-    ]
+    none: Any = ((0.0, 1.0), (True, 1.0), (1.0, True), ("at most 2", 1.0), (2.0, None), (2.0, float("inf")))
     assert {summary.deviation(expected, got) for expected, got in none} == {None}
 
 
@@ -63,13 +56,8 @@ def test_what_is_off_is_told_apart() -> None:
     assert summary.pair(claim, claim.unit) == ("1.2168\N{NO-BREAK SPACE}us", "1.2172\N{NO-BREAK SPACE}us")
     assert summary.pair(replace(claim, status="ok"), "") == ("1.217", "1.217")
     assert summary.pair(replace(claim, expected=4 / 3, got=4 / 3 + 1e-12), "") == ("1.333333333",) * 2
-    assert [summary.value(shown) for shown in (None, True, False, "at most 2", 2.0)] == [
-        "-",
-        "yes",
-        "no",
-        "at most 2",
-        "2",
-    ]
+    shown = {None: "-", True: "yes", False: "no", "at most 2": "at most 2", 2.0: "2"}
+    assert {of: summary.value(of) for of in shown} == shown
     assert summary.value(2.5, "1") == "2.5"
 
 

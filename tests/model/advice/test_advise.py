@@ -43,10 +43,9 @@ def runs(late_s: float = 0.0, delay_s: float = 1.0, **more: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "pready.model.advice.paying_sizes.buffers", lambda *given: [Range(2.0, 3.0), Range(2.0**22, 2.0**24)]
-    )
-    monkeypatch.setattr("pready.model.advice.paying_sizes.messages", lambda *given: [4, 8])
+    pays = {"buffers": [Range(2.0, 3.0), Range(2.0**22, 2.0**24)], "messages": [4, 8]}
+    for name, found in pays.items():
+        monkeypatch.setattr(f"pready.model.advice.paying_sizes.{name}", lambda *_, found=found: found)
 
 
 def test_advice_to_port_is_whole() -> None:
@@ -87,10 +86,8 @@ def test_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     said = f"{set_up}; costs that take the gain: a (3 us), b (2 us); {together}; {hidden}"
     assert advise(of, early, [now, best], best, MIN_GAIN).because == said
     costs, of.delay = [], lambda _: 1e-3  # as much as has to be saved is late
-    assert (
-        advise(of, early, [NOW, best], replace(best, begin_s=0.1), MIN_GAIN).because
-        == "bulk takes 8 ms, Pt2Pt many 6 ms"
-    )
+    found = advise(of, early, [NOW, best], replace(best, begin_s=0.1), MIN_GAIN)
+    assert found.because == "bulk takes 8 ms, Pt2Pt many 6 ms"
     kept = replace(KEPT, time_s=6e-3)
     assert advise(of, early, [NOW, kept], kept, MIN_GAIN).because == f"bulk takes 8 ms, {KEPT.name} 6 ms"
 

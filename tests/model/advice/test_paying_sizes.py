@@ -124,11 +124,9 @@ def test_messages_are_of_the_advised_interface_on_the_vcis_that_save_most(monkey
     ways = {Approach(MANY, 2, 2): 5.0, Approach(MANY, 2, 1): 3.0, Approach(MANY, 8): 4.0, Approach(MANY, 4): 9.0}
     ways |= {BY_KEY["rma-single-active"].into(16): 9.0, Approach(MANY, 32): 9.0}
     ways |= {Approach(MANY, 16, 1): 3.0, Approach(MANY, 16, 2): 5.0}
-    rows: Any = [
-        SimpleNamespace(approach=a, speedup_percent=x, available=a.messages < 32, probability=1.0)
-        for a, x in ways.items()
-    ]
     of: Any = None
+    rows: Any = [SimpleNamespace(approach=a, speedup_percent=x, available=a.messages < 32) for a, x in ways.items()]
+    rows[3].probability = 1.0
     assert paying_sizes.messages(of, rows, rows[3], 0.01) == [2, 4, 16]
     assert asked == likely
     rows[3].probability = 0.5

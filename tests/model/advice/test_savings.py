@@ -227,21 +227,21 @@ def test_what_knowledge_leaves_of_a_wrong_verdict() -> None:
     assert np.mean(chance) > 0.3
 
 
+EACH = np.arange(160)
+
+
 @pytest.mark.parametrize(
     ("saves", "said"),
     [
-        (2.0 - 2 * (np.arange(160) % 2), "decides (port if 1, do not port if 4)"),
-        (
-            np.where(np.arange(160) % 4 == 0, 0.0, 2.0) - (np.arange(160) % 2 > 0),
-            "may decide (undecided if 1, port if 4)",
-        ),
-        (np.where(np.arange(160) % 10 == 0, 0.0, 2.0), ""),
-        (np.where(np.arange(160) // 80 == 0, 0.0, 2.0), ""),
+        (2.0 - 2 * (EACH % 2), "decides (port if 1, do not port if 4)"),
+        (np.where(EACH % 4 == 0, 0.0, 2.0) - (EACH % 2 > 0), "may decide (undecided if 1, port if 4)"),
+        (np.where(EACH % 10 == 0, 0.0, 2.0), ""),
+        (np.where(EACH // 80 == 0, 0.0, 2.0), ""),
     ],
 )
 def test_a_field_is_asked_for_that_turns_the_verdict(saves: Any, said: str) -> None:
     """160 machines, every other one with four ranks of a node."""
-    which = np.arange(160) % 2
+    which = EACH % 2
     some = Alternative("ranks per node", ("1", "4"), (0.5, 0.5), "not given", ("", ""))
     of: Any = Of(alternatives={some.name: some}, chosen=lambda _: which, lead=0)
     asked = asked_for(of, saves, 0.01)
@@ -252,7 +252,7 @@ def test_a_field_is_asked_for_that_turns_the_verdict(saves: Any, said: str) -> N
 
 def test_what_is_measured_next_decides_most_per_minute() -> None:
     """160 machines: puts decide, by two minutes, L by one, and where neither tells enough, real MPI does."""
-    which, place = np.arange(160) // 2 % 2, np.arange(160) // 4 / 40
+    which, place = EACH // 2 % 2, EACH // 4 / 40
     puts = Alternative("puts", ("adapter", "deferred"), (0.5, 0.5), "assumed", ("", ""), "approach")
     drawn = {"inter.segments[0].L": place - 0.5}
     of: Any = Of(
@@ -263,7 +263,7 @@ def test_what_is_measured_next_decides_most_per_minute() -> None:
     for saves, said in (
         (2.0 - 2 * which, "pready calibrate --measure approach"),
         (2.0 * (place < 0.5), "pready calibrate --measure pingpong"),
-        (2.0 * (np.arange(160) % 2), "pready prove"),
+        (2.0 * (EACH % 2), "pready prove"),
         (np.full(160, 2.0), ""),
     ):
         assert measure_next(of, saves, 0.01) == said
@@ -271,7 +271,7 @@ def test_what_is_measured_next_decides_most_per_minute() -> None:
 
 def test_an_input_is_shown_at_its_ends_and_an_alternative_at_each_option() -> None:
     """160 machines: whether puts are deferred costs 2 % of an iteration, L up to 1.6 % more at its high end."""
-    which, place = np.arange(160) % 2, np.arange(160) // 2 / 80
+    which, place = EACH % 2, EACH // 2 / 80
     puts = Alternative("puts", ("adapter", "deferred"), (0.5, 0.5), "assumed", ("they fly", "they wait"), "approach")
     drawn = {"inter.segments[0].L": place - 0.5, "one_sided.puts": which}
     machine = load("meluxina")
