@@ -12,7 +12,7 @@
  *
  * Each rank writes what it calls into a file of the folder COUNTING_CLOCK, named by the rank: a line for each thread,
  * after the line of the point. A communicator is a letter, in the order of making, and a window a capital; an offset is one
- * in a page, = a digest of the bytes. A request is s or r (sent or received), then peer, tag, communicator, offset.
+ * in a page. A request is s or r (sent or received), then peer, tag, communicator, offset.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -46,9 +46,6 @@ typedef struct {
 
 typedef struct {
     const MPI_Request *at;
-    MPI_Request is;
-    char *buffer;
-    int bytes; /* of a partition, or of all */
     char name[32];
 } Named;
 
@@ -177,16 +174,6 @@ static int offset(const void *buffer)
     return (int)((uintptr_t)buffer % PAGE);
 }
 
-/* Of bytes: FNV-1a, folded (Fowler, Noll, Vo). */
-static unsigned digest(const unsigned char *bytes, int count)
-{
-    unsigned hash = 2166136261u;
-    for (int i = 0; i < count; i++) {
-        hash = (hash ^ bytes[i]) * 16777619u;
-    }
-    return (hash ^ hash >> 16) & 0xffff;
-}
-
 static Named *place_at(const MPI_Request *at)
 {
     Named *one = requests;
@@ -196,55 +183,18 @@ static Named *place_at(const MPI_Request *at)
     return one;
 }
 
-static int name(const MPI_Request *at, const void *buffer, int bytes, int parts, char kind, int peer, int tag, MPI_Comm comm)
+static int name(const MPI_Request *at, const void *buffer, int bytes, char kind, int peer, int tag, MPI_Comm comm)
 {
     Named *one = place_at(at);
-    *one = (Named){at, *at, (char *)buffer, bytes, ""};
-    snprintf(one->name, sizeof one->name, "%c%d.%d%c+%d", kind, peer, tag, LETTER(comm),
-             bytes * parts > 1 ? offset(buffer) : 0);
+    one->at = at;
+    snprintf(one->name, sizeof one->name, "%c%d.%d%c+%d", kind, peer, tag, LETTER(comm), bytes > 1 ? offset(buffer) : 0);
     return MPI_SUCCESS;
 }
 
-static const Named *named(const MPI_Request *at)
+static const char *named(const MPI_Request *at)
 {
-    static const Named none = {.name = "-"};
     const Named *one = place_at(at);
-    return one->at == NULL || *at == MPI_REQUEST_NULL ? &none : one;
-}
-
-static const Named *started(MPI_Request request)
-{
-    const Named *one = requests;
-    while (one->is != request || *one->at != request) {
-        one++;
-    }
-    return one;
-}
-
-/* Of a partition, or of all. */
-static unsigned content(const Named *one, int part)
-{
-    return digest((const unsigned char *)one->buffer + (size_t)part * (size_t)one->bytes, one->bytes);
-}
-
-/* "<0,2>": ranks of the world. */
-static const char *members(MPI_Group group)
-{
-    static char text[128];
-    int count, used = 1, all[LETTERS], here[LETTERS];
-    MPI_Group world;
-    PMPI_Group_size(group, &count);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    for (int i = 0; i < count; i++) {
-        here[i] = i;
-    }
-    PMPI_Group_translate_ranks(group, count, here, world, all);
-    PMPI_Group_free(&world);
-    strcpy(text, "<");
-    for (int i = 0; i < count; i++) {
-        used += sprintf(text + used, i > 0 ? ",%d" : "%d", all[i]);
-    }
-    return strcat(text, ">");
+    return one->at == NULL || *at == MPI_REQUEST_NULL ? "-" : one->name;
 }
 
 /* Libraries spin while they wait, and here all ranks share a few cores. */
@@ -305,21 +255,6 @@ void *memcpy(void *to, const void *from, size_t bytes)
         self()->phase++;
     }
     return memmove(to, from, bytes);
-}
-
-void *memset(void *to, int value, size_t bytes)
-{
-    if (value == 0xa5 && COUNTED) {
-        call(0, "spoil:%zu+%d", bytes, offset(to));
-    }
-    for (size_t done = 0; done < bytes; done = done == 0 ? 1 : 2 * done) {
-        if (done == 0) {
-            *(volatile char *)to = (char)value;
-        } else {
-            memmove((char *)to + done, to, done < bytes - done ? done : bytes - done);
-        }
-    }
-    return to;
 }
 
 int gethostname(char *name, size_t size)
@@ -462,9 +397,9 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_
 int MPI_Waitall(int n, MPI_Request each[], MPI_Status *statuses)
 {
     (void)statuses;
-    call(COST_WAITALL, "waitall:%d%s%s", n, n > 0 ? "=" : "", n > 0 ? named(each)->name : "");
+    call(COST_WAITALL, "waitall:%d", n);
     for (int i = 0; i < n; i++) {
-        wait_for(&each[i], MPI_STATUS_IGNORE, named(&each[i])->name[0] == 's');
+        wait_for(&each[i], MPI_STATUS_IGNORE, named(&each[i])[0] == 's');
     }
     return MPI_SUCCESS;
 }
@@ -490,14 +425,14 @@ int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *there, MPI_Status *status)
 
 int MPI_Test(MPI_Request *request, int *done, MPI_Status *status)
 {
-    call(COST_TEST, "test:%s", named(request)->name);
+    call(COST_TEST, "test:%s", named(request));
     *done = *request == MPI_REQUEST_NULL || self()->polls++ % 2 == 1;
     return *done ? wait_for(request, status, true) : MPI_SUCCESS;
 }
 
 int MPI_Parrived(MPI_Request request, int part, int *there)
 {
-    call(COST_PARRIVED, "parrived:%s#%d", started(request)->name, part);
+    call(COST_PARRIVED, "parrived:%d", part);
     *there = self()->polls++ % 2 == 1;
     for (int come = !*there; !come && PMPI_Parrived(request, part, &come) == MPI_SUCCESS; rest()) {
     }
@@ -529,13 +464,13 @@ int MPI_Win_test(MPI_Win window, int *done)
     }
 #define MESSAGE(COST, create, text, kind, constant)                                                                     \
     CALL(COST, create, (constant void *b, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *made), \
-         (PMPI_##create(b, n, type, to, tag, comm, made), name(made, b, n, 1, kind, to, tag, comm)),                    \
-         text ":%d.%d%c*%d+%d=%04x", to, tag, LETTER(comm), n, offset(b), digest(b, n))
+         (PMPI_##create(b, n, type, to, tag, comm, made), name(made, b, n, kind, to, tag, comm)),                       \
+         text ":%d.%d%c*%d+%d", to, tag, LETTER(comm), n, offset(b))
 #define PARTITIONED(COST, create, text, kind, constant)                                                              \
     CALL(COST, create, (constant void *b, int parts, MPI_Count n, MPI_Datatype type, int to, int tag, MPI_Comm comm, \
                         MPI_Info info, MPI_Request *made),                                                           \
          (PMPI_##create(b, parts, n, type, to, tag, comm, info, made),                                               \
-          name(made, b, (int)n, parts, kind, to, tag, comm)),                                                        \
+          name(made, b, parts * (int)n, kind, to, tag, comm)),                                                       \
          text ":%d.%d%c*%dx%d+%d", to, tag, LETTER(comm), parts, (int)n, parts * n > 1 ? offset(b) : 0)
 #define ALL_HAVE(begun) (begun, wait_for(&collective, MPI_STATUS_IGNORE, false))
 #define ON_WINDOW(COST, name, text) CALL(COST, name, (MPI_Win window), PMPI_##name(window), text ":%c", CAPITAL(window))
@@ -547,13 +482,10 @@ MESSAGE(RECV_INIT, Recv_init, "recv_init", 'r', )
 PARTITIONED(PSEND_INIT, Psend_init, "psend_init", 's', const)
 PARTITIONED(PRECV_INIT, Precv_init, "precv_init", 'r', )
 CALL(WAIT, Wait, (MPI_Request *request, MPI_Status *status),
-     wait_for(request, status, named(request)->name[0] == 's'), "wait:%s", named(request)->name)
-CALL(START, Start, (MPI_Request *request), PMPI_Start(request),
-     named(request)->name[0] == 's' ? "start:%s=%04x" : "start:%s", named(request)->name, content(named(request), 0))
-CALL(PREADY, Pready, (int part, MPI_Request request), PMPI_Pready(part, request), "pready:%s#%d=%04x",
-     started(request)->name, part, content(started(request), part))
-CALL(REQUEST_FREE, Request_free, (MPI_Request *request), PMPI_Request_free(request), "request_free:%s",
-     named(request)->name)
+     wait_for(request, status, named(request)[0] == 's'), "wait:%s", named(request))
+CALL(START, Start, (MPI_Request *request), PMPI_Start(request), "start:%s", named(request))
+CALL(PREADY, Pready, (int part, MPI_Request request), PMPI_Pready(part, request), "pready:%d", part)
+CALL(REQUEST_FREE, Request_free, (MPI_Request *request), PMPI_Request_free(request), "request_free:%s", named(request))
 CALL(IBARRIER, Ibarrier, (MPI_Comm comm, MPI_Request *made), PMPI_Ibarrier(comm, made), "ibarrier:%c", LETTER(comm))
 CALL(BCAST, Bcast, (void *b, int n, MPI_Datatype type, int root, MPI_Comm comm), PMPI_Bcast(b, n, type, root, comm),
      "bcast:%d%c*%d", root, LETTER(comm), n)
@@ -575,26 +507,23 @@ CALL(COMM_FREE, Comm_free, (MPI_Comm *comm), (REPLACE(*comm, MPI_COMM_NULL, comm
      "comm_free:%c", LETTER(*comm))
 CALL(GROUP_INCL, Group_incl, (MPI_Group all, int n, const int ranks[], MPI_Group *made),
      PMPI_Group_incl(all, n, ranks, made), "group_incl:%d", n)
-CALL(GROUP_FREE, Group_free, (MPI_Group *group), PMPI_Group_free(group), "group_free:%s", members(*group))
+CALL(GROUP_FREE, Group_free, (MPI_Group *group), PMPI_Group_free(group), "group_free")
 CALL(WIN_CREATE, Win_create, (void *b, MPI_Aint n, int unit, MPI_Info info, MPI_Comm comm, MPI_Win *made),
      (PMPI_Win_create(b, n, unit, info, comm, made), REPLACE(MPI_WIN_NULL, *made, windows), MPI_SUCCESS),
      "win_create:%c*%ldx%d+%d", LETTER(comm), (long)n, unit, offset(b))
-CALL(WIN_FENCE, Win_fence, (int assert, MPI_Win window), PMPI_Win_fence(assert, window), "win_fence:%c%d%d",
-     CAPITAL(window), (assert & MPI_MODE_NOPRECEDE) != 0, (assert & MPI_MODE_NOSUCCEED) != 0)
+CALL(WIN_FENCE, Win_fence, (int assert, MPI_Win window), PMPI_Win_fence(assert, window), "win_fence:%c", CAPITAL(window))
 CALL(WIN_FREE, Win_free, (MPI_Win *window), (REPLACE(*window, MPI_WIN_NULL, windows), PMPI_Win_free(window)), "win_free:%c",
      CAPITAL(*window))
 CALL(WIN_POST, Win_post, (MPI_Group group, int assert, MPI_Win window), PMPI_Win_post(group, assert, window),
-     "win_post:%c%d%s", CAPITAL(window), assert, members(group))
+     "win_post:%c", CAPITAL(window))
 CALL(WIN_START, Win_start, (MPI_Group group, int assert, MPI_Win window), PMPI_Win_start(group, assert, window),
-     "win_start:%c%d%s", CAPITAL(window), assert, members(group))
-CALL(WIN_LOCK, Win_lock_all, (int assert, MPI_Win window),
-     PMPI_Win_lock_all(assert, window), "win_lock_all:%c%s", CAPITAL(window),
-     assert == MPI_MODE_NOCHECK ? "nocheck" : "")
+     "win_start:%c", CAPITAL(window))
+CALL(WIN_LOCK, Win_lock_all, (int assert, MPI_Win window), PMPI_Win_lock_all(assert, window), "win_lock_all:%c",
+     CAPITAL(window))
 CALL(WIN_FLUSH, Win_flush, (int to, MPI_Win window), PMPI_Win_flush(to, window), "win_flush:%c%d", CAPITAL(window), to)
 CALL(WIN_WAIT, Win_wait, (MPI_Win window), win_wait(window), "win_wait:%c", CAPITAL(window))
 ON_WINDOW(WIN_COMPLETE, Win_complete, "win_complete")
 ON_WINDOW(WIN_SYNC, Win_sync, "win_sync")
 ON_WINDOW(WIN_LOCK, Win_unlock_all, "win_unlock_all")
 CALL(PUT, Put, (const void *b, int n, MPI_Datatype type, int to, MPI_Aint at, int m, MPI_Datatype there, MPI_Win window),
-     PMPI_Put(b, n, type, to, at, m, there, window), "put:%c%d*%d+%d=%04x>%ld*%d", CAPITAL(window), to, n, offset(b),
-     digest(b, n), (long)at, m)
+     PMPI_Put(b, n, type, to, at, m, there, window), "put:%c%d*%d", CAPITAL(window), to, n)

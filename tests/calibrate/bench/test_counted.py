@@ -82,10 +82,10 @@ def counted(library: str, job: dict[str, Any], request: Request, folder: Path) -
     return [Found(line, record, tuple(calls[line])) for line, record in zip(["start", *lines], records, strict=True)]
 
 
-ONE = re.compile(r"(i?send|i?recv|send_init|recv_init):(\d+)\.(\d+)[abd-z]\*(\d+)(?:(\+\d+)=\w+)?(?:\*(\d+))?")
+ONE = re.compile(r"(i?send|i?recv|send_init|recv_init):(\d+)\.(\d+)[abd-z]\*(\d+)(\+\d+)?(?:\*(\d+))?")
 PARTS = re.compile(r"p(send|recv)_init:(\d+)\.(\d+)\w\*(\d+)x(\d+)(\+\d+)")
-START = re.compile(r"start:(.)(\d+)\.(\d+)\w(\+\d+)(?:=\w+)?(?:\*(\d+))?")
-PUT = re.compile(r"put:[A-Z](\d+)\*(\d+)\+\d+=\w+>\d+\*\d+(?:\*(\d+))?")
+START = re.compile(r"start:(.)(\d+)\.(\d+)\w(\+\d+)(?:\*(\d+))?")
+PUT = re.compile(r"put:[A-Z](\d+)\*(\d+)(?:\*(\d+))?")
 
 Moved = Counter[tuple[int, int, int, int]]
 """How often from a rank to another: a message of a tag and so many bytes; -1 is the tag of a put."""
@@ -180,7 +180,7 @@ TIMES = r"(?:\*(\d+))?"
 MADE_AND_FREED = {
     kind: (re.compile(f"(?:{made}){TIMES}"), re.compile(f"(?:{freed}){TIMES}"))
     for kind, made, freed in (
-        ("request", r"p?(?:send|recv)_init:\d+\.\d+\w\*[\dx]+\+\d+(?:=\w+)?", r"request_free:\w+\.\w+\+\d+"),
+        ("request", r"p?(?:send|recv)_init:\d+\.\d+\w\*[\dx]+\+\d+", r"request_free:\w+\.\w+\+\d+"),
         ("communicator", r"comm_dup:\w|comm_split:\w,\d+,\d+", r"comm_free:\w"),
         ("window", r"win_create:\w\*\d+x\d+\+\d+", r"win_free:\w"),
         ("epoch", r"win_lock_all:\w+", r"win_unlock_all:\w"),
