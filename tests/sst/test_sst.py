@@ -120,18 +120,6 @@ def test_unequal_faces_agree_with_the_engine(tmp_path: Path, grid: tuple[int, in
             assert (record.bytes == kib * 1024).all()
 
 
-def test_which_way_a_face_looks_shows(tmp_path: Path) -> None:
-    # Two ranks side by side along x, open ends: one face each, the first of the three. Taken for another, it is off.
-    w = unequal("halo3d", (2, 1, 1), boundaries="open")
-    s = setup(load("meluxina"), w, "single", iterations=2)
-    record = simulate_approach(s, Approach(SINGLE), tmp_path)
-    assert (record.bytes == 256 * 1024).all()
-    found = times("halo3d", record).after_ready[1:].mean()
-    for axis, faces in enumerate((["256 KiB", "64 KiB", "1 MiB"], ["64 KiB", "256 KiB", "1 MiB"])):
-        ours = of_the_engine(unequal("halo3d", (2, 1, 1), boundaries="open", faces=faces), Approach(SINGLE))
-        assert (abs(found / ours - 1) < 0.1) == (axis == 0)
-
-
 def test_two_threads_of_sst_give_the_times_of_one(tmp_path: Path) -> None:
     serial = outcome(tmp_path, "torus", (8,), Approach(MANY, 4))
     threaded = outcome(tmp_path, "torus", (8,), Approach(MANY, 4), how=How(threads=2))

@@ -89,18 +89,6 @@ def test_same_file_same_bytes(raw: Path) -> None:
     assert dumps(other.described.machine) != dumps(first.described.machine)  # intervals are drawn
 
 
-@pytest.mark.thorough
-def test_order_of_the_points_does_not_matter(raw: Path, tmp_path: Path) -> None:
-    # As after a kill and a resume, in another order of failures.
-    lines = raw.read_text().splitlines()
-    shuffled = tmp_path / "paper2.jsonl"
-    rest = lines[1:]
-    np.random.default_rng(0).shuffle(rest)
-    shuffled.write_text("\n".join([lines[0], *rest]) + "\n")
-    one, other = (calibrate(p, name="paper") for p in (raw, shuffled))
-    assert dumps(one.described.machine) == dumps(other.described.machine)
-
-
 def test_thin_data_end_in_a_machine_that_says_so(tmp_path: Path) -> None:
     def measured(*sizes: int) -> Path:
         pings = [(p, r) for p, r in records() if p.measurement == "pingpong" and p.get("bytes") in sizes]

@@ -4,7 +4,7 @@ import pytest
 from machines import ideal
 from workloads import workload_of
 
-from pready.model.advice.predict import approaches, predict, with_library
+from pready.model.advice.predict import approaches, with_library
 from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library
 from pready.model.engine.layout import Step
@@ -118,12 +118,3 @@ def test_the_menu() -> None:
     assert plain - waits == {"progress-thread", "single-tested", "many-joined-tested", "part-am-tested"}
     early = approaches(machine, workload_of(**halo, interior="80 %"), library("mpich-6314"))
     assert {"part", "part-tested", "boundary-part"} <= {a.interface.key for a in early}
-
-
-def test_what_is_overlapped_today_is_the_baseline() -> None:
-    """96 % of the exchange is hidden: partitions save what the barrier and the second half of the calls take."""
-    w = workload_of(buffer="1000000 B", pattern="halo3d", interior="80 %", today="overlapped")
-    found = predict(on("hardware", rendezvous=False), w, draws=0)
-    assert found.bulk.key == "boundary"
-    assert found.advice.bound is not None
-    assert found.advice.bound.iteration_s <= found.bulk.iteration_s
