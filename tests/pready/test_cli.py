@@ -84,13 +84,8 @@ def test_numpy_starts_no_threads_and_what_a_command_runs_does_not_know(own: str 
         "import os, sys; from pready.cli import main; main(['predict', '--help']); assert 'numpy' in sys.modules;"
         "print(len(os.listdir('/proc/self/task')), os.environ.get('OPENBLAS_NUM_THREADS'))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environ | ({} if own is None else {"OPENBLAS_NUM_THREADS": own}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    environ |= {} if own is None else {"OPENBLAS_NUM_THREADS": own}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
     threads, there = done.stdout.split()[-2:]
     assert there == str(own)
     assert own or threads == "1"

@@ -52,9 +52,8 @@ class Here(Executor):
 def test_a_task_holds_the_machine_and_the_workload_exactly(name: str, monkeypatch: Patch) -> None:
     found: list[Point] = []
     monkeypatch.setattr("pready.whatif.tasks.rows_of", lambda point, _, cores: found.extend(cores * [point]))
-    given = [
-        Point(machine.load(name), workload.load(path), None, 3, {}) for path in sorted(Path("examples").glob("*.toml"))
-    ]
+    examples = sorted(Path("examples").glob("*.toml"))
+    given = [Point(machine.load(name), workload.load(path), None, 3, {}) for path in examples]
     for point in given:
         work(pickle.loads(pickle.dumps(Task.of(point, Options()))))
     assert [p.key(Options()) for p in found] == [p.key(Options()) for p in given]

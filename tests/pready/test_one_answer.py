@@ -28,12 +28,9 @@ def test_predict_simulate_and_explain_agree(capsys: pytest.CaptureFixture[str], 
     said = pready.predict(what, pready.load_machine("meluxina"), seed=seed, draws=0).to_dict()  # at its values
     assert [*said["ranks"]] == [3, 2, 2]
     bulk = said["approaches"][0]
-    row = next(
-        r
-        for r in said["approaches"]
-        if r["available"] and (r["name"], r["transport_partitions"], r["vcis"])
-        == (advised["approach"], advised["transport_partitions"], advised["vcis"])
-    )  # fmt: skip
+    way = [advised[name] for name in ("approach", "transport_partitions", "vcis")]
+    names = ("name", "transport_partitions", "vcis")
+    row = next(r for r in said["approaches"] if r["available"] and [r[name] for name in names] == way)
     # The same grid, as many iterations.
     simulated = data(capsys, "simulate", file, "--set", f"iterations={said['iterations']}", "--seed", seed)
     for found, expected in zip(simulated["approaches"], (bulk, row), strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from command_line import refused
-from given import Capsys, Patch
+from given import Capsys, Patch, Request
 from mpi_home import home_of
 from tables import table_of
 
@@ -30,23 +30,15 @@ THERE = "is there already; valid: another name, or --overwrite to replace it\n"
 PREADY = (sys.executable, "-m", "pready")
 
 
-@pytest.fixture
-def umask() -> Iterator[Callable[[int], None]]:
-    before = os.umask(0o022)
-
-    def set_to(mask: int) -> None:
-        os.umask(mask)
-
-    yield set_to
+@pytest.fixture(params=[0o000, 0o022, 0o027, 0o077])
+def mask(request: Request) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
     os.umask(before)
 
 
-@pytest.mark.parametrize("mask", [0o000, 0o022, 0o027, 0o077])
-def test_modes_follow_the_umask_and_a_replaced_file_keeps_its_own(
-    tmp_path: Path, umask: Callable[[int], None], mask: int
-) -> None:
+def test_modes_follow_the_umask_and_a_replaced_file_keeps_its_own(tmp_path: Path, mask: int) -> None:
     file = tmp_path / "a.txt"
-    umask(mask)
     write_text(file, "a")
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
     file.chmod(0o640)
@@ -172,10 +164,8 @@ def test_a_cache_that_cannot_be_written_is_status_4_and_one_line(
 
 @pytest.mark.thorough
 def test_standard_input_and_error_may_be_closed() -> None:
-    assert shell(("predict", "-"), "<&-") == (
-        2,
-        "pready: error: standard input is closed; valid: a workload file, or one on standard input\n",
-    )
+    closed = "pready: error: standard input is closed; valid: a workload file, or one on standard input\n"
+    assert shell(("predict", "-"), "<&-") == (2, closed)
     assert shell(("predict", LAGGARD), "2>&-") == (0, "")
     assert shell(("predict", "absent.toml"), "2>/dev/full") == (2, "")
 
@@ -187,10 +177,8 @@ def test_points_of_a_sweep_on_a_full_disk_are_kept_as_far_as_they_came(tmp_path:
     code = f"{limit}from pready.cli import main; sys.exit(main())"
     command = [sys.executable, "-B", "-c", code, *map(str, sweep)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (
-        Status.UNWRITTEN,
-        "pready: error: a.csv.points: cannot be written: File too large\n",
-    )
+    large = "pready: error: a.csv.points: cannot be written: File too large\n"
+    assert (done.returncode, done.stderr) == (Status.UNWRITTEN, large)
     status, said = shell(sweep, "", tmp_path)
     assert status == 0
     assert re.fullmatch(r"wrote a\.csv: 7 points, [1-6] of them from earlier runs, seed 0\n", said)
@@ -219,30 +207,25 @@ def interrupted(
     return process.returncode, said, noted
 
 
+BY: dict[int, tuple[Status, str]]
 BY = {signal.SIGINT: (Status.INTERRUPTED, "interrupted"), signal.SIGTERM: (Status.TERMINATED, "terminated")}
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("number", BY, ids=lambda n: n.name)
-def test_an_interrupted_sweep_says_what_is_kept_and_resumes(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", BY, ids=lambda n: signal.Signals(n).name)
+def test_an_interrupted_sweep_says_what_is_kept_and_resumes(number: int, tmp_path: Path) -> None:
     sweep = ("sweep", LAGGARD.resolve(), "--set", "seed=0:200:1", "-o", "a.csv")
     kept = tmp_path / "a.csv.points"
     status, said, noted = interrupted(sweep, number, tmp_path, lambda _: kept.exists() and kept.stat().st_size > 0)
     assert (status, said) == (BY[number][0], "")
-    points = kept.read_text().count("\n")
-    assert (
-        noted == f"pready: {BY[number][1]}; {points} of 201 points are kept in a.csv.points; the same command resumes\n"
-    )
+    told = f"{kept.read_text().count(chr(10))} of 201 points are kept in a.csv.points; the same command resumes"
+    assert noted == f"pready: {BY[number][1]}; {told}\n"
     assert not (tmp_path / "a.csv").exists()
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("number", "form"), [(signal.SIGINT, ()), (signal.SIGTERM, ("--json",))], ids=["table", "json"]
-)
-def test_an_interrupted_simulation_compares_nothing(
-    number: signal.Signals, form: tuple[str, ...], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("number", "form"), [(signal.SIGINT, ()), (signal.SIGTERM, ("--json",))])
+def test_an_interrupted_simulation_compares_nothing(number: int, form: tuple[str, ...], tmp_path: Path) -> None:
     simulate = ("simulate", HALO.resolve(), "--set", "iterations=100000", "--approach", "many:8", *form)
     status, said, noted = interrupted(simulate, number, tmp_path, lambda process: cpu_s(process) > 4)
     assert status == BY[number][0]

@@ -3,7 +3,6 @@
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import data, out
@@ -13,19 +12,15 @@ HALO = "examples/halo3d.toml"
 SMALL = ["--set", "grid=3x3x2", "--set", "iterations=5"]
 
 
-def simulated(capsys: Capsys, *arguments: object) -> Any:
-    return data(capsys, "simulate", *arguments)
-
-
 @pytest.mark.parametrize(("asked", "iterations"), [([], 100), (["--set", "iterations=120"], 120)])
 def test_iterations_are_those_asked_for_or_a_hundred(capsys: Capsys, asked: list[str], iterations: int) -> None:
     words = ("--set", "buffer=64 KiB", *asked, "--set", "grid=2x1x1", "--approach", "single")
-    assert simulated(capsys, HALO, *words)["iterations"] == iterations
+    assert data(capsys, "simulate", HALO, *words)["iterations"] == iterations
     assert out(capsys, "simulate", HALO, *words).startswith("Nothing to compare: this is how it is sent today.\n")
 
 
 def test_json_adds_up(capsys: Capsys) -> None:
-    made = simulated(capsys, HALO, *SMALL, "--approach", "many:8:8")
+    made = data(capsys, "simulate", HALO, *SMALL, "--approach", "many:8:8")
     assert (made["engine"], made["iterations"]) == ("engine", 5)
     # 18 ranks; an axis of two ranks has both neighbours, so six each: 8 partitions and one bulk message
     assert made["messages"] == 18 * 6 * (8 + 1) * 5
@@ -49,21 +44,18 @@ def test_ranks_come_from_the_workload_unless_the_command_says(capsys: Capsys, tm
         'threads = 8\nbuffer = "64 KiB"\npattern = "halo3d26"\ngrid = [3, 2, 2]\nboundaries = "open"\n'
         'edge = "1 KiB"\ncorner = "64 B"\nthread_grid = [2, 2, 2]\niterations = 2\n'
     )
-
-    own = simulated(capsys, workload, "--approach", "many:1")
+    words = ("simulate", workload, "--approach", "many:1")
+    own = data(capsys, *words)
     assert own["ranks"] == [3, 2, 2]
     # open: pairs of neighbours along each axis, edge and corner, in both directions; bulk and many:1 alike
-    pairs = sum(
-        (3 - abs(x)) * (2 - abs(y)) * (2 - abs(z))
-        for x, y, z in product((-1, 0, 1), repeat=3)
-        if (x, y, z) != (0, 0, 0)
-    )
+    steps = [step for step in product((-1, 0, 1), repeat=3) if any(step)]
+    pairs = sum((3 - abs(x)) * (2 - abs(y)) * (2 - abs(z)) for x, y, z in steps)
     assert own["messages"] == 2 * 2 * pairs
-    wrapped = simulated(capsys, workload, "--approach", "many:1", "--set", "boundaries=periodic", "--set", "grid=3x3x3")
+    wrapped = data(capsys, *words, "--set", "boundaries=periodic", "--set", "grid=3x3x3")
     assert wrapped["ranks"] == [3, 3, 3]
     assert wrapped["messages"] == 2 * 2 * 27 * 26
     assert wrapped["workload"]["boundaries"] == "periodic"
-    slower = simulated(capsys, workload, "--approach", "many:1", "--set", "edge=1 MiB")
+    slower = data(capsys, *words, "--set", "edge=1 MiB")
     assert slower["approaches"][0]["time_s"] > 2 * own["approaches"][0]["time_s"]
 
 

@@ -62,10 +62,8 @@ def test_one_width_of_arrivals_takes_the_place_of_another() -> None:
     gaussian = HALO.changed(arrivals={"model": "normal by partition", "epsilon": "4 %", "delta": "10 %"})
     spread = gaussian.changed(**{"arrivals.spread": "5 %"})
     assert dotted.written(spread)["arrivals"] == {"model": "normal by partition", "spread": 0.05}
-    assert dotted.written(spread.changed(**{"arrivals.epsilon": 0.1}))["arrivals"] == {
-        "model": "normal by partition",
-        "epsilon": 0.1,
-    }
+    other = dotted.written(spread.changed(**{"arrivals.epsilon": 0.1}))["arrivals"]
+    assert other == {"model": "normal by partition", "epsilon": 0.1}
     wide = gaussian.changed(arrivals={"model": "laggard", "spread": "300 %"}, threads=16)
     assert wide.changed() == wide
 
@@ -134,10 +132,8 @@ def test_a_row_says_what_predict_says(w: Workload) -> None:
 def test_as_many_points_and_seeds_as_may_be(monkeypatch: Patch) -> None:
     monkeypatch.setattr("pready.whatif.points.LARGEST", 2)
     assert [p.seed for p in points(MELUXINA, LAGGARD, [axis("seed", [0, 2**64 - 1])])] == [0, 2**64 - 1]
-    for seeds, said in (
-        ([0, 1, 2], "the sweep has 3 points; valid: at most 2"),
-        ([2**64], "seed = 18446744073709551616"),
-    ):
+    too_many, too_large = "the sweep has 3 points; valid: at most 2", "seed = 18446744073709551616"
+    for seeds, said in (([0, 1, 2], too_many), ([2**64], too_large)):
         with pytest.raises(PreadyError, match=said):
             points(MELUXINA, LAGGARD, [axis("seed", seeds)])
 
@@ -163,9 +159,8 @@ def test_a_measured_file_is_part_of_the_point(tmp_path: Path) -> None:
     for folder, times in (("a", "1 2\n"), ("b", "1 3\n")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "times.txt").write_text(times, encoding="utf-8")
-        text = (
-            'threads = 2\nbuffer = "1 MiB"\nname = "m"\n[arrivals]\nmodel = "trace"\nfile = "times.txt"\nunit = "ms"\n'
-        )
+        text = 'threads = 2\nbuffer = "1 MiB"\nname = "m"\n'
+        text += '[arrivals]\nmodel = "trace"\nfile = "times.txt"\nunit = "ms"\n'
         (tmp_path / folder / "m.toml").write_text(text, encoding="utf-8")
         (point,) = points(MELUXINA, workload.load(tmp_path / folder / "m.toml"), [])
         keys.append(point.key(Options()))
@@ -238,24 +233,18 @@ def test_fields_of_the_exchanges_of_a_step() -> None:
 
 @pytest.mark.thorough
 def test_a_point_of_a_step_is_a_row_that_says_how_each_exchange_is_sent(capsys: Capsys, tmp_path: Path) -> None:
-    path = str(tmp_path / "short.toml")
+    path = tmp_path / "short.toml"
     text = Path("examples/stencil-unequal.toml").read_text(encoding="utf-8")
-    Path(path).write_text(
-        text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8"
-    )
+    path.write_text(text.replace("share =", "iterations = 4\ntransport_partitions = [4]\nshare ="), encoding="utf-8")
     step = workload.load(path)
-    rows = compared(capsys, path, "--machine", "meluxina", "--set", "exchanges[0].arrivals.spread=2%,8%")
+    spreads = ("--set", "exchanges[0].arrivals.spread=2%,8%")
+    rows = data(capsys, "compare", path, "--machine", "meluxina", *spreads)["rows"]
     assert [row["exchanges[0].arrivals.spread"] for row in rows] == ["2%", "8%"]
     what = step.changed(**{"exchanges[0].arrivals.spread": "8%"})
     made = predict(MELUXINA, what)
     assert (rows[1]["eta"], rows[1]["verdict"], rows[1]["best"]) == (made.advised.eta, made.advice.verdict, True)
     assert rows[1]["name"] == ways_said(what, made.exchanges)
     assert "pays_bytes" not in rows[1]  # what varies may be the size
-
-
-def compared(capsys: Capsys, *arguments: str) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = data(capsys, "compare", *arguments)["rows"]
-    return rows
 
 
 def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: Path, monkeypatch: Patch) -> None:
@@ -270,12 +259,8 @@ def test_a_comparison_has_a_row_for_each_combination(capsys: Capsys, tmp_path: P
         names = [*["workload"] * (len(files) > 1), "machine", "library", "threads"]
         said = "threads vary: the work per thread is fixed, compute.time is that of each (--set work=per-thread)"
         assert (made["varied"], made["notes"]) == (names, [said])
+        title = {"meluxina": "MeluXina", "niagara": "Niagara"}
         assert made["rows"] == [
-            {
-                n: v
-                for n, v in zip(("workload", "machine", "library", "threads"), (*point, 2), strict=True)
-                if n in names
-            }
-            | {"of": {"meluxina": "MeluXina", "niagara": "Niagara"}[point[1]], "seed": 0}
-            for point in product(workloads, ("meluxina", "niagara"), ("mpipcl", "emulated"))
+            dict(zip(names, (*[of] * (len(files) > 1), on, library, 2), strict=True)) | {"of": title[on], "seed": 0}
+            for of, on, library in product(workloads, title, ("mpipcl", "emulated"))
         ]

@@ -286,16 +286,6 @@ def test_pays_is_a_set_of_ranges() -> None:
     assert share(pays[0].low / 2) < 0.01
 
 
-def test_pays_nowhere() -> None:
-    # One thread, nothing late: each message costs 1 us more, however large the buffer.
-    w = made(threads=1, partitions_per_thread=8, transport_partitions=[8], buffer="8 KiB")
-    machine_ = ideal(o_s=1e-6, put=1e-6)
-    advice = predict(machine_, w, library="openmpi-persist").advice
-    assert advice.verdict == "do not port"
-    assert advice.pays == []
-    assert advice.break_even_bytes is None
-
-
 FEW = {"transport_partitions": [1, 8]}
 NOISY = {"model": "normal by thread", "spread": "4 %", "partitions": "together"}
 HALO = {"pattern": "halo3d", "compute": {"time": "1 ms"}, "arrivals": NOISY}

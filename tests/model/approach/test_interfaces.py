@@ -7,15 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import table_of
 
+from pready.model.approach import vcis as of_vcis
 from pready.model.approach.interfaces import BY_KEY, INTERFACES, MANY, PART, TODAY, Approach, baseline
-from pready.model.approach.vcis import (
-    check_transport_partitions,
-    communicators_27_point,
-    enumerate_approaches,
-    issuing_threads,
-    transport_counts,
-    vci_members,
-)
+from pready.model.approach.vcis import check_transport_partitions, transport_counts, vci_members
 from pready.model.common.errors import PreadyError
 
 KNOWN = table_of("model/known")
@@ -24,9 +18,9 @@ KNOWN = table_of("model/known")
 def test_communicators_of_a_27_point_exchange() -> None:
     # zambre2021 6.1: [4, 4, 4] threads need 808; "over 12x" the 64 of endpoints.
     # 2·48 faces + 8·47 corners + 3·(4·28) edges = 96 + 376 + 336.
-    assert communicators_27_point(4, 4, 4) == 808
+    assert of_vcis.communicators_27_point(4, 4, 4) == 808
     # Faces 2 (6 + 12 + 8), corners 8 (26 - 1), edges 4 (8 + 12 - 4 + 6 + 12 - 3 + 6 + 8 - 2).
-    assert communicators_27_point(2, 3, 4) == 52 + 200 + 172
+    assert of_vcis.communicators_27_point(2, 3, 4) == 52 + 200 + 172
 
 
 def test_what_follows_from_how_an_interface_sends() -> None:
@@ -46,7 +40,7 @@ def test_messages_by_vci(approach: Any, threads: int, contexts: int, members: li
 def test_contention_counts_possible_issuers(
     members: list[int], transports: int, threads: int, theta: int, expected: int
 ) -> None:
-    assert issuing_threads(members, transports, threads, theta) == expected
+    assert of_vcis.issuing_threads(members, transports, threads, theta) == expected
 
 
 @given(st.integers(1, 5000), st.integers(2, 40))
@@ -84,7 +78,7 @@ def test_every_message_has_one_vci(threads: int, theta: int, vcis: int, contexts
 
 
 def test_enumeration_has_no_duplicates() -> None:
-    found = list(enumerate_approaches(INTERFACES, 4, [1, 2, 4, 8], contexts=16, max_vcis=64))
+    found = list(of_vcis.enumerate_approaches(INTERFACES, 4, [1, 2, 4, 8], contexts=16, max_vcis=64))
     assert len(found) == len(set(found))
     assert {a.interface.key for a in found} == {i.key for i in INTERFACES}
     assert max(a.vcis for a in found) == 4

@@ -21,8 +21,8 @@ LARGEST = 64 << 20
 
 
 def sizes(machine: Machine) -> list[int]:
-    """A grid of 16 sizes for each factor of ten, and both sides of every border."""
-    grid = {int(s) for s in np.geomspace(1, LARGEST, 126)}
+    """A grid of 5 sizes for each factor of ten, and both sides of every border."""
+    grid = {int(s) for s in np.geomspace(1, LARGEST, 40)}
     borders = [int(s.from_) for s in machine.inter.segments[1:]]
     return sorted(grid | {b - 1 for b in borders} | set(borders))
 

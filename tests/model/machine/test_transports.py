@@ -7,28 +7,15 @@ from typing import Any
 import pytest
 from machines import ideal
 
-from pready.model.advice.predict import predict
-from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.common.units import SI
 from pready.model.machine import machine as machines
+from pready.model.machine import transports
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Begins
 from pready.model.machine.rma_by_library import of as rma_of
 from pready.model.machine.rma_by_library import with_rma
-from pready.model.machine.transports import (
-    ANSWERS,
-    ANY,
-    KNOWN,
-    SAYS,
-    SHARED_MEMORY,
-    copies,
-    copies_of,
-    transport,
-    with_border,
-    with_copies,
-    with_puts,
-)
+from pready.model.machine.transports import ANY, KNOWN, copies_of, transport, with_border, with_copies, with_puts
 from pready.model.timeline.costs import costs
 from pready.model.timeline.rules import setting_of
 from pready.model.timeline.sampling import Sampler
@@ -121,7 +108,7 @@ def test_what_a_file_says_of_copies_is_its_own_library_s() -> None:
     assert copies_of(meluxina).value == "all"
     assert with_copies(meluxina, LIBRARIES["mpich-6314"]) is meluxina
     for name in ("mpich-release", "mvapich-4"):
-        assert copies_of(with_copies(meluxina, LIBRARIES[name])) == copies(LIBRARIES[name], "infiniband")
+        assert copies_of(with_copies(meluxina, LIBRARIES[name])) == transports.copies(LIBRARIES[name], "infiniband")
     assert copies_of(machines.load("alps")).value == "small"
 
 
@@ -158,17 +145,17 @@ def test_who_answers_all_sizes_takes_the_place_of_who_answers_some() -> None:
 def test_every_row_has_a_source_and_words() -> None:
     for (who, _), row in KNOWN.items():
         assert who in {p.family for p in LIBRARIES.values()} | {*LIBRARIES}
-        assert row.receiver.value in ANSWERS
+        assert row.receiver.value in transports.ANSWERS
         low, high = row.rendezvous.interval or (0.0, 0.0)
         assert 1024 <= low <= row.rendezvous.value <= high <= 4 << 20
         for value in (row.rendezvous, row.receiver, row.puts):
             assert value is None or len(value.why) > 20
-    assert {row.puts.value for row in KNOWN.values() if row.puts is not None} == set(SAYS)
+    assert {row.puts.value for row in KNOWN.values() if row.puts is not None} == set(transports.SAYS)
 
 
 def test_borders_are_those_of_their_sources() -> None:
     """In bytes, or in KiB; the largest eager message, or the first rendezvous. Intervals end at powers of two."""
-    for row in {*KNOWN.values(), ANY, SHARED_MEMORY}:
+    for row in {*KNOWN.values(), ANY, transports.SHARED_MEMORY}:
         border = row.rendezvous
         for end in border.interval or ():
             assert end >= 1024
@@ -183,17 +170,3 @@ def test_a_transport_goes_by_library_then_family_then_fabric() -> None:
     assert transport(mpich, "infiniband") is KNOWN["MPICH", "infiniband"]
     assert transport(any_library, "efa").name == transport(None, "efa").name == "EFA"
     assert transport(mpich, None) is transport(None, None) is ANY
-
-
-@pytest.mark.parametrize("key", ["rma-single-active", "rma-many-passive"])
-def test_a_prediction_and_its_explanation_have_it(key: str) -> None:
-    interface = BY_KEY[key]
-
-    def time(machine: Machine) -> float:
-        rows = predict(machine, W, library="mpich-release", draws=0).approaches
-        return next(r.time_s for r in rows if r.approach == interface.into(8))
-
-    known, unknown = time(BEBOP), time(on(BEBOP, None))
-    o_r = BEBOP.inter.segment(W.buffer / 8).o_r.value
-    assert known >= unknown + o_r * 0.999  # the last, at least
-    assert math.isclose(time(HPC3), time(on(HPC3, None)))

@@ -13,21 +13,9 @@ from tables import table_of
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PERSISTENT, Approach
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Runs
+from pready.model.result import verdict as of_verdict
 from pready.model.result.prediction import ROUNDING, ApproachPrediction, availability_of
-from pready.model.result.verdict import (
-    INDISTINCT,
-    MIN_GAIN,
-    a_port,
-    best_port,
-    candidates,
-    certainty_of,
-    from_iterations,
-    run_s,
-    simplest,
-    verdict,
-    verdict_of,
-    verdict_on,
-)
+from pready.model.result.verdict import INDISTINCT, MIN_GAIN, best_port, from_iterations, run_s, simplest
 from pready.model.workload.workload import Workload
 
 RMA = BY_KEY["rma-single-active"].into(8)
@@ -43,15 +31,16 @@ def row(approach: Approach, saved: float, begin: float = 0.0) -> ApproachPredict
 
 @pytest.mark.parametrize(("probability", "said", "sure"), table_of("model/known")["verdicts"])
 def test_the_rule(probability: float, said: str, sure: str) -> None:
-    assert (verdict_of(probability), certainty_of(probability)) == (said, sure)
+    assert (of_verdict.verdict_of(probability), of_verdict.certainty_of(probability)) == (said, sure)
     some: Any = (Of(probability=p, speedup_percent=s) for p, s in ((probability, 1), (None, 1.99), (None, 2.0)))
-    assert [verdict_on(of, 0.02) for of in some] == [said, "do not port", "port"]  # without draws, by the value
+    # without draws, by the value
+    assert [of_verdict.verdict_on(of, 0.02) for of in some] == [said, "do not port", "port"]
 
 
 @given(st.floats(-5, 5), st.floats(-5, 5), st.floats(0.1, 4))
 def test_a_measured_verdict_needs_the_whole_interval(a: float, b: float, least: float) -> None:
     low, high = min(a, b), max(a, b)
-    said = verdict(low, high, least)
+    said = of_verdict.verdict(low, high, least)
     assert (said == "port") == (low >= least)
     assert (said == "do not port") == (high < least)
 
@@ -93,15 +82,12 @@ def test_the_port_that_pays_earliest_else_that_of_the_fastest_exchange() -> None
 
 def test_what_is_a_port() -> None:
     ways = [(BULK, 2.0), (Approach(PERSISTENT), 1.0), (Approach(PERSISTENT), 1.01), (MANY.into(8), 0.5), (RMA, 0.5)]
-    assert [a_port(approach, gain, BULK) for approach, gain in ways] == [False, False, True, True, True]
+    assert [of_verdict.a_port(approach, gain, BULK) for approach, gain in ways] == [False, False, True, True, True]
     rows = [replace(row(approach, 0.0), eta=gain) for approach, gain in ways]
     hidden = [availability_of(share) for share in (0.5, -ROUNDING, -1.1 * ROUNDING)]  # rounding is no loss
-    assert [(of["availability"], bool(of["availability_reason"])) for of in hidden] == [
-        (0.5, False),
-        (0, False),
-        (None, True),
-    ]
-    assert candidates([*rows, replace(rows[-1], needs="X")], BULK) == rows[2:]
+    told = [(of["availability"], bool(of["availability_reason"])) for of in hidden]
+    assert told == [(0.5, False), (0, False), (None, True)]
+    assert of_verdict.candidates([*rows, replace(rows[-1], needs="X")], BULK) == rows[2:]
 
 
 @given(st.floats(0, 1e-2), st.floats(0, 1e-3), st.floats(-0.1, 0.9))

@@ -73,12 +73,10 @@ def test_no_way_beats_it(
             assert (least.ends <= of.ends * (1 + IN_TURN * shared + 1e-12)).all()
 
 
-@given(
-    st.sampled_from((*RANKS[:2], {"pattern": "halo3d"})),
-    st.sampled_from(ARRIVALS),
-    st.floats(1e9, 1e11),
-    st.integers(0, 999),
-)
+IN_STEP = st.sampled_from((*RANKS[:2], {"pattern": "halo3d"}))
+
+
+@given(IN_STEP, st.sampled_from(ARRIVALS), st.floats(1e9, 1e11), st.integers(0, 999))
 def test_the_best_way_without_costs_reaches_it(ranks: dict[str, Any], arrivals: Any, rate: float, seed: int) -> None:
     """Messages by threads, one for each partition; peers in step. At 1 % more bytes a second, which is another machine,
     they would beat it."""
@@ -120,9 +118,8 @@ def test_of_a_step_of_several_exchanges() -> None:
     assert bound.iteration_s == pytest.approx(2 * (1e-3 + 162e-6), rel=0.05)
 
 
-def of_gpu(**compute: Any) -> Workload:
-    told = {"device": "gpu", "time": "2 ms", "waves": 8, **compute}
-    return workload_of(threads=1, buffer="8000000 B", compute=told)
+def of_gpu(**own: Any) -> Workload:
+    return workload_of(threads=1, buffer="8000000 B", compute={"device": "gpu", "time": "2 ms", "waves": 8, **own})
 
 
 def test_waves_of_a_gpu_are_partitions() -> None:
@@ -148,6 +145,7 @@ def test_bad_files_are_a_line(compute: str, said: str, tmp_path: Path, capsys: p
     assert told.count("\n") == 1
 
 
+@pytest.mark.usefixtures("predicted_once")
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", "examples/gpu.toml", "--machine", "alps"]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -170,6 +168,7 @@ def test_an_adapter_that_is_shared_is_no_bound() -> None:
     assert never(replace(small, time_s=bound.iteration_s / 20), 0.01, shared=True)
 
 
+@pytest.mark.usefixtures("predicted_once")
 def test_never(capsys: pytest.CaptureFixture[str]) -> None:
     """1 KiB in a millisecond: no library saves a percent, whatever is not known; of 1 MiB one might."""
     small = ["--set", "buffer=1 KiB"]

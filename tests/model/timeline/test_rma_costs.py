@@ -16,6 +16,7 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
 US = 1e-6
+RMA = BY_KEY["rma-single-active"]
 
 
 def workload(threads: int = 4, pattern: str = "pt2pt") -> Workload:
@@ -26,7 +27,7 @@ def workload(threads: int = 4, pattern: str = "pt2pt") -> Workload:
 @pytest.mark.parametrize("size", [8, 1500, 9000, 20000, 100_000, 2 << 20])
 def test_a_put_holds_the_lock_as_long_as_a_send_in_the_same_draw(profile: str, size: int) -> None:
     c, setting = costs(Sampler(load(profile), draws=20), workload(), size), setting_of(load(profile), workload())
-    send, put = (holding(c, a.into(4), setting) for a in (MANY, BY_KEY["rma-single-active"]))
+    send, put = (holding(c, a.into(4), setting) for a in (MANY, RMA))
     assert np.array_equal(put, send)
 
 
@@ -42,13 +43,9 @@ def test_a_stream_of_puts_shows_the_gap_of_puts(source: str, each: float) -> Non
     m = ideal(g=3 * US, L=US)
     put = size_curve({64: 1.6 * US}, "test", source=source)  # type: ignore[arg-type]
     m = with_fields(m, one_sided=with_fields(m.one_sided, put=put))
-    time = {
-        n: Runs(m, Step.of(Workload(threads=1, partitions_per_thread=n, buffer=f"{8 * n} B")), Rows(0)).mean_time(  # type: ignore[arg-type]
-            BY_KEY["rma-single-active"].into(n)
-        )
-        for n in (32, 64)
-    }
-    assert (time[64] - time[32]) / 32 == pytest.approx(each, rel=0.01)
+    few, many = (workload(1).changed(partitions_per_thread=n, buffer=f"{8 * n} B") for n in (32, 64))
+    times = [Runs(m, Step.of(w), Rows(0)).mean_time(RMA.into(w.n_partitions)) for w in (few, many)]
+    assert (times[1] - times[0]) / 32 == pytest.approx(each, rel=0.01)
 
 
 def test_beyond_what_was_measured_a_put_grows_as_a_send_does() -> None:

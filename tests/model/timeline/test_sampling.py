@@ -125,9 +125,8 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
     ))  # fmt: skip
     said = Workload.model_validate(halo | {"receiver": "waiting", "ranks_per_node": 1})
     assert [a.name for a in alternatives(MELUXINA, [said])] == ["who answers a rendezvous", "how puts move"]
-    assert {"share of an adapter", "placement"} < {
-        a.name for a in alternatives(ALPS, [said.changed(ranks_per_node=None)])
-    }
+    shared = {a.name for a in alternatives(ALPS, [said.changed(ranks_per_node=None)])}
+    assert {"share of an adapter", "placement"} < shared
     within = said.changed(ranks_per_node=None, path="intra")
     assert [a.name for a in alternatives(ALPS, [within])] == ["who answers a rendezvous", "how puts move"]
 

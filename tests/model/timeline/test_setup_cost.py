@@ -11,7 +11,6 @@ from pready.model.advice.savings import drawn_row
 from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Runs
-from pready.model.engine.simulate import compare
 from pready.model.machine.machine import Begin, Machine, load
 from pready.model.timeline.sampling import Sampler
 from pready.model.timeline.setup_cost import begin
@@ -56,39 +55,9 @@ def test_one_iteration_and_a_hundred_differ(pattern: str) -> None:
         assert p.speedup_percent <= there[p.approach].speedup_percent + 1e-9
 
 
-def test_what_is_dear_to_begin_is_not_the_best_of_a_short_run() -> None:
-    """RMA is a little faster than sends, and its windows cost 10 ms: after one iteration sends are the better port."""
-    machine = with_begin(ideal(o_s=2e-5, put=1e-7, epoch=1e-7), window="10 ms")
-    costs = {n: getattr(machine.one_sided, n) for n in ("put", "epoch", "epoch_peer")}
-    known = {n: value.model_copy(update={"source": "measured"}) for n, value in costs.items()}
-    machine = machine.model_copy(update={"one_sided": machine.one_sided.model_copy(update=known)})
-    short, long = (made(buffer="8 MB", iterations=n) for n in (1, 100_000))
-    few, many = (predict(machine, w, whole=(), draws=0).advised for w in (short, long))
-    assert not few.approach.interface.one_sided
-    assert many.approach.interface.one_sided
-    assert few.eta < many.eta
-
-
 def test_its_uncertainty_counts() -> None:
     """The windows' interval reaches from 30 us to 1.4 ms: a run of few iterations is as uncertain."""
     each = (Runs(load("meluxina"), Step.of(made(iterations=n))) for n in (2, 100_000))
     few, many = (drawn_row(e, Approach(BY_KEY["rma-single-active"], 8)) for e in each)
     wide, narrow = (row.speedup_high_percent - row.speedup_low_percent for row in (few, many))
     assert wide > 3 * narrow
-
-
-def test_simulate_says_the_same() -> None:
-    machine, w = with_begin(ideal(o_s=1e-6, put=1e-7, epoch=1e-7)), made(pattern="halo3d", grid=[2, 2, 2], iterations=3)
-    predicted = {p.approach: p for p in predict(machine, w, draws=0).approaches}
-    approach = Approach(BY_KEY["rma-single-active"], 8)
-    (_, (row, _)), _ = compare(machine, w, [approach], iterations=3)
-    assert row.begin_s == predicted[approach].begin_s > 0
-    ends = row.speedup_low_percent, row.speedup_percent, row.speedup_high_percent  # no iteration differs
-    assert ends == pytest.approx(3 * (predicted[approach].speedup_percent,), rel=1e-9)
-
-
-def test_break_even_knows_it() -> None:
-    machine = with_begin(ideal(o_s=1e-6, put=1e-7, epoch=1e-7), window="1 ms", persistent="0.5 ms", partitioned="1 ms")
-    few, lots = (predict(machine, made(iterations=n), draws=0).advice for n in (3, 100_000))
-    assert lots.pays
-    assert not few.pays or few.pays[0].low > lots.pays[0].low

@@ -37,9 +37,8 @@ def refused(folder: Path, text: str) -> str:
 
 def test_faces(tmp_path: Path) -> None:
     w = loaded(tmp_path, HALO + FACES)
-    most = w.changed(
-        threads=2000, partitions_per_thread=2000, grid=[2, 1, 1], pattern="pt2pt", faces=None, buffer="4 MB"
-    )
+    team = {"threads": 2000, "partitions_per_thread": 2000, "grid": [2, 1, 1]}
+    most = w.changed(pattern="pt2pt", faces=None, buffer="4 MB", **team)
     assert most.n_partitions * most.peers == workload.LARGEST_EXCHANGE
     assert w.buffer == 2 * 2**20  # the largest
     assert w.sizes is not None
@@ -199,9 +198,8 @@ def test_a_pipeline_is_not_predicted_and_a_broadcast_not_run() -> None:
     captured = {"step": "1 ms", "exchanges": "1 us", "blocks": 8}
     w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "today": "pipeline", "captured": captured})
     for of, blocks in ((w, " of 8 blocks"), (w.changed(captured=None), "")):
-        with pytest.raises(
-            PreadyError, match=f"this is a pipeline{blocks}: not predicted; valid: pattern = .sweep3d. with grid"
-        ):
+        said = f"this is a pipeline{blocks}: not predicted; valid: pattern = .sweep3d. with grid"
+        with pytest.raises(PreadyError, match=said):
             supported_by.check(of, "engine")
     step = {"threads": 2, "exchanges": [{"buffer": "4 KiB"}, {"buffer": "4 KiB", "pattern": "bcast"}]}
     supported_by.refuse_broadcast(w, "a run")
