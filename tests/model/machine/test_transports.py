@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from machines import ideal
 
+from pready.model.advice.predict import with_library
 from pready.model.approach.libraries import LIBRARIES, library
 from pready.model.common.units import SI
 from pready.model.machine import machine as machines
@@ -53,7 +54,7 @@ def test_every_shipped_machine_says_its_fabric() -> None:
     ],
 )
 def test_how_puts_move_is_known_of_library_and_fabric(machine: Machine, library: str, puts: str) -> None:
-    assert setting_of(with_puts(machine, LIBRARIES[library]), W).puts == puts
+    assert setting_of(with_library(machine, library)[0], W).puts == puts
 
 
 def test_a_library_that_may_be_any_has_a_border_wherever_one_of_them_has() -> None:
