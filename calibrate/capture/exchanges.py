@@ -35,9 +35,7 @@ class Group:
     end: float = 0.0  # of the last completion
     since: float = 0.0  # end of the exchange before
     ready: float = 0.0  # the last thread is through with its computing
-    took: float = (
-        0.0  # from then on in MPI; of a team that sends by itself, from its last thread's first message to the end
-    )
+    took: float = 0.0  # from then on in MPI; where a team sends, from its last thread's first message to the end
     times: Array = field(default_factory=lambda: np.zeros(1))  # each thread's computing after the exchange before
     sent: dict[int, int] = field(default_factory=dict)  # bytes by peer
     counts: dict[int, int] = field(default_factory=dict)  # messages by peer
@@ -67,11 +65,9 @@ class _Open:
     sends: list[Call]
     marks: list[Call] = field(default_factory=list)
     end: float = 0.0
-    learnt: float = -1.0
-    """When a receive was last complete."""
+    learnt: float = -1.0  # when a receive was last complete
     computed: bool = False
-    first: float | None = None
-    """When a receive was first complete after the last message began."""
+    first: float | None = None  # when a receive was first complete after the last message began
     got: list[int] = field(default_factory=list)
     waits: list[Call] = field(default_factory=list)
 
@@ -365,5 +361,6 @@ def today_of(groups: Sequence[Group]) -> tuple[Today, int]:
         return "several messages", messages
     if most == "start_send":
         return "persistent", messages
-    blocking = sum(g.one_by_one for g in groups) >= MOSTLY * len(groups)
+    several = [g for g in groups if sum(g.counts.values()) > 1]  # one message alone blocks no other
+    blocking = sum(g.one_by_one for g in several) >= MOSTLY * max(1, len(several))
     return ("blocking" if blocking else "nonblocking"), messages

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pready.calibrate.capture.files import COLLECTIVES, OPENMP, Process, Run
+from pready.calibrate.capture.files import COLLECTIVES, OPENMP, Process, Run, kinds
 from pready.calibrate.capture.regions import Stretch, stretches
 from pready.calibrate.capture.symbols import function_of
 from pready.calibrate.capture.thresholds import SAID
@@ -73,14 +73,30 @@ def time_within_mpi(process: Process) -> float:
     return end - begin
 
 
-def time_in_mpi(process: Process, *beside: str) -> float:
-    """Seconds in MPI between MPI_Init and MPI_Finalize, of the first thread that calls it, without these calls."""
-    mpi = ~process.of(*OPENMP, "init", "finalize", *beside)
+def time_in_mpi(process: Process) -> float:
+    """Seconds in MPI between MPI_Init and MPI_Finalize, of the first thread that calls it."""
     inits = process.thread[process.of("init")]
-    mine = mpi & (process.thread == (inits[0] if len(inits) else 0))  # an init may be filtered out
-    rows = process.records[mine]
-    begins, ends = apart(*(np.clip(rows[name] * 1e-9, *process.within_mpi_s) for name in ("start", "end")))
-    return float((ends - begins).sum())
+    mine = process.thread == (inits[0] if len(inits) else 0)  # an init may be filtered out
+    rows = process.records[mine & ~process.of(*OPENMP, "init", "finalize")]
+    return _covered(process, rows["start"], rows["end"])
+
+
+def _time_outside_mpi(process: Process) -> float:
+    """Seconds with no thread in MPI, nor between a test that completes nothing and its thread's next call: it waits."""
+    mpi = ~process.of(*OPENMP, "init", "finalize")
+    rows, thread = process.records[mpi], process.thread[mpi]
+    ends = rows["end"].copy()
+    waits = (rows["kind"] == kinds()["test"]) & (rows["what"] == 0)
+    for of in np.unique(thread):
+        before, after = (each := np.flatnonzero(thread == of))[:-1], each[1:]
+        ends[before] = np.where(waits[before], rows["start"][after], ends[before])
+    return time_within_mpi(process) - _covered(process, rows["start"], ends)
+
+
+def _covered(process: Process, *ends: Array) -> float:
+    """Seconds of the run in intervals from such times in ns, in order, to such."""
+    begins, until = apart(*(np.clip(each * 1e-9, *process.within_mpi_s) for each in ends))
+    return float((until - begins).sum())
 
 
 def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
@@ -107,14 +123,16 @@ def _regions(processes: Sequence[Process]) -> tuple[RegionSummary, ...]:
 class Messages:
     """What a run sends, step or none; bytes and messages of a rank are means, the others the least and the most.
 
-    `share`: of the run, in calls that send, receive and wait: no port saves more.
+    No MPI library shortens the run by more than `most_s`, `most` of it: for the rest, no thread of `rank` is in MPI.
     """
 
     messages: float
     bytes: float
     peers: tuple[int, int]
     sizes: tuple[int, int]
-    share: float
+    rank: int
+    most_s: float
+    most: float
 
 
 def messages_of(run: Run) -> Messages | None:
@@ -124,13 +142,17 @@ def messages_of(run: Run) -> Messages | None:
         return None
     every = np.concatenate(rows)
     peers = [len(np.unique(of["who"])) for of in rows]
-    took = sum(time_in_mpi(p, *COLLECTIVES, "other") for p in run.ranks)
+    run_s = max(map(time_within_mpi, run.ranks))
+    outside = [*map(_time_outside_mpi, run.ranks)]
+    most_s = run_s - max(outside)
     return Messages(
         messages=len(every) / len(rows),
         bytes=float(every["what"].sum()) / len(rows),
         peers=(min(peers), max(peers)),
         sizes=(int(every["what"].min()), int(every["what"].max())),
-        share=took / (sum(map(time_within_mpi, run.ranks)) or 1.0),
+        rank=run.ranks[outside.index(max(outside))].rank,
+        most_s=most_s,
+        most=most_s / run_s if run_s else 0.0,
     )
 
 

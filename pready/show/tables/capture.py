@@ -50,7 +50,8 @@ def no_step_view(run: Run) -> RenderableType:
         parts.append(
             Text(
                 f"a rank sends {sent.messages:.0f} messages of {sizes}, {format_size(sent.bytes)} in all, to {peers} "
-                f"ranks; a port saves at most {share(sent.share)} of the run (its messages)"
+                f"ranks; no MPI library saves more than {share(sent.most)} of the run ({format_time(sent.most_s)}), "
+                f"whatever it costs: rank {sent.rank} is outside MPI for the rest"
             )
         )
     return Group(*parts)

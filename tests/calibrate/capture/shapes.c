@@ -5,6 +5,7 @@
 // Threads of a team of two compute by sleeping, the second one for a fifth longer: exact on busy cores.
 #include <mpi.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,8 +28,7 @@ static void compute(double us)
     pause_us(us * (1 + 0.2 * omp_get_thread_num()));
 }
 
-// ---- a sweep on 2 x 2 ranks: four octants are open at once, and each rank begins with the one of its corner --------
-
+// A sweep on 2 x 2 ranks: four octants are open at once, and each rank begins with the one of its corner.
 enum { BLOCKS = 4, BLOCK = 2304 };
 
 __attribute__((noinline)) static void sweep(int each)
@@ -70,17 +70,27 @@ __attribute__((noinline)) static void sweep(int each)
     MPI_Waitall(begun, sent, MPI_STATUSES_IGNORE);
 }
 
-// ---- a pipeline of blocks from rank to rank ------------------------------------------------------------------------
-
-__attribute__((noinline)) static void blocks(int threads)
+// A pipeline of blocks from rank to rank: by one thread, handed on between two, or each thread its own.
+__attribute__((noinline)) static void blocks(const char *how)
 {
-    if (threads == 1) {
+    if (strcmp(how, "blocks") == 0) {
         for (int k = 0; k < 6; k++) {
             if (rank > 0)
                 MPI_Recv(in[0], BLOCK, MPI_BYTE, rank - 1, k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             compute(500);
             if (rank < ranks - 1)
                 MPI_Send(out, BLOCK, MPI_BYTE, rank + 1, k, MPI_COMM_WORLD);
+        }
+        return;
+    }
+    if (strcmp(how, "each") == 0) { // thread has blocks of its own
+#pragma omp parallel num_threads(2)
+        for (int k = 0, own = omp_get_thread_num(); k < 3; k++) {
+            if (rank > 0)
+                MPI_Recv(in[own], BLOCK, MPI_BYTE, rank - 1, 10 * own + k, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            pause_us(500);
+            if (rank < ranks - 1)
+                MPI_Send(out, BLOCK, MPI_BYTE, rank + 1, 10 * own + k, MPI_COMM_WORLD);
         }
         return;
     }
@@ -105,8 +115,6 @@ __attribute__((noinline)) static void blocks(int threads)
         }
     }
 }
-
-// ---- exchanges of a step -------------------------------------------------------------------------------------------
 
 __attribute__((noinline)) static void halo(int bytes, double pack_us, double interior_us, int tests, double unpack_us)
 {
@@ -164,25 +172,47 @@ __attribute__((noinline)) static void scatter(void)
         MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
-__attribute__((noinline)) static void swap(int to, int from)
+__attribute__((noinline)) static void swap(int bytes, int to, int from)
 {
     MPI_Request r;
     MPI_Irecv(in[0], ROOM, MPI_BYTE, from, 0, MPI_COMM_WORLD, &r);
-    MPI_Send(out, 11000, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+    MPI_Send(out, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
     MPI_Wait(&r, MPI_STATUS_IGNORE);
 }
 
-// A mesh that changes: pairs by the axis of a mask; exchanges of a step are 2, 3, and with twice the bytes 2 and 3.
-__attribute__((noinline)) static void level(int epoch)
+// An open chain: beyond its ends there is nobody.
+__attribute__((noinline)) static void open_chain(void)
 {
-    const int bytes = 20480 * (1 + epoch / 2), axes = 2 + epoch % 2;
-    for (int i = 0; i < axes; i++) {
+    const int above = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL, below = rank ? rank - 1 : MPI_PROC_NULL;
+    MPI_Sendrecv(out, 4000, MPI_BYTE, above, 1, in[0], 4000, MPI_BYTE, below, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, 4000, MPI_BYTE, below, 2, in[1], 4000, MPI_BYTE, above, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Pairs by the axes of masks, one after the other.
+__attribute__((noinline)) static void level(int axes, int bytes, double interior_us)
+{
+    for (int i = 0, which; i < axes; i++) {
         MPI_Request r[2];
         const int to = rank ^ (1 + i % 3);
         MPI_Irecv(in[0], bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, r);
         MPI_Isend(out, bytes, MPI_BYTE, to, i, MPI_COMM_WORLD, r + 1);
-        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        if (interior_us > 0)
+            compute(interior_us);
+        for (int k = 0; k < 2; k++)
+            MPI_Waitany(2, r, &which, MPI_STATUS_IGNORE);
     }
+}
+
+// To whoever a generator says, which all ranks have; rank 0 prints the bytes.
+static void at_random(int step)
+{
+    static unsigned state = 1;
+    state = 1664525 * state + 1013904223;
+    const int by = 1 + (int)(state >> 16) % (ranks - 1), bytes = 8 * (1 + (int)(state >> 18) % 4096);
+    MPI_Sendrecv(out, bytes, MPI_BYTE, (rank + by) % ranks, step, in[0], bytes, MPI_BYTE, (rank + ranks - by) % ranks,
+                 step, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        printf("%d\n", bytes);
 }
 
 int main(int count, char **given)
@@ -197,8 +227,8 @@ int main(int count, char **given)
         if (strcmp(way, "octants") == 0 || strcmp(way, "bulk") == 0) {
             sweep(strcmp(way, "bulk") == 0 ? BLOCKS : 1);
             MPI_Barrier(MPI_COMM_WORLD);
-        } else if (strcmp(way, "blocks") == 0 || strcmp(way, "handed") == 0) {
-            blocks(strcmp(way, "handed") == 0 ? 2 : 1);
+        } else if (strcmp(way, "blocks") == 0 || strcmp(way, "handed") == 0 || strcmp(way, "each") == 0) {
+            blocks(way);
             MPI_Barrier(MPI_COMM_WORLD);
         } else if (strcmp(way, "cycle") == 0) {
             compute(4000);
@@ -211,13 +241,23 @@ int main(int count, char **given)
             for (int n = 0; n < 4000; n++)
                 words[n]++;
             scatter();
-        } else if (strcmp(way, "swaps") == 0) {
+        } else if (strcmp(way, "swaps") == 0 || strcmp(way, "alone") == 0) { // alone: sizes differ now and then
+            const int alone = way[0] == 'a', bytes = 11000 + 8 * alone * (i / 10);
+            alone ? pause_us(2000) : compute(2000);
+            swap(bytes, left, right);
+            swap(bytes, right, left);
+            if (alone && i % 10 == 9)
+                MPI_Barrier(MPI_COMM_WORLD);
+        } else if (strcmp(way, "chain") == 0) {
             compute(2000);
-            swap(left, right);
-            swap(right, left);
-        } else if (strcmp(way, "epochs") == 0) {
+            open_chain();
+        } else if (strcmp(way, "random") == 0) {
             compute(1000);
-            level(4 * i / steps);
+            at_random(i);
+        } else if (strcmp(way, "epochs") == 0 || strcmp(way, "axes") == 0) {
+            const int axes = way[0] == 'a', epoch = axes ? 0 : 4 * i / steps;
+            compute(1000);
+            level(2 + epoch % 2, 20480 * (1 + epoch / 2), axes ? 200 : 0); // of epochs: 2, 3, with twice the bytes 2, 3
         } else {
             compute(1000);
             const int tests = 3 * !strcmp(way, "tested");

@@ -12,12 +12,7 @@ from present import present
 from tables import table_of
 
 from pready.calibrate.capture.arrivals_fit import Named, named
-from pready.calibrate.capture.patterns import (
-    Recognised,
-    Sent,
-    recognise,
-    recognise_step,
-)
+from pready.calibrate.capture.patterns import Recognised, Sent, recognise, recognise_step
 from pready.calibrate.capture.repetition import Repetition, repetition
 
 Grid = tuple[int, int, int]

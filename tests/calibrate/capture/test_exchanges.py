@@ -11,7 +11,7 @@ from tables import table_of
 from pready.calibrate.capture.dependence import Chain, Dependence, chain
 from pready.calibrate.capture.exchanges import groups
 from pready.calibrate.capture.files import Run
-from pready.calibrate.capture.run_summary import summarise
+from pready.calibrate.capture.run_summary import messages_of, summarise
 from pready.calibrate.capture.timeline import Timeline, most_common
 
 TABLE = table_of("calibrate/exchanges")
@@ -54,7 +54,11 @@ def test_ranks_that_wait_for_what_they_send_on(case: dict[str, Any]) -> None:
 def test_the_summary_of_calls_that_are_written_down(case: dict[str, Any]) -> None:
     each = zip(case["calls"], case.get("fields", [{}] * len(case["calls"])), strict=True)
     ranks = (written([calls], r, **{"ranks": len(case["calls"])} | fields) for r, (calls, fields) in enumerate(each))
-    found = summarise(Run(Path("made"), tuple(ranks)))
+    found = summarise(run := Run(Path("made"), tuple(ranks)))
     assert [plain(astuple(r)) for r in found.regions] == case["regions"]
     assert {name: plain(getattr(found, name)) for name in case["summary"]} == case["summary"]
     assert list(found.notes) == case["notes"]
+    if "saves" in case:  # of no library more: the rank that computes longest, and us
+        assert (sent := messages_of(run)) is not None
+        assert plain((sent.rank, sent.most_s)) == case["saves"]
+        assert sent.most == pytest.approx(sent.most_s / case["run"] * 1e6)
