@@ -62,15 +62,13 @@ OnRun = Callable[[int, int, str], None]
 class Scene:
     """One run of SST."""
 
-    kind: str
-    """Of which limit it is: two ranks, halo in step, …"""
+    kind: str  # of which limit it is: two ranks, halo in step, …
     name: str
     workload: Workload
     approach: Approach
     ranks: tuple[int, ...] = (2,)
     iterations: int = 1
-    eager: bool = False
-    """On a machine without handshakes."""
+    eager: bool = False  # on a machine without handshakes
 
     @property
     def id(self) -> str:
@@ -120,10 +118,8 @@ class Row:
     scene: Scene
     sst: Times
     model: Times
-    shakes: bool
-    """Do its messages go by a rendezvous?"""
-    searches: bool = False
-    """Does a receiver search its queue entry by entry?"""
+    shakes: bool  # do its messages go by a rendezvous?
+    searches: bool = False  # does a receiver search its queue entry by entry?
 
     @property
     def off(self) -> float:
@@ -157,10 +153,8 @@ class Cause:
     """A known difference."""
 
     said: str
-    sign: int
-    """-1: the model is faster than SST."""
-    of: Callable[[Row], bool]
-    """The rows that have it."""
+    sign: int  # -1: the model is faster than SST
+    of: Callable[[Row], bool]  # the rows that have it
 
 
 def _collective(row: Row) -> bool:
@@ -219,10 +213,8 @@ class Agreement:
     version: str
     rows: tuple[Row, ...]
     checks: tuple[Limit, ...]
-    wrong_is_rejected: bool
-    """Does the model break a limit on half of the machine's bandwidth, as it must?"""
-    failed: dict[str, str]
-    """Runs without a time, with the reason."""
+    wrong_is_rejected: bool  # does the model break a limit on half of the machine's bandwidth, as it must?
+    failed: dict[str, str]  # runs without a time, with the reason
 
     @property
     def ok(self) -> bool:
@@ -317,6 +309,8 @@ def validate(
 ) -> Agreement:
     """Compare `predict` and the engine with SST.
 
+    Raises MissingSST: there is no SST; PreadyError: the library does not build. A run that fails is a failed case.
+
     Parameters
     ----------
     folder
@@ -325,13 +319,6 @@ def validate(
         Of sizes, delays, arrivals and workloads by chance.
     scenes
         Other than the usual ones, for tests.
-
-    Raises
-    ------
-    MissingSST
-        There is no SST.
-    PreadyError
-        The library does not build. A run that fails is a failed case.
     """
     installation = library.find()
     usual = [*two_rank_scenes(machine, seed), *halo_scenes(), *chance_scenes(machine, seed)]

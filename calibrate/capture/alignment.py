@@ -35,9 +35,7 @@ class Aligned:
     ends: list[tuple[float, float]]  # begins and ends of usual ones there, in seconds
     usual: float = 1.0  # share of the steps in which every rank sends to the ranks that it usually sends to
     exact: bool = True  # sizes are the same in all steps
-    shares: tuple[
-        float, ...
-    ] = ()  # where no step stands for half of the lead's time, of each common one, this one's first
+    shares: tuple[float, ...] = ()  # of the lead's time, if no step has half of it: of common ones, this one's first
 
 
 def aligned(ranks: Sequence[Process], found: Sequence[list[Group]]) -> Aligned | None:

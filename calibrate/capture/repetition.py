@@ -38,18 +38,13 @@ def repetition(
     """The shortest step that explains most of a sequence; None if nothing repeats.
 
     A shorter one that stands `IN_A_ROW` for most of the time is the common step: every twentieth may differ. Where the
-    steps change during the run, as those of a mesh do, the one with most time stands for its own share only.
+    steps change during the run, as those of a mesh do, the one with most time stands for its own share only. A step may
+    occur in several runs, like the iterations of a solver that is called repeatedly; one cut by the end of a run does
+    not count.
 
-    Parameters
-    ----------
-    seconds
-        How long each takes; absent: all as long.
-    computed
-        Does the program compute before such ones? Between two steps it does, where a step begins so: the first
-        exchanges of a longer step are no step. None, or absent: not known.
-
-    A step may occur in several runs, like the iterations of a solver that is called repeatedly. A step cut by the end
-    of a run does not count.
+    `seconds`: how long each takes; absent: all as long. `computed`: does the program compute before such ones? Between
+    two steps it does, where a step begins so: the first exchanges of a longer step are no step. None, or absent: not
+    known.
     """
     numbers = {s: i for i, s in enumerate(dict.fromkeys(signatures))}
     codes = np.array([numbers[s] for s in signatures], dtype=np.int64)

@@ -31,18 +31,13 @@ ONE_THREAD = "nothing to partition with one thread"
 
 @dataclass(frozen=True)
 class Exchange:
-    """One exchange of the step, over all ranks and steps; times in seconds, sizes in bytes.
-
-    Attributes
-    ----------
-    times
-        Computing of each thread before its part is ready, after the exchange before, shape (samples, threads): all
-        ranks of a step, step after step. Serial work counts for all threads; time in MPI for none.
-    """
+    """One exchange of the step, over all ranks and steps; times in seconds, sizes in bytes."""
 
     name: str
     pattern: Recognised
     times: Array
+    """Computing of each thread before its part is ready, after the exchange before, shape (samples, threads): all ranks
+    of a step, step after step. Serial work counts for all threads; time in MPI for none."""
     exchange_s: float = 0.0  # mean in MPI from the first message to the end; where threads send, from the last one's
     today: Today = "nonblocking"
     messages: int = 1  # to a neighbour

@@ -27,12 +27,8 @@ MOST_LISTED = 64
 
 class Writer:
     """Makes the text of a workload file with this stem, and passes names and contents of further files to `beside`.
-
-    Parameters
-    ----------
-    arrivals
-        "auto": a named distribution where a test does not reject it, else the times themselves; "trace": these always.
-    """
+    `arrivals`: "auto": a named distribution where a test does not reject it, else the times themselves; "trace": these
+    always."""
 
     def __init__(self, stem: str, beside: Callable[[str, bytes], None], arrivals: str, seed: int) -> None:
         self.stem, self.beside, self.arrivals, self.seed = stem, beside, arrivals, seed
@@ -118,9 +114,7 @@ class Writer:
         compute, arrivals, why = self._arrivals(exchange, step, number)
         if exchange.overlapped and exchange.pattern.name != "sweep3d":
             share = min(1.0, exchange.inside_s / float(exchange.times.mean()))
-            into.add(
-                "interior", tomlkit.item(f"{100 * share:.4g} %").comment("computed between the sends and the wait")
-            )
+            into.add("interior", tomlkit.item(f"{100 * share:.4g} %").comment("between the sends and the wait"))
         if exchange.pack_s and exchange.sent:
             rate = format_exact(exchange.sent / exchange.pack_s, Unit.BANDWIDTH)
             into.add("pack", tomlkit.item(rate).comment("by one thread, between the sends"))

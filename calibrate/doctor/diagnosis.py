@@ -23,10 +23,8 @@ PATIENCE_S = 15.0
 @dataclass(frozen=True)
 class Diagnosis:
     launcher: str
-    library: str
-    """As ``MPI_Get_library_version`` says it, its first line."""
-    profile: str
-    """As ``--library`` takes it."""
+    library: str  # as ``MPI_Get_library_version`` says it, its first line
+    profile: str  # as ``--library`` takes it
     findings: tuple[Finding, ...]
     seconds: float
 

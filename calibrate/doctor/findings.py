@@ -19,8 +19,7 @@ class Finding:
     name: str
     grade: Grade
     says: str
-    do: str = ""
-    """What to do about it; empty: nothing."""
+    do: str = ""  # what to do about it; empty: nothing
 
 
 def of_early(record: Mapping[str, Any], failure: str) -> Finding:

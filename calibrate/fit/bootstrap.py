@@ -26,28 +26,14 @@ STRONG = 16.0  # ΔBIC from which an overhead's growth with size is believed: 10
 
 @dataclass(frozen=True)
 class CurveLines:
-    """One curve's lines, one per segment.
+    """One curve's lines, one per segment."""
 
-    Attributes
-    ----------
-    series
-        The points; sigma rescaled to agree with the residuals.
-    intercept, slope
-        Shape (draws, segments); of the measured values themselves (1, segments).
-    points
-        Number of points in each segment, shape (segments,).
-    sloped
-        Whether a slope was fitted, shape (segments,).
-    fitted
-        Shape (n,).
-    """
-
-    series: Series
-    intercept: Array
+    series: Series  # the points; sigma rescaled to agree with the residuals
+    intercept: Array  # shape (draws, segments), of the measured values themselves (1, segments); as `slope`
     slope: Array
-    points: IntArray
-    sloped: tuple[bool, ...]
-    fitted: Array
+    points: IntArray  # number of points in each segment, shape (segments,)
+    sloped: tuple[bool, ...]  # whether a slope was fitted, shape (segments,)
+    fitted: Array  # shape (n,)
 
     @property
     def residuals(self) -> Array:
@@ -101,11 +87,7 @@ def _has_slope(series: Series, part: np.ndarray[tuple[int], np.dtype[np.bool_]])
 
 
 def draw_lines(
-    lines: Mapping[str, CurveLines],
-    grid: Array,
-    cuts: list[int],
-    rng: np.random.Generator,
-    draws: int,
+    lines: Mapping[str, CurveLines], grid: Array, cuts: list[int], rng: np.random.Generator, draws: int
 ) -> tuple[dict[str, CurveLines], IntArray]:
     """A curve's lines for resampled data.
 

@@ -21,30 +21,17 @@ AT_ONCE = 1 << 20
 
 
 class RobustLine(NamedTuple):
-    """Huber's line, or many of them: each field of shape (...).
+    """Huber's line, or many of them: each field of shape (...)."""
 
-    Attributes
-    ----------
-    intercept, slope
-        0 where there is no point.
-    cost
-        Σ 2ρ(z) of the residuals z: z² inside HUBER_K, 2k|z| - k² outside, never above WORST. χ²-like for normal z.
-        Bounded, so that one disturbed point costs the same wherever it is and cannot pay for a segment of its own.
-    """
-
-    intercept: Array
+    intercept: Array  # 0 where there is no point, as `slope`
     slope: Array
     cost: Array
+    """Σ 2ρ(z) of the residuals z: z² inside HUBER_K, 2k|z| - k² outside, never above WORST. χ²-like for normal z.
+    Bounded, so that one disturbed point costs the same wherever it is and cannot pay for a segment of its own."""
 
 
 def robust_line(
-    x: Array,
-    y: Array,
-    sigma: Array,
-    windows: IntArray | None = None,
-    *,
-    sloped: bool = True,
-    rounds: int = 8,
+    x: Array, y: Array, sigma: Array, windows: IntArray | None = None, *, sloped: bool = True, rounds: int = 8
 ) -> RobustLine:
     """Huber's line through points, or through each window of consecutive ones.
 

@@ -38,10 +38,7 @@ def mad_sigma(values: Array) -> Array:
 def centre(repeats: Array) -> tuple[Array, Array]:
     """The biweight location of each row, and its standard error.
 
-    Parameters
-    ----------
-    repeats
-        Shape (n, repeats); NaN where a row has fewer.
+    `repeats`: shape (n, repeats); NaN where a row has fewer.
 
     Returns
     -------

@@ -54,7 +54,8 @@ def fit(observed: Observations, rng: np.random.Generator, *, draws: int = DRAWS)
 
     Data are thin (`Fit.thin`, and a note) with fewer than 6 sizes; a segment of fewer than 4 (or, of a curve that is
     measured elsewhere, 3 gaps or 2 overheads of sends); sizes around a threshold more than a factor of 2 apart; or a
-    fitted time that is not known to ±10 %. Intervals show it.
+    fitted time that is not known to ±10 %. Intervals show it. Raises ThinDataError: fewer than 3 sizes; PreadyError: no
+    curve of times, or curves that do not belong together.
 
     Parameters
     ----------
@@ -64,13 +65,6 @@ def fit(observed: Observations, rng: np.random.Generator, *, draws: int = DRAWS)
         Source of the bootstrap's draws: the same state gives the same intervals.
     draws
         How many; fewer than 200 make the intervals' ends themselves uncertain.
-
-    Raises
-    ------
-    ThinDataError
-        Fewer than 3 sizes.
-    PreadyError
-        No curve of times, or curves that do not belong together.
     """
     curves = derive(observed)
     time = curves["time"]

@@ -33,18 +33,10 @@ def positive(values: ArrayLike, field: str, *, zero: bool = False) -> Array:
 
 @dataclass(frozen=True)
 class Curve:
-    """Times against a quantity that is at least 0: message size, queue length, threads.
+    """Times against a quantity that is at least 0: message size, queue length, threads."""
 
-    Attributes
-    ----------
-    at
-        Where it was measured, shape (n,), strictly increasing.
-    repeats
-        The repeated times there, n vectors of any lengths, at least 1 each.
-    """
-
-    at: Array
-    repeats: tuple[Array, ...]
+    at: Array  # where it was measured, shape (n,), strictly increasing
+    repeats: tuple[Array, ...]  # the repeated times there, n vectors of any lengths, at least 1 each
 
     @classmethod
     def of(cls, at: ArrayLike, repeats: Sequence[ArrayLike] | Array, name: str = "curve") -> Curve:
@@ -90,31 +82,17 @@ class Train:
     """A parametrised round trip PRTT(n, d, s): n messages, one answer (Netgauge's definition).
 
     PRTT(n, d, s) = PRTT(1, 0, s) + (n - 1)·max(o_s + d, g + G·s)   [hoefler2007, section 3]
-
-    Attributes
-    ----------
-    times
-        The whole train's times by message size.
-    messages
-        n, at least 2.
-    delay
-        d by message size, shape (len(times),); zeros for PRTT(n, 0, s). For PRTT(n, d, s) it has
-        to be at least g + G·s, or the gap is measured instead of the overhead; Netgauge takes
-        PRTT(1, 0, s), and anything smaller that is still above the gap gives a sharper o_s.
     """
 
-    times: Curve
-    messages: int
+    times: Curve  # the whole train's, by message size
+    messages: int  # n, at least 2
     delay: Array
+    """d by message size, shape (len(times),); zeros for PRTT(n, 0, s). For PRTT(n, d, s) it has to be at least g + G·s,
+    or the gap is measured instead of the overhead; Netgauge takes PRTT(1, 0, s), and anything smaller that is still
+    above the gap gives a sharper o_s."""
 
     @classmethod
-    def of(
-        cls,
-        sizes: ArrayLike,
-        repeats: Sequence[ArrayLike] | Array,
-        messages: int,
-        delay: ArrayLike = 0.0,
-    ) -> Train:
+    def of(cls, sizes: ArrayLike, repeats: Sequence[ArrayLike] | Array, messages: int, delay: ArrayLike = 0.0) -> Train:
         """Checks as `Curve.of` does; `delay` is not negative, and one of each size."""
         places = positive(sizes, "train sizes", zero=True)
         delays = positive(np.broadcast_to(np.asarray(delay, dtype=np.float64), places.shape), "delay", zero=True)
@@ -125,34 +103,16 @@ class Train:
 
 @dataclass(frozen=True, kw_only=True)
 class Observations:
-    """Everything one machine was measured for; only one of the first two has to be there.
+    """Everything one machine was measured for, by message size; only one of the first two has to be there."""
 
-    Attributes
-    ----------
-    ping_pong
-        Half round trips by message size.
-    prtt_1
-        PRTT(1, 0, s): whole round trips by message size.
-    prtt_n
-        PRTT(n, 0, s).
-    prtt_n_delay
-        PRTT(n, d, s).
-    stream
-        Time per message of a long stream by message size, where somebody else has already formed
-        (PRTT(n,0,s) - PRTT(1,0,s))/(n - 1) or size/bandwidth (osu_bw). Used if `prtt_n` is not
-        there.
-    receive
-        Times of n - 1 receives of messages that have arrived, a delay d before each, as Netgauge
-        measures o_r: (n - 1)·(d + o_r). A Train, because repeats of o_r itself (delays taken out)
-        may be negative.
-    receive_overhead
-        o_r by message size, where it was measured directly. Used if `receive` is not there.
-    """
-
-    ping_pong: Curve | None = None
-    prtt_1: Curve | None = None
-    prtt_n: Train | None = None
-    prtt_n_delay: Train | None = None
+    ping_pong: Curve | None = None  # half round trips
+    prtt_1: Curve | None = None  # PRTT(1, 0, s): whole round trips
+    prtt_n: Train | None = None  # PRTT(n, 0, s)
+    prtt_n_delay: Train | None = None  # PRTT(n, d, s)
     stream: Curve | None = None
+    """Time per message of a long stream, where somebody else has already formed (PRTT(n,0,s) - PRTT(1,0,s))/(n - 1) or
+    size/bandwidth (osu_bw). Used if `prtt_n` is not there."""
     receive: Train | None = None
-    receive_overhead: Curve | None = None
+    """Times of n - 1 receives of messages that have arrived, a delay d before each, as Netgauge measures o_r:
+    (n - 1)·(d + o_r). A Train, because repeats of o_r itself (delays taken out) may be negative."""
+    receive_overhead: Curve | None = None  # o_r, where it was measured directly; used if `receive` is not there

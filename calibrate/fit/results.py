@@ -18,21 +18,13 @@ CONFIDENCE = 0.95  # of all intervals of a fit
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its 95 % interval.
-
-    Attributes
-    ----------
-    value, low, high
-        In SI units; low ≤ high. The value may lie outside by rounding only.
-    assumed
-        True when no measurement determines it: the interval then covers 95 % of the possible
-        range, and the value is its middle.
-    """
+    """A value and its 95 % interval, in SI units; the value may lie outside by rounding only."""
 
     value: float
     low: float
-    high: float
+    high: float  # at least `low`
     assumed: bool = False
+    """No measurement determines it: the interval covers 95 % of the possible range, and the value is its middle."""
 
     @classmethod
     def of(cls, value: float, draws: Array) -> Estimate:
@@ -64,31 +56,18 @@ class Segment:
     """LogGP of the messages from `from_bytes` up to the next segment.
 
     time(s) = o_s + L + G·s + o_r, and gap(s) = g + G_stream·s.
-
-    Attributes
-    ----------
-    from_bytes
-        The first measured size that follows this segment; 0 for the first.
-    protocol
-        A guess, or None where nothing speaks for one.
-    L, o_s, o_r, g
-        Seconds. L has o_s and o_r taken out.
-    G
-        Seconds per byte of one message alone (the slope of half a round trip).
-    G_stream
-        Seconds per byte of many messages in a row (the slope of the gap). LogGP has one G; where
-        one message alone does not fill the link, these two differ, and both are measured. Assumed
-        equal to G if there is no gap curve.
     """
 
-    from_bytes: float
-    protocol: Protocol | None
-    L: Estimate
+    from_bytes: float  # the first measured size that follows this segment; 0 for the first
+    protocol: Protocol | None  # a guess, or None where nothing speaks for one
+    L: Estimate  # seconds, o_s and o_r taken out; the next three are in seconds, too
     o_s: Estimate
     o_r: Estimate
     g: Estimate
-    G: Estimate
+    G: Estimate  # seconds per byte of one message alone (the slope of half a round trip)
     G_stream: Estimate
+    """Seconds per byte of many messages in a row (the slope of the gap). LogGP has one G; where one message alone does
+    not fill the link, these two differ, and both are measured. Assumed equal to G if there is no gap curve."""
 
     @property
     def line(self) -> tuple[float, float]:
@@ -98,54 +77,28 @@ class Segment:
 
 @dataclass(frozen=True)
 class Thin:
-    """Why a fit has wide intervals: too few data.
+    """Why a fit has wide intervals: too few data."""
 
-    Attributes
-    ----------
-    problem, wanted
-        The first shortcoming, and enough data.
-    measure_next
-        Sizes in bytes whose measurement would help most.
-    """
-
-    problem: str
-    wanted: str
-    measure_next: tuple[int, ...]
+    problem: str  # the first shortcoming
+    wanted: str  # enough data
+    measure_next: tuple[int, ...]  # sizes in bytes whose measurement would help most
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A machine as far as it was measured.
+    """A machine as far as it was measured."""
 
-    Attributes
-    ----------
-    segments
-        In increasing order of size, at least one, the first from 0.
-    thresholds
-        from_bytes of all segments but the first. The interval holds the true limit; its lower end
-        is a size that still follows the segment before.
-    curves
-        "time", "gap", "send", "receive" as far as measured.
-    draws
-        The bootstrap's draws of each parameter, shape (draws, segments): resample rows of all
-        together, since L and G of one draw belong to each other. Also "threshold", shape (draws,
-        segments - 1).
-    sizes
-        Every size measured, increasing.
-    thin
-        Where the data are too few; None: nowhere.
-    notes
-        For a reader: assumed parameters, curves made monotone, negative values. One
-        sentence each.
-    """
-
-    segments: tuple[Segment, ...]
+    segments: tuple[Segment, ...]  # in increasing order of size, at least one, the first from 0
     thresholds: tuple[Estimate, ...]
-    curves: Mapping[str, CurveLines]
+    """from_bytes of all segments but the first. The interval holds the true limit; its lower end is a size that still
+    follows the segment before."""
+    curves: Mapping[str, CurveLines]  # "time", "gap", "send", "receive" as far as measured
     draws: Mapping[str, Array]
-    sizes: Array
-    thin: Thin | None
-    notes: tuple[str, ...]
+    """The bootstrap's draws of each parameter, shape (draws, segments): resample rows of all together, since L and G of
+    one draw belong to each other. Also "threshold", shape (draws, segments - 1)."""
+    sizes: Array  # every size measured, increasing
+    thin: Thin | None  # where the data are too few; None: nowhere
+    notes: tuple[str, ...]  # assumed parameters, curves made monotone, negative values: one sentence each
 
     def time(self, sizes: Array) -> Array:
         """One-way time of messages of `sizes` bytes, seconds."""
@@ -164,13 +117,7 @@ class Fit:
 
 
 class ThinDataError(PreadyError):
-    """The data do not carry even a line.
-
-    Attributes
-    ----------
-    measure_next
-        Sizes in bytes whose measurement would help most.
-    """
+    """The data do not carry even a line. `measure_next`: sizes in bytes whose measurement would help most."""
 
     def __init__(self, problem: str, *, valid: str, measure_next: tuple[int, ...]) -> None:
         self.measure_next = measure_next

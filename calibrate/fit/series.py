@@ -23,38 +23,23 @@ from pready.model.common.errors import PreadyError
 
 @dataclass(frozen=True)
 class Series:
-    """One curve's points with the standard deviation of each.
+    """One curve's points with the standard deviation of each; arrays of shape (n,)."""
 
-    Attributes
-    ----------
-    name
-        "time", "gap", "send" or "receive".
-    size, value, sigma
-        Bytes, seconds, seconds; shape (n,) each, `size` increasing. `sigma` is that of the repeats
-        (or the neighbours, where there are no repeats), scaled so that it agrees with the scatter
-        of the points around a straight line through their neighbours.
-    noise
-        Relative standard deviation of a single repeat, the median over sizes (NaN without repeats).
-    """
-
-    name: str
-    size: Array
-    value: Array
+    name: str  # "time", "gap", "send" or "receive"
+    size: Array  # bytes, increasing
+    value: Array  # seconds
     sigma: Array
-    noise: float
+    """Seconds: that of the repeats (or the neighbours, where there are no repeats), scaled so that it agrees with the
+    scatter of the points around a straight line through their neighbours."""
+    noise: float  # relative standard deviation of a single repeat, the median over sizes (NaN without repeats)
 
     def __len__(self) -> int:
         return len(self.size)
 
 
 def derive(observed: Observations) -> dict[str, Series]:
-    """The curves that `observed` determines, by name; always contains "time".
-
-    Raises
-    ------
-    PreadyError
-        Neither a ping-pong nor PRTT(1,0,s); or a train that has no size in common with them.
-    """
+    """The curves that `observed` determines, by name; always contains "time". Raises PreadyError: neither a ping-pong
+    nor PRTT(1,0,s); or a train that has no size in common with them."""
     round_trip = _round_trip(observed)
     found = {"time": _time(observed)}
     if observed.prtt_n is not None:
@@ -95,8 +80,7 @@ def _round_trip(observed: Observations) -> Curve:
         half = observed.ping_pong
         return Curve(half.at, tuple(2 * r for r in half.repeats))
     raise PreadyError(
-        "nothing says how long one message takes",
-        valid="half round trips (ping_pong) or PRTT(1,0,s) (prtt_1)",
+        "nothing says how long one message takes", valid="half round trips (ping_pong) or PRTT(1,0,s) (prtt_1)"
     )
 
 

@@ -12,23 +12,14 @@ from pready.calibrate.fit.results import Estimate
 
 @dataclass(frozen=True)
 class Contended:
-    """One point of the measurement "contention": k threads with n messages each, and one thread with as many.
+    """One point of the measurement "contention": k threads with n messages each, and one thread with as many."""
 
-    Attributes
-    ----------
-    threads, messages
-        k and n.
-    team
-        Seconds until the team's last call has returned, the median.
-    excess
-        Seconds beyond k times the time of the one thread: the median of the differences of repeats that were measured
-        together. A core is twice as fast in one second as in the next, and the difference cancels that.
-    """
-
-    threads: int
-    messages: int
-    team: float
+    threads: int  # k
+    messages: int  # n
+    team: float  # seconds until the team's last call has returned, the median
     excess: float
+    """Seconds beyond k times the time of the one thread: the median of the differences of repeats that were measured
+    together. A core is twice as fast in one second as in the next, and the difference cancels that."""
 
     @property
     def waiting(self) -> int:

@@ -38,13 +38,10 @@ BRACKET, COARSE_BRACKET = 1.02, 1.1
 class Calibration:
     described: Described
     fit: Fit
-    environment: str
-    """Key of the environment in the raw file."""
-    lacking: tuple[str, ...]
-    """The parts of the plan that were not measured."""
+    environment: str  # key of the environment in the raw file
+    lacking: tuple[str, ...]  # the parts of the plan that were not measured
     round_trip: RoundTrip
-    warnings: tuple[str, ...]
-    """Doubts about the place of the measurement."""
+    warnings: tuple[str, ...]  # doubts about the place of the measurement
 
 
 def run_measurements(
@@ -61,12 +58,8 @@ def run_measurements(
 ) -> Outcome:
     """Measure the plan into `raw`, then the sizes that a first fit asks for, until the budget ends.
 
-    Resumes: points that `raw` holds for the same environment are not measured again.
-
-    Raises
-    ------
-    MeasureError, RecordsError
-        The benchmark does not run; the file is damaged or in use.
+    Resumes: points that `raw` holds for the same environment are not measured again. Raises MeasureError, RecordsError:
+    the benchmark does not run; the file is damaged or in use.
     """
     begun, measured = time.monotonic(), 0
     failures: dict[str, str] = {}

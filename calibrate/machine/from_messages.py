@@ -48,19 +48,14 @@ def fitted(
 ) -> Fitted:
     """The machine that the messages show, of a transport.
 
+    Raises ThinDataError: not even a line can be drawn; PreadyError: no line goes through the times.
+
     Parameters
     ----------
     window
         Messages of a stream's windows, each with an answer; 0: they have none.
     about
         What measured it (launcher, library), for the machine file.
-
-    Raises
-    ------
-    ThinDataError
-        Not even a line can be drawn.
-    PreadyError
-        No line goes through the times.
     """
     notes: list[str] = []
     one_way = observed.ping_pong

@@ -15,13 +15,8 @@ MEASUREMENTS = ("overlap", "pingpong", "prtt", "receive")
 
 
 def added(path: Path, done: Calibration, raw: Path) -> Merged:
-    """The machine file at `path` with the path measured by two ranks on one node as its `[intra]`.
-
-    Raises
-    ------
-    PreadyError
-        The two ranks were on two hosts, by the measurements in `raw`; or a machine file that is none.
-    """
+    """The machine file at `path` with the path measured by two ranks on one node as its `[intra]`. Raises PreadyError:
+    the two ranks were on two hosts, by the measurements in `raw`; or a machine file that is none."""
     hosts = list(dict.fromkeys(map(str, load(raw).environments[done.environment].get("hosts", ()))))
     if len(hosts) > 1:
         raise PreadyError(

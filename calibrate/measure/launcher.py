@@ -22,18 +22,12 @@ class Launcher:
     parts: tuple[tuple[str, ...], ...] = ((),)
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables set for the program, besides the caller's own."""
-    label: str = ""
-    """The name of this way of launching in the records; the words of the prefix if empty."""
+    label: str = ""  # the name of this way of launching in the records; the words of the prefix if empty
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From a user's string, such as "srun -N 2 -n 2" or "mpiexec -n 2".
-
-        Raises
-        ------
-        PreadyError
-            It is empty, or cannot be split. Whether there is such a command is seen when it is started.
-        """
+        """From a user's string, such as "srun -N 2 -n 2" or "mpiexec -n 2". Raises PreadyError: it is empty, or cannot
+        be split. Whether there is such a command is seen when it is started."""
         try:
             words = shlex.split(text)
         except ValueError as error:

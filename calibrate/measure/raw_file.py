@@ -126,8 +126,7 @@ class Content:
     environments: dict[str, dict[str, Any]] = field(default_factory=dict)
     points: dict[str, dict[str, Any]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
-    good_bytes: int = 0
-    """Length of the file up to the end of its last whole line."""
+    good_bytes: int = 0  # length of the file up to the end of its last whole line
     damaged_tail: bool = False
 
     def select(self, measurement: str, environment: str | None = None) -> list[dict[str, Any]]:
@@ -147,15 +146,8 @@ class Content:
 
 
 def read(path: Path) -> Content:
-    """Read a raw result file; an incomplete last line is left out.
-
-    Raises
-    ------
-    RecordsError
-        Any other line is not readable, or a point occurs twice.
-    PreadyError
-        There is no such file, or no memory for it.
-    """
+    """Read a raw result file; an incomplete last line is left out. Raises RecordsError: any other line is not readable,
+    or a point occurs twice; PreadyError: there is no such file, or no memory for it."""
     return _parse(path, read_bytes(path, LARGEST_DATA, TIMES_OF_JSON))
 
 
@@ -209,13 +201,8 @@ def _take(where: str, line: dict[str, Any], content: Content) -> None:
 
 
 class Records:
-    """A raw result file open for measuring: `with Records(path) as records:`.
-
-    Raises
-    ------
-    RecordsError
-        Another process holds it, or a line other than the last is damaged.
-    """
+    """A raw result file open for measuring: `with Records(path) as records:`. Raises RecordsError: another process
+    holds it, or a line other than the last is damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -41,13 +41,13 @@ GROUPS: dict[str, Callable[[Point], bool]] = {"rma": _of_rma}
 def plan(*, threads: int, only: Iterable[str] | None = None, coarse: bool = False) -> list[Point]:
     """The points of a calibration, the most valuable first.
 
-    First one coarse pass over everything a Machine cannot do without, then finer ones. A budget that
-    ends early therefore leaves a coarse but whole picture. Within a pass, the values that move predictions
-    most come first: with each value of two shipped machines three times larger and three times smaller, in five
-    exchanges, all approaches' times changed by a mean factor of 2.2 for G, 1.14 for L, 1.07 for RMA's
-    synchronisation, 1.06 for o_s, 1.03 to 1.04 for handshake, progress and copies, 1.02 for contention and
-    o_r, less for the rest. Whether MPI_Pready sends early decides an approach as a whole. The largest team
-    comes before smaller ones, so that curves over threads reach the threads asked for.
+    First one coarse pass over everything a Machine cannot do without, then finer ones. A budget that ends early
+    therefore leaves a coarse but whole picture. Within a pass, the values that move predictions most come first: with
+    each value of two shipped machines three times larger and three times smaller, in five exchanges, all approaches'
+    times changed by a mean factor of 2.2 for G, 1.14 for L, 1.07 for RMA's synchronisation, 1.06 for o_s, 1.03 to 1.04
+    for handshake, progress and copies, 1.02 for contention and o_r, less for the rest. Whether MPI_Pready sends early
+    decides an approach as a whole. The largest team comes before smaller ones, so that curves over threads reach the
+    threads asked for. Raises PreadyError: a name that is not a measurement, or fewer than one thread.
 
     Parameters
     ----------
@@ -58,11 +58,6 @@ def plan(*, threads: int, only: Iterable[str] | None = None, coarse: bool = Fals
         every fit takes; all of them if None.
     coarse
         The first pass alone.
-
-    Raises
-    ------
-    PreadyError
-        A name that is not a measurement, or fewer than one thread.
     """
     chosen = list(MEASUREMENTS if only is None else only)
     unknown = sorted(set(chosen) - {*MEASUREMENTS, *GROUPS})

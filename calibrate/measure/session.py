@@ -45,24 +45,18 @@ class Progress:
     """The state of `measure` after each point."""
 
     point: Point
-    done: int
-    """Points that need no more measuring in this run, those of earlier runs included."""
+    done: int  # points that need no more measuring in this run, those of earlier runs included
     total: int
-    left_s: float
-    """Estimated time to the end, at most the rest of the budget."""
+    left_s: float  # estimated time to the end, at most the rest of the budget
 
 
 @dataclass(frozen=True)
 class Outcome:
-    environment: str
-    """Key of the environment measured in."""
-    measured: int
-    """Points measured by this run."""
+    environment: str  # key of the environment measured in
+    measured: int  # points measured by this run
     failed: int
-    left: int
-    """Points the budget did not reach."""
-    failures: Mapping[str, str] = field(default_factory=dict)
-    """Reason by point."""
+    left: int  # points the budget did not reach
+    failures: Mapping[str, str] = field(default_factory=dict)  # reason by point
 
 
 def measure(
@@ -79,6 +73,9 @@ def measure(
     folder: Path | None = None,
 ) -> Outcome:
     """Measure the points that are not in `out` yet, in order, until the budget ends.
+
+    Raises MeasureError: the benchmark does not start, or dies again and again; RecordsError: `out` is damaged or in
+    use.
 
     Parameters
     ----------
@@ -102,13 +99,6 @@ def measure(
         Of the payload pattern.
     folder
         Of an exchange's plans.
-
-    Raises
-    ------
-    MeasureError
-        The benchmark does not start, or dies again and again.
-    RecordsError
-        `out` is damaged or in use.
     """
     begun = time.monotonic()
     wanted = list(dict.fromkeys(points))
@@ -279,12 +269,8 @@ def _record_of(line: str) -> dict[str, Any] | None:
 def started(command: Sequence[str], environ: Mapping[str, str], *, stdin: int, stderr: int) -> subprocess.Popen[str]:
     """A launcher in a session of its own, ended when this process is killed: it must not go on while another resumes.
 
-    Without `setpriv` (util-linux) the benchmark finishes its point, then ends for want of another (main.c).
-
-    Raises
-    ------
-    MeasureError
-        There is no such command, or it cannot be started.
+    Without `setpriv` (util-linux) the benchmark finishes its point, then ends for want of another (main.c). Raises
+    MeasureError: there is no such command, or it cannot be started.
     """
     if shutil.which(command[0], path=environ.get("PATH")) is None:
         raise MeasureError(f"no command '{command[0]}' here")

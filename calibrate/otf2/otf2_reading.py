@@ -103,8 +103,7 @@ class _Call:
     name: str
     begin: int
     place: str
-    noted: list[tuple[str, int, int, int]] = field(default_factory=list)
-    """Kind, who, what, request; -1: none."""
+    noted: list[tuple[str, int, int, int]] = field(default_factory=list)  # kind, who, what, request; -1: none
     completed: list[_Note] = field(default_factory=list)
 
 
@@ -120,12 +119,10 @@ class _Location:
     call: _Call | None = None
     fork: int = -1
     share: int = 0
-    entered: bool = True
-    """A region was entered since the share began."""
+    entered: bool = True  # a region was entered since the share began
     nested_since: int = 0
     rows: list[_Note] = field(default_factory=list)
-    open: dict[int, _Note] = field(default_factory=dict)
-    """By request: what is not complete."""
+    open: dict[int, _Note] = field(default_factory=dict)  # by request: what is not complete
     at_once: set[int] = field(default_factory=set)
     """Requests that were complete before the call that made them returned."""
 

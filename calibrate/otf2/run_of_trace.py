@@ -19,18 +19,8 @@ RECORDS_WITH_THREADS = "pready capture -o run/ -- mpiexec ..., or a trace of sco
 
 
 def read_otf2(path: Path) -> tuple[Run, list[str]]:
-    """Read a trace as a run, with notes; in a process of its own.
-
-    Parameters
-    ----------
-    path
-        The anchor file, most often `traces.otf2`.
-
-    Raises
-    ------
-    PreadyError
-        OTF2's Python reader is not installed, or this is no OTF2 trace, or a damaged one.
-    """
+    """Read a trace as a run, with notes; in a process of its own. `path`: the anchor file, most often `traces.otf2`.
+    Raises PreadyError: OTF2's Python reader is not installed, or this is no OTF2 trace, or a damaged one."""
     source = str(path)
     if path.suffix != ".otf2":
         raise _no_trace(path, source)

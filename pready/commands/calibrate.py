@@ -130,13 +130,7 @@ def _write_adapter(output: Path, text: str, raw: Path, key: str | None, *, adds:
 
 
 def _measure(
-    launcher: str | None,
-    mpicc: str | None,
-    raw: Path,
-    budget_s: float,
-    threads: int,
-    only: list[str] | None,
-    seed: int,
+    launcher: str | None, mpicc: str | None, raw: Path, budget_s: float, threads: int, only: list[str] | None, seed: int
 ) -> None:
     ranks = options.launcher_of(launcher, "srun -N 2 -n 2 -c 8")
     built = build(find_mpicc(mpicc, ranks.prefix))

@@ -42,9 +42,7 @@ PAGE, DATA, RAW = "index.html", "report.json", "raw"
 @click.command()
 @click.argument("workload")
 @click.option(
-    "--machine",
-    metavar="NAME|FILE",
-    help="A profile or a TOML file.  [default: calibrated first, within the budget]",
+    "--machine", metavar="NAME|FILE", help="A profile or a TOML file.  [default: calibrated first, within the budget]"
 )
 @options.library()
 @options.fields()

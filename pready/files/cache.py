@@ -13,13 +13,7 @@ VALID = "XDG_CACHE_HOME=FOLDER, a folder that all nodes see"
 
 
 def cache_folder() -> Path:
-    """Where the cache is, whether it exists or not.
-
-    Raises
-    ------
-    UnwrittenError
-        There is no home folder.
-    """
+    """Where the cache is, whether it exists or not. Raises UnwrittenError: there is no home folder."""
     with suppress(RuntimeError):  # there is no home folder; older releases of platformdirs return "~/.cache"
         folder = user_cache_path("pready")
         if folder.is_absolute():

@@ -10,13 +10,8 @@ from pready.model.common.errors import PreadyError
 
 
 def need(package: str, what: str, extra: str = "plot") -> None:
-    """Refuse `what`, such as "a picture", that needs a package of an extra which is not installed.
-
-    Raises
-    ------
-    PreadyError
-        With the command to install it.
-    """
+    """Refuse `what`, such as "a picture", that needs a package of an extra which is not installed. Raises PreadyError:
+    with the command to install it."""
     if find_spec(package) is None:
         raise PreadyError(f"{what} needs {package}, which is not installed: {command(extra)}")
 

@@ -36,13 +36,8 @@ def replacing() -> Iterator[None]:
 
 @contextmanager
 def writing_to(what: object) -> Iterator[None]:
-    """Turn a system's error on writing into one that names the file or stream.
-
-    Raises
-    ------
-    UnwrittenError
-        Naming `what` and the system's reason.
-    """
+    """Turn a system's error on writing into one that names the file or stream. Raises UnwrittenError: naming `what` and
+    the system's reason."""
     try:
         yield
     except OSError as error:
@@ -51,26 +46,16 @@ def writing_to(what: object) -> Iterator[None]:
 
 
 def check_new(path: Path, suffixes: tuple[str, ...] = ()) -> None:
-    """Refuse an output path, or a file that is there, before work that takes long.
-
-    Raises
-    ------
-    PreadyError
-        As `check_writable`; or the file exists, outside `replacing`.
-    """
+    """Refuse an output path, or a file that is there, before work that takes long. Raises PreadyError: as
+    `check_writable`; or the file exists, outside `replacing`."""
     check_writable(path, suffixes)
     if path.exists() and not _REPLACING.get():
         raise _there(path)
 
 
 def check_writable(path: Path, suffixes: tuple[str, ...] = ()) -> None:
-    """Refuse an output path before any work; a file that is there is compared when it is written.
-
-    Raises
-    ------
-    PreadyError
-        A directory, a device, a missing or read-only folder, or an unknown suffix.
-    """
+    """Refuse an output path before any work; a file that is there is compared when it is written. Raises PreadyError: a
+    directory, a device, a missing or read-only folder, or an unknown suffix."""
     name = str(path)
     if suffixes and path.suffix.lower() not in suffixes:
         raise PreadyError(f"suffix = {path.suffix!r}", valid=", ".join(suffixes), source=name)
@@ -94,13 +79,8 @@ def check_writable(path: Path, suffixes: tuple[str, ...] = ()) -> None:
 
 
 def make_folder(folder: Path, names: Sequence[str], check: Callable[[Path], object] = check_writable) -> None:
-    """Make a folder for files of these names; its contents stay.
-
-    Raises
-    ------
-    PreadyError
-        The folder cannot be made; or as `check` of each file.
-    """
+    """Make a folder for files of these names; its contents stay. Raises PreadyError: the folder cannot be made; or as
+    `check` of each file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -118,15 +98,8 @@ def check_same(path: Path, text: str) -> None:
 
 def write_all(files: Mapping[Path, Write]) -> None:
     """Write all files or none: each beside its place, then renamed. Modes follow the umask; a file that is replaced
-    keeps its own, and one with the same content is left as it is.
-
-    Raises
-    ------
-    PreadyError
-        As `check_writable`; or one exists with another content, outside `replacing`.
-    UnwrittenError
-        Such as on a full disk.
-    """
+    keeps its own, and one with the same content is left as it is. Raises PreadyError: as `check_writable`; or one
+    exists with another content, outside `replacing`; UnwrittenError: such as on a full disk."""
     made: list[tuple[Path, Path]] = []
     try:
         for path, write in files.items():

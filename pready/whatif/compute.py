@@ -54,6 +54,9 @@ def compute(
 ) -> list[Rows]:
     """Rows of each point, with the varied fields first.
 
+    Raises PreadyError: as `predict`, with the varied values of that point; or the executor failed. Finished points are
+    kept; KeyboardInterrupt: Ctrl-C; raised after the running points finish.
+
     Parameters
     ----------
     kept
@@ -66,13 +69,6 @@ def compute(
         May many points go to processes of this machine in place of threads? They import the caller's main module.
     on_point
         Called for each finished point, including those finished earlier.
-
-    Raises
-    ------
-    PreadyError
-        As `predict`, with the varied values of that point; or the executor failed. Finished points are kept.
-    KeyboardInterrupt
-        Ctrl-C; raised after the running points finish.
     """
     keys = [point.key(options) for point in points]
     alike, done = Counter(keys), dict[str, Rows]()

@@ -54,12 +54,8 @@ def parse_axis(text: str) -> Axis:
     """``FIELD=A,B,C`` or ``FIELD=FROM:TO:STEP`` as a field and its values.
 
     ``FROM:TO:2x`` multiplies, ``FROM:TO:STEP`` adds; both ends are included if met. A range has integers, numbers, or
-    quantities in the unit of FROM. ``4x4x4`` and ``[4, 4, 4]`` are one list.
-
-    Raises
-    ------
-    PreadyError
-        No field, a malformed or an endless range.
+    quantities in the unit of FROM. ``4x4x4`` and ``[4, 4, 4]`` are one list. Raises PreadyError: no field, a malformed
+    or an endless range.
     """
     field, equals, spec = text.partition("=")
     field = field.strip()
@@ -73,13 +69,8 @@ M = TypeVar("M", Machine, Machine | None)
 
 
 def changed(machine: M, workload: Workload, fields: Mapping[str, Any]) -> tuple[M, Workload]:
-    """Both with other values of some fields, given by dotted name.
-
-    Raises
-    ------
-    PreadyError
-        As of a file: an unknown field, with the one that was probably meant, or a value that is not valid.
-    """
+    """Both with other values of some fields, given by dotted name. Raises PreadyError: as of a file: an unknown field,
+    with the one that was probably meant, or a value that is not valid."""
     of_machine = {n.removeprefix(OF_THE_MACHINE): v for n, v in fields.items() if n.startswith(OF_THE_MACHINE)}
     if of_machine:
         if machine is None:

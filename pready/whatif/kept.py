@@ -15,13 +15,8 @@ SUFFIX = ".points"
 
 
 class Kept:
-    """The points kept in one file; points of damaged lines are computed again.
-
-    Attributes
-    ----------
-    damaged
-        Lines that are not as they were written, but for a last one that was cut.
-    """
+    """The points kept in one file; points of damaged lines are computed again. `damaged`: lines that are not as they
+    were written, but for a last one that was cut."""
 
     def __init__(self, output: Path, suffixes: tuple[str, ...] = ()) -> None:
         check_writable(output, suffixes)

@@ -37,10 +37,8 @@ class Options:
 
     engine: Engine | None = None
     min_gain: float = MIN_GAIN
-    every: bool = False
-    """Rows of all approaches, not only of the best."""
-    sizes: bool = False
-    """Also search the buffers worth porting."""
+    every: bool = False  # rows of all approaches, not only of the best
+    sizes: bool = False  # also search the buffers worth porting
 
 
 def sizes_wanted(axes: Sequence[Axis]) -> bool:
@@ -56,8 +54,7 @@ class Point:
     workload: Workload
     library: str | None
     seed: int
-    label: dict[str, object] = field(default_factory=dict)
-    """The varied fields and their values as written."""
+    label: dict[str, object] = field(default_factory=dict)  # the varied fields and their values as written
 
     def key(self, options: Options) -> str:
         """A digest of the code and of all inputs, including files that the workload names."""
@@ -106,17 +103,14 @@ def points(
 ) -> list[Point]:
     """Every combination of the axes' values; the last axis changes fastest.
 
+    Raises PreadyError: an unknown field or an invalid value, with the point.
+
     Parameters
     ----------
     library, seed
         Used if no axis has them.
     work
         If threads vary, `compute.time` stays the same per thread ("per-thread"), or in total ("total").
-
-    Raises
-    ------
-    PreadyError
-        An unknown field or an invalid value, with the point.
     """
     names = [a.field for a in axes]
     if len(set(names)) < len(names):
@@ -143,13 +137,8 @@ def product(
     seed: int = 0,
     work: Work = "per-thread",
 ) -> list[Point]:
-    """The points of several workloads, labelled with their names; arguments and errors as of `points`.
-
-    Raises
-    ------
-    PreadyError
-        Two workloads have the same name.
-    """
+    """The points of several workloads, labelled with their names; arguments and errors as of `points`. Raises
+    PreadyError: two workloads have the same name."""
     names = [w.name for w in workloads]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:

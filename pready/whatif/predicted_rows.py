@@ -14,13 +14,8 @@ TODAY = ("today_iteration_s", "today_communication_s", "today_late_s")
 
 
 def rows_of(point: Point, options: Options, cores: int | None = None) -> Rows:
-    """Predict a point: the best approach's row, or with `every` each approach's.
-
-    Raises
-    ------
-    PreadyError
-        As `predict`, without naming the point.
-    """
+    """Predict a point: the best approach's row, or with `every` each approach's. Raises PreadyError: as `predict`,
+    without naming the point."""
     made = predict(
         point.machine,
         point.workload,

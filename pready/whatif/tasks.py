@@ -27,10 +27,8 @@ class Task:
     """A point as text, since tables with units do not pickle."""
 
     machine: str
-    workload: str
-    """Both as JSON."""
-    folder: str
-    """Of the workload: files that it names have to be there for the worker, too."""
+    workload: str  # both as JSON
+    folder: str  # of the workload: files that it names have to be there for the worker, too
     library: str | None
     seed: int
     options: Options
@@ -62,13 +60,8 @@ def _machine(text: str) -> Machine:
 
 
 def work(task: Task, cores: int | None = 1) -> Rows:
-    """Rows of a point; what a worker calls, on so many cores (None: all).
-
-    Raises
-    ------
-    PreadyError
-        As `rows_of`; or the worker's pready is not the caller's.
-    """
+    """Rows of a point; what a worker calls, on so many cores (None: all). Raises PreadyError: as `rows_of`; or the
+    worker's pready is not the caller's."""
     if task.code != code_digest():
         raise PreadyError(f"a worker's pready {VERSION} is other code than this one", valid="the same everywhere")
     workload = validated(Workload, {**_read(task.workload), "folder": task.folder}, "workload")

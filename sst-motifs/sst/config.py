@@ -35,22 +35,15 @@ class Simulation:
     ranks: int
     motifs: Sequence[tuple[str, Mapping[str, object]]]
     """For Ember's ``addMotif``: names and arguments, of files their names beside the configuration."""
-    cpu: Mapping[int, Cpu]
-    """By the bytes of each message."""
-    receives: int
-    """Receives that one rank has posted at once."""
-    peers: int = 1
-    """Ranks that one rank sends to."""
+    cpu: Mapping[int, Cpu]  # by the bytes of each message
+    receives: int  # receives that one rank has posted at once
+    peers: int = 1  # ranks that one rank sends to
     ranks_per_node: int = 1
     allocation: str = "linear"
-    seed: int = 0
-    """Seed of a random allocation and of the background's partners."""
-    background: int = 0
-    """Bytes of a message of a job on the other hosts; 0: there is none."""
-    pause_ns: float = 0.0
-    """Between two of them."""
-    statistics: str = ""
-    """CSV file for the counts of NICs and routers; none if empty."""
+    seed: int = 0  # seed of a random allocation and of the background's partners
+    background: int = 0  # bytes of a message of a job on the other hosts; 0: there is none
+    pause_ns: float = 0.0  # between two of them
+    statistics: str = ""  # CSV file for the counts of NICs and routers; none if empty
 
 
 _TEMPLATE = '''\

@@ -74,19 +74,14 @@ class Firefly:
     """Parameters of Firefly's host and NIC and of merlin's links."""
 
     link_bytes_per_s: float
-    wire_ns: float
-    """From NIC to NIC through one router."""
+    wire_ns: float  # from NIC to NIC through one router
     host_ns: int
     gap_ns: int
     read_ns: int
-    match_ns: int
-    """Per receive that the search passes."""
-    header_ns: int = 0
-    """Match of a message's header at the receiving NIC, where messages are fetched."""
-    short: int | None = None
-    """The largest eager message; None if every message is."""
-    packet: int = 0
-    """Bytes of a packet; 0: as many as the latency allows (`packet_bytes`)."""
+    match_ns: int  # per receive that the search passes
+    header_ns: int = 0  # match of a message's header at the receiving NIC, where messages are fetched
+    short: int | None = None  # the largest eager message; None if every message is
+    packet: int = 0  # bytes of a packet; 0: as many as the latency allows (`packet_bytes`)
 
     def fetches(self, size: float) -> bool:
         """Does a message of that size go by a rendezvous?"""
@@ -94,13 +89,8 @@ class Firefly:
 
 
 class Priced:
-    """What messages of a workload cost on a machine: in the model, and so in Firefly's terms.
-
-    Raises
-    ------
-    PreadyError
-        An eager protocol above a rendezvous: Firefly has one threshold.
-    """
+    """What messages of a workload cost on a machine: in the model, and so in Firefly's terms. Raises PreadyError: an
+    eager protocol above a rendezvous: Firefly has one threshold."""
 
     def __init__(self, machine: Machine, workload: Workload, packet: int = 0) -> None:
         self._sampler, self._workload = Sampler(machine), workload

@@ -49,19 +49,13 @@ class Setup:
     workload: Workload
     topology: Topology
     ranks: int
-    grid: tuple[int, ...] = ()
-    """Ranks along x, y, z; empty: the motif chooses."""
-    iterations: int = 10
-    """Counted ones; one more goes before them."""
+    grid: tuple[int, ...] = ()  # ranks along x, y, z; empty: the motif chooses
+    iterations: int = 10  # counted ones; one more goes before them
     seed: int = 0
-    allocation: str = "linear"
-    """How hosts are given to ranks: linear, or random."""
-    background: int = 0
-    """Bytes of a message of another job, on as many hosts again; 0: there is none."""
-    load: float = 1.0
-    """How much of its hosts' links that job uses while nothing is in its way, at most; 1: all it can."""
-    packet: int = 0
-    """Bytes of a packet; 0: as many as the latency allows."""
+    allocation: str = "linear"  # how hosts are given to ranks: linear, or random
+    background: int = 0  # bytes of a message of another job, on as many hosts again; 0: there is none
+    load: float = 1.0  # how much of its hosts' links that job uses while nothing is in its way, at most; 1: all it can
+    packet: int = 0  # bytes of a packet; 0: as many as the latency allows
 
     @property
     def motif(self) -> str:
@@ -114,13 +108,8 @@ class Setup:
 
     @property
     def pause(self) -> float:
-        """Seconds between two messages of the other job, with which it uses `load` of its links.
-
-        Raises
-        ------
-        PreadyError
-            A load that messages of this size cannot have, one after the other.
-        """
+        """Seconds between two messages of the other job, with which it uses `load` of its links. Raises PreadyError: a
+        load that messages of this size cannot have, one after the other."""
         if not self.background or self.load == 1:
             return 0.0
         sent, takes = self.background / self.priced.firefly.link_bytes_per_s, self.priced.alone(self.background)
@@ -133,13 +122,11 @@ class Setup:
 
 
 def setup(
-    machine: Machine,
-    workload: Workload,
-    network: str = "single",
-    ranks: Sequence[int] = (),
-    **options: Any,
+    machine: Machine, workload: Workload, network: str = "single", ranks: Sequence[int] = (), **options: Any
 ) -> Setup:
     """A `Setup` from names and sizes.
+
+    Raises PreadyError: a topology, number of ranks or pattern that does not fit.
 
     Parameters
     ----------
@@ -147,11 +134,6 @@ def setup(
         See `pready.sst.topology.topology`.
     ranks
         Their number, or their grid; empty: the workload's, else 2 for pt2pt, 8 otherwise.
-
-    Raises
-    ------
-    PreadyError
-        A topology, number of ranks or pattern that does not fit.
     """
     supported_by.check(workload, "sst")
     if workload.thread_grid is not None:

@@ -41,13 +41,7 @@ class Installation:
 
 @cache
 def find() -> Installation:
-    """The SST on PATH.
-
-    Raises
-    ------
-    MissingSST
-        Names what is missing and how to get it.
-    """
+    """The SST on PATH. Raises MissingSST: names what is missing and how to get it."""
     paths = {name: shutil.which(name) for name in ("sst", "sst-config", "sst-info")}
     missing = [name for name, path in paths.items() if path is None]
     if missing:
@@ -75,13 +69,8 @@ def _asked(command: str, *arguments: str) -> str:
 
 
 def named_headers() -> Path | None:
-    """The folder that Ember's headers are included from, as `HEADERS` names it; None if it does not.
-
-    Raises
-    ------
-    PreadyError
-        There are no headers.
-    """
+    """The folder that Ember's headers are included from, as `HEADERS` names it; None if it does not. Raises
+    PreadyError: there are no headers."""
     named = os.environ.get(HEADERS)
     if not named:
         return None
@@ -119,20 +108,8 @@ def fingerprint(installation: Installation) -> str:
 
 
 def build(on_build: Callable[[], object] | None = None) -> Path:
-    """The folder of ``libpready.so``, built if it is not there yet.
-
-    Parameters
-    ----------
-    on_build
-        Called before a build, which takes up to a minute.
-
-    Raises
-    ------
-    MissingSST
-        No SST, no CMake or no compiler.
-    PreadyError
-        The build failed; the log is named.
-    """
+    """The folder of ``libpready.so``, built if it is not there yet. `on_build`: called before a build, which takes up
+    to a minute. Raises MissingSST: no SST, no CMake or no compiler; PreadyError: the build failed; the log is named."""
     installation = find()
     folder = cache_folder() / f"library-{fingerprint(installation)}"
     if not (folder / "libpready.so").exists():

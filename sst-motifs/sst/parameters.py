@@ -41,13 +41,8 @@ def parameters(motif: str) -> dict[str, Parameter]:
 
 
 def arguments(motif: str, values: Mapping[str, object]) -> dict[str, object]:
-    """The arguments of a motif that are not at their defaults, floats rounded to what a time can tell.
-
-    Raises
-    ------
-    PreadyError
-        A name that the motif has not.
-    """
+    """The arguments of a motif that are not at their defaults, floats rounded to what a time can tell. Raises
+    PreadyError: a name that the motif has not."""
     known = parameters(motif)
     out: dict[str, object] = {}
     for name, value in values.items():

@@ -41,8 +41,7 @@ class Record:
     end: Array
     messages: NDArray[np.int64]
     bytes: NDArray[np.int64]
-    arrivals: tuple[tuple[float, ...], ...]
-    """When each message was complete, if that was recorded."""
+    arrivals: tuple[tuple[float, ...], ...]  # when each message was complete, if that was recorded
 
     def table(self, values: Array, phase: int = 0) -> Array:
         """One phase's values as an array of shape (iterations, ranks)."""
@@ -54,13 +53,8 @@ class Record:
 
 
 def read_records(path: Path, ranks: int, iterations: int) -> Record:
-    """The CSV of a run, with the parts that further processes wrote (``path.1``, …).
-
-    Raises
-    ------
-    PreadyError
-        No file, an odd file, or ranks or iterations missing.
-    """
+    """The CSV of a run, with the parts that further processes wrote (``path.1``, …). Raises PreadyError: no file, an
+    odd file, or ranks or iterations missing."""
     parts = sorted(path.parent.glob(f"{path.name}*"))
     if not parts:
         raise PreadyError("SST ended without recording anything", source=str(path))
@@ -77,13 +71,8 @@ def _rows(path: Path) -> list[list[str]]:
 
 
 def parse_records(rows: Sequence[Sequence[str]], ranks: int, iterations: int, source: str = "record") -> Record:
-    """Rows of the CSV, without its header.
-
-    Raises
-    ------
-    PreadyError
-        A row that does not parse, a row twice, or a rank that did not finish.
-    """
+    """Rows of the CSV, without its header. Raises PreadyError: a row that does not parse, a row twice, or a rank that
+    did not finish."""
     parsed: dict[tuple[int, int, int], tuple[list[float], tuple[int, int], tuple[float, ...]]] = {}
     for number, row in enumerate(rows, 2):
         try:
@@ -112,14 +101,10 @@ def parse_records(rows: Sequence[Sequence[str]], ranks: int, iterations: int, so
 class Times:
     """Times of one run, shape (iterations + 1, samples), in seconds; row 0 has no spread."""
 
-    after_ready: Array
-    """From the last partition ready at the sender to everything received."""
-    compute: Array
-    """From the start to the last partition ready."""
-    join: Array
-    """From the last partition ready to the threads' joining."""
-    arrived: Array
-    """Share of the messages complete when the sender's threads joined; NaN where not recorded."""
+    after_ready: Array  # from the last partition ready at the sender to everything received
+    compute: Array  # from the start to the last partition ready
+    join: Array  # from the last partition ready to the threads' joining
+    arrived: Array  # share of the messages complete when the sender's threads joined; NaN where not recorded
 
 
 def times(pattern: str, record: Record) -> Times:
@@ -155,10 +140,7 @@ def _sweep_times(record: Record) -> Times:
 
 
 _FAILURES: tuple[tuple[str, str], ...] = (
-    (
-        r"^.*\bpready: error: (?P<what>.*)$",
-        "{what}",
-    ),
+    (r"^.*\bpready: error: (?P<what>.*)$", "{what}"),
     (
         re.escape(END_OF_TIME),
         f"the simulation ran to the end of time ({END_OF_TIME} = 2^64 ps): ranks wait for messages that never come "

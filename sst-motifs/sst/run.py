@@ -24,22 +24,14 @@ from pready.sst import library, results
 class How:
     """How to start SST."""
 
-    processes: int = 1
-    """Through ``mpirun -n`` if more than one."""
-    threads: int = 1
-    """Threads of each process (``sst -n``)."""
+    processes: int = 1  # through ``mpirun -n`` if more than one
+    threads: int = 1  # threads of each process (``sst -n``)
     launcher: str = "mpirun"
     on_wait: Callable[[float, str], None] | None = None
     """Called now and then with the seconds that a run has taken and, as soon as rank 0 says so, how far it is."""
 
     def command(self, sst: str, config: Path, libraries: Path) -> list[str]:
-        """The command line.
-
-        Raises
-        ------
-        PreadyError
-            No launcher.
-        """
+        """The command line. Raises PreadyError: no launcher."""
         command = [sst, f"--add-lib-path={libraries}"]
         if self.threads > 1:
             command += ["-n", str(self.threads)]
@@ -98,15 +90,8 @@ def _started(command: Sequence[str], folder: Path, log: IO[str]) -> Iterator[sub
 
 
 def run(config: Path, how: How | None = None) -> None:
-    """Run a configuration.
-
-    Raises
-    ------
-    MissingSST
-        There is no SST.
-    PreadyError
-        What went wrong in one line; the full output is in a file beside the configuration.
-    """
+    """Run a configuration. Raises MissingSST: there is no SST; PreadyError: what went wrong in one line; the full
+    output is in a file beside the configuration."""
     how, config = how or How(), config.absolute()
     installation = library.find()
     command = how.command(installation.sst, config, library.build())

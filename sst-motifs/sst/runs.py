@@ -42,12 +42,8 @@ def simulate_approach(s: Setup, approach: Approach, folder: Path, how: How | Non
 def kept_or_not(s: Setup, folder: Path | None) -> Iterator[Path]:
     """Where runs are made: `folder`; or, if None, one in the user's cache that goes at the end.
 
-    What an interruption or a failure leaves there, the same simulation goes on from.
-
-    Raises
-    ------
-    PreadyError
-        Another process simulates there.
+    What an interruption or a failure leaves there, the same simulation goes on from. Raises PreadyError: another
+    process simulates there.
     """
     if folder is not None:
         make_folder(folder, (".lock",))
@@ -82,6 +78,8 @@ def simulated(
 ) -> list[tuple[Approach, Times]]:
     """Bulk and the approaches, each in a run of its own with the same draws.
 
+    Raises MissingSST: there is no SST; PreadyError: a run failed.
+
     Parameters
     ----------
     folder
@@ -92,13 +90,6 @@ def simulated(
         To compare with bulk; absent, those of the library.
     on_run
         Called before each run with its number, the number of runs and the approach.
-
-    Raises
-    ------
-    MissingSST
-        There is no SST.
-    PreadyError
-        A run failed.
     """
     todo = candidates(s, mpi, approaches)
     folder.mkdir(parents=True, exist_ok=True)

@@ -21,13 +21,8 @@ NETWORK = {
 
 
 def set_by_name(given: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """Several ``FIELD=VALUE``: those of other files, and the rest as options of `pready.sst.job.setup`.
-
-    Raises
-    ------
-    PreadyError
-        An unknown name, or a value that is not valid.
-    """
+    """Several ``FIELD=VALUE``: those of other files, and the rest as options of `pready.sst.job.setup`. Raises
+    PreadyError: an unknown name, or a value that is not valid."""
     others: list[str] = []
     options: dict[str, Any] = {}
     for text in given:

@@ -27,8 +27,7 @@ class Topology:
     merlin: str
     settings: dict[str, object]
     hosts: int
-    routing: str = ""
-    """As it was asked for; empty: merlin's default, or the only one there is."""
+    routing: str = ""  # as it was asked for; empty: merlin's default, or the only one there is
 
     @property
     def in_order(self) -> bool:
@@ -48,12 +47,9 @@ class Kind:
     """A topology by name: made of the text of its size and the hosts that it needs room for."""
 
     make: Callable[[str, int], Topology]
-    sizes: str = ""
-    """What its size may be, as a help text writes it."""
-    routings: Mapping[str, object] = field(default_factory=dict)
-    """merlin's word for each routing."""
-    setting: str = "algorithm"
-    """merlin's parameter for it."""
+    sizes: str = ""  # what its size may be, as a help text writes it
+    routings: Mapping[str, object] = field(default_factory=dict)  # merlin's word for each routing
+    setting: str = "algorithm"  # merlin's parameter for it
 
     @property
     def usage(self) -> str:
@@ -62,13 +58,8 @@ class Kind:
 
 
 def topology(name: str, hosts: int) -> Topology:
-    """The topology of that name with room for so many hosts.
-
-    Raises
-    ------
-    PreadyError
-        An unknown name or routing, or a size that does not fit.
-    """
+    """The topology of that name with room for so many hosts. Raises PreadyError: an unknown name or routing, or a size
+    that does not fit."""
     if hosts < 1:
         raise PreadyError(f"hosts = {hosts}", valid="at least 1")
     word, *rest = name.split(":")

@@ -14,14 +14,7 @@ from typing import Any, get_type_hints
 from pready.model.common.errors import PreadyError
 from pready.model.toml.provenance import Strict
 from pready.model.toml.reading import validated
-from pready.validate.claims.answers import (
-    closed_forms,
-    many_ranks,
-    messages,
-    overlap,
-    profile_values,
-    two_ranks,
-)
+from pready.validate.claims.answers import closed_forms, many_ranks, messages, overlap, profile_values, two_ranks
 from pready.validate.claims.computed_once import Lab
 
 Answer = float | bool | str
@@ -57,13 +50,7 @@ CHECKS = {f.__name__.replace("_", " "): f for f in FUNCTIONS}
 
 
 def arguments(name: str, data: dict[str, Any], source: str) -> Any:
-    """The arguments of a check as its table.
-
-    Raises
-    ------
-    PreadyError
-        One line naming `source` and the argument.
-    """
+    """The arguments of a check as its table. Raises PreadyError: one line naming `source` and the argument."""
     return validated(_table(name), data, source)
 
 

@@ -23,8 +23,7 @@ class Claims:
 
     of: ClaimKind
     names: tuple[str, ...]
-    parsed: Callable[[dict[str, Any], str], Source]
-    """A file as checked claims."""
+    parsed: Callable[[dict[str, Any], str], Source]  # a file as checked claims
     _read: dict[str, Source] = field(default_factory=dict, repr=False)
 
     @property
@@ -32,13 +31,8 @@ class Claims:
         return "paper" if self.of == "papers" else "machine"
 
     def load(self, name: str) -> Source:
-        """The claims of one paper or machine.
-
-        Raises
-        ------
-        PreadyError
-            One that is not there, or a file that is not valid: one line naming file, field and value.
-        """
+        """The claims of one paper or machine. Raises PreadyError: one that is not there, or a file that is not valid:
+        one line naming file, field and value."""
         if name not in self.names:
             raise PreadyError(f"{self._one} = {shown(name)} is unknown", valid=", ".join(self.names))
         if name not in self._read:
@@ -56,6 +50,8 @@ class Claims:
     ) -> tuple[ClaimResult, ...]:
         """Check them.
 
+        Raises PreadyError: something in `only` that is neither a source nor a claim.
+
         Parameters
         ----------
         seed
@@ -70,11 +66,6 @@ class Claims:
         Returns
         -------
         One result per claim, in the order of the files; claims no model can address are "out of scope".
-
-        Raises
-        ------
-        PreadyError
-            Something in `only` that is neither a source nor a claim.
         """
         claims = {f"{name}/{claim.id}": (name, claim) for name in self.names for claim in self.load(name).claims}
         wanted = set(self.names if only is None else only)

@@ -110,10 +110,8 @@ class Lab:
 
     seed: int = 0
     change: Callable[[Machine], Machine] | None = None
-    draws: int = 0
-    """How many machines are drawn from the intervals, beside the values."""
-    draw: int = 0
-    """The one that is computed with, from 1 on; 0 takes every value as it stands."""
+    draws: int = 0  # how many machines are drawn from the intervals, beside the values
+    draw: int = 0  # the one that is computed with, from 1 on; 0 takes every value as it stands
     _machines: dict[Any, Machine] = field(default_factory=dict, repr=False)
     _runs: dict[Any, Runs] = field(default_factory=dict, repr=False)
 

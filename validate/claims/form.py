@@ -169,13 +169,8 @@ def parsed(data: dict[str, Any], source: str) -> Source:
 
 
 def checked(made: Source, source: str) -> Source:
-    """A paper's claims, once every check's arguments are found valid at every point.
-
-    Raises
-    ------
-    PreadyError
-        One line naming the file, the claim and what is wrong.
-    """
+    """A paper's claims, once every check's arguments are found valid at every point. Raises PreadyError: one line
+    naming the file, the claim and what is wrong."""
     for claim in made.claims:
         if claim.out_of_scope is not None:
             continue

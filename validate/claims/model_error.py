@@ -52,15 +52,11 @@ class Miss:
 
     machine: str
     off: float
-    half: float
-    """Half-width of the interval by the machine's values, on the measured value's side."""
-    steep: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0, 1.0, 1.0)
-    """By factor."""
-    of: str = "one message"
-    """Its class."""
+    half: float  # half-width of the interval by the machine's values, on the measured value's side
+    steep: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0, 1.0, 1.0)  # by factor
+    of: str = "one message"  # its class
     large: bool = False
-    known: bool = False
-    """Is it known which term of the model is wrong?"""
+    known: bool = False  # is it known which term of the model is wrong?
 
     def wide(self, by: Mapping[Factor, float]) -> float:
         """Half-width of the interval with the model's own error of these relative half-widths."""

@@ -22,8 +22,7 @@ class ClaimResult:
     """
 
     id: str
-    source: str
-    """The paper's or the machine's name."""
+    source: str  # the paper's or the machine's name
     where: str
     says: str
     quantity: str
@@ -37,14 +36,11 @@ class ClaimResult:
     basis: str = ""
     """"derived": from formulas and definitions alone. "fitted": a profile holds a value taken from this very
     place, so that agreement shows the fit, not the model. "independent": neither."""
-    known_off: bool = False
-    """Somebody has looked into why it is off; `why` says it."""
+    known_off: bool = False  # somebody has looked into why it is off; `why` says it
     low: float | None = None
     """Low end of the predicted 95 % interval, as far as the machine's values are uncertain; None: not asked for."""
     high: float | None = None
-    bytes: float | None = None
-    """Of its message or buffer, if it has one."""
+    bytes: float | None = None  # of its message or buffer, if it has one
     steepness: dict[Factor, float] = field(default_factory=dict)
     """By how much ln of the value grows with ln of each factor of the model's own error."""
-    weak: bool = False
-    """Independent, ok, and ok for every wrong machine, too: agreement that says nothing."""
+    weak: bool = False  # independent, ok, and ok for every wrong machine, too: agreement that says nothing

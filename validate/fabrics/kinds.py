@@ -18,19 +18,15 @@ BETWEEN, BEYOND = 0.10, 0.25
 class Kind:
     quantity: str
     unit: str
-    check: str
-    """The name in `pready.validate.claims.checks`."""
-    argument: str
-    """The check's argument that a point gives."""
-    says: str
-    """The sentence of a claim, with the point's `size`, what was `measured`, and the arguments."""
+    check: str  # the name in `pready.validate.claims.checks`
+    argument: str  # the check's argument that a point gives
+    says: str  # the sentence of a claim, with the point's `size`, what was `measured`, and the arguments
     tolerance: float = BEYOND
     arguments: dict[str, Any] = field(default_factory=dict)
     than: dict[str, Any] | None = None
     factor: float | None = None
     """In place of `tolerance`: what is judged is a share of a time, or was measured on machines like the one judged."""
-    sign: bool = False
-    """Only whether it is above 1."""
+    sign: bool = False  # only whether it is above 1
 
     @property
     def why(self) -> str:

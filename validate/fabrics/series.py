@@ -92,13 +92,8 @@ class Fabric(Strict):
 
 
 def parsed(data: dict[str, Any], source: str) -> Source:
-    """A machine's file as checked claims.
-
-    Raises
-    ------
-    PreadyError
-        One line naming the file, the field or claim, and what is valid.
-    """
+    """A machine's file as checked claims. Raises PreadyError: one line naming the file, the field or claim, and what is
+    valid."""
     made = validated(Fabric, data, source)
     machine: dict[str, Any] = {"profile": made.profile, "set": made.set}
     machine |= {} if made.library is None else {"library": made.library}

@@ -10,13 +10,8 @@ from pready.model.workload.workload import Workload
 
 
 def as_performed(workload: Workload) -> tuple[Workload, list[str]]:
-    """The workload that is predicted and measured, and what to say of the difference.
-
-    Raises
-    ------
-    PreadyError
-        The engine, which predicts it, cannot.
-    """
+    """The workload that is predicted and measured, and what to say of the difference. Raises PreadyError: the engine,
+    which predicts it, cannot."""
     supported_by.check(workload, "engine")
     notes: list[str] = []
     fields: dict[str, Any] = {}

@@ -40,16 +40,14 @@ class ExchangeOfStep:
 class Measured:
     """Medians over rounds, and the rounds' range; seconds. `eta` is bulk's time over the way's."""
 
-    time_s: float
-    """After the last partition is ready."""
+    time_s: float  # after the last partition is ready
     time_low_s: float
     time_high_s: float
     eta: float
     eta_low: float
     eta_high: float
     iteration_s: float
-    saving: Saving
-    """Share of bulk's iteration that the way saves: the mean over rounds, with its 95 % interval."""
+    saving: Saving  # share of bulk's iteration that the way saves: the mean over rounds, with its 95 % interval
 
 
 @dataclass(frozen=True)
@@ -60,10 +58,8 @@ class Case:
     expected: Expectation
     performed: Performed
     measured: Measured
-    exchanges: tuple[ExchangeOfStep, ...]
-    """Empty where the step has one exchange alone."""
-    why: str
-    """Why predicted and measured iteration differ; empty: they do not."""
+    exchanges: tuple[ExchangeOfStep, ...]  # empty where the step has one exchange alone
+    why: str  # why predicted and measured iteration differ; empty: they do not
 
     @property
     def words(self) -> str:

@@ -40,8 +40,7 @@ class Sent:
 
     approach: Approach
     name: str
-    transport: int
-    """Partitions that the benchmark hands over: where the library sends one message, still the user's."""
+    transport: int  # partitions that the benchmark hands over: where the library sends one message, still the user's
 
     def __str__(self) -> str:
         return f"{self.name}-{self.transport}-{self.approach.vcis}"
@@ -106,13 +105,7 @@ def as_done_by(library: LibraryProfile, approach: Approach) -> Approach:
 
 
 def way_of(approaches: Sequence[Approach], workload: Workload) -> Way:
-    """How the benchmark performs an approach for each exchange of a workload.
-
-    Raises
-    ------
-    PreadyError
-        It cannot.
-    """
+    """How the benchmark performs an approach for each exchange of a workload. Raises PreadyError: it cannot."""
     return Way(tuple(_sent(a, w) for a, w in zip(approaches, workload.parts, strict=True)))
 
 

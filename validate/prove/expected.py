@@ -31,10 +31,8 @@ class Expectation:
     saving: float
     saving_low: float
     saving_high: float
-    probability: float
-    """That the way saves enough."""
-    exchanges_s: tuple[float, ...]
-    """Communication of each exchange of a step, the others sent in their ways."""
+    probability: float  # that the way saves enough
+    exchanges_s: tuple[float, ...]  # communication of each exchange of a step, the others sent in their ways
 
 
 def exchange_s(run: Simulation) -> float:
@@ -47,18 +45,13 @@ class Expected:
     """Predictions for one machine and a workload, with an approach for each of its exchanges.
 
     Values are simulated with every rank and the very draws that the benchmark performs.
-
-    Attributes
-    ----------
-    first, iterations
-        That go before, and that count.
     """
 
     machine: Machine
     workload: Workload
     seed: int
-    first: int
-    iterations: int
+    first: int  # iterations that go before
+    iterations: int  # that count
     min_gain: float = MIN_GAIN
     _counted: dict[Way, list[Simulation]] = field(default_factory=dict, repr=False)
     _rows: dict[Way, ApproachPrediction] = field(default_factory=dict, repr=False)

@@ -31,8 +31,7 @@ class Saving:
     low: float
     high: float
     rounds: int
-    deviation: float
-    """Standard deviation of a round."""
+    deviation: float  # standard deviation of a round
 
     @property
     def half(self) -> float:
@@ -83,11 +82,9 @@ class Judgement:
     predicted: Verdict
     measured: Verdict
     saving: Saving
-    expected: tuple[float, float, float]
-    """The predicted saving and its interval."""
+    expected: tuple[float, float, float]  # the predicted saving and its interval
     least: float
-    rounds: int | None = None
-    """Rounds that would tell, where it was too noisy; None: no affordable number."""
+    rounds: int | None = None  # rounds that would tell, where it was too noisy; None: no affordable number
 
     @property
     def contradicted(self) -> bool:

@@ -15,24 +15,12 @@ from pready.validate.prove import design
 
 @dataclass(frozen=True)
 class Performed:
-    """One way in all its rounds.
+    """One way in all its rounds."""
 
-    Attributes
-    ----------
-    times
-        Shape (rounds, iterations, ranks, 3): begin, computing, end; seconds since the ranks began together.
-    first
-        Iterations that do not count.
-    steps
-        Times that the pattern is exchanged in an iteration: of a sweep, octants × blocks.
-    exchanges
-        Of a step with several, each by itself.
-    """
-
-    times: Array
-    first: int
-    steps: int
-    exchanges: tuple[Performed, ...] = ()
+    times: Array  # shape (rounds, iterations, ranks, 3): begin, computing, end; seconds since the ranks began together
+    first: int  # iterations that do not count
+    steps: int  # times that the pattern is exchanged in an iteration: of a sweep, octants × blocks
+    exchanges: tuple[Performed, ...] = ()  # of a step with several, each by itself
 
     @cached_property
     def _counted(self) -> Array:

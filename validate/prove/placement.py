@@ -20,13 +20,8 @@ def nodes_of(workload: Workload) -> list[int] | None:
 
 
 def check(workload: Workload, hosts: Sequence[str]) -> None:
-    """Compare with the host of each rank.
-
-    Raises
-    ------
-    PreadyError
-        Ranks of one node on two hosts, or of two nodes on one: with the ranks of each host that was found.
-    """
+    """Compare with the host of each rank. Raises PreadyError: ranks of one node on two hosts, or of two nodes on one:
+    with the ranks of each host that was found."""
     nodes = nodes_of(workload)
     if nodes is None:
         return

@@ -49,18 +49,15 @@ class Asked:
     """What to measure, where and how long."""
 
     site: Site
-    folder: Path
-    """Where raw records, plans and the machine are kept."""
+    folder: Path  # where raw records, plans and the machine are kept
     budget_s: float
     seed: int = 0
-    library: str | None = None
-    """To predict for; None: the machine's."""
+    library: str | None = None  # to predict for; None: the machine's
     approaches: Sequence[Sequence[Approach]] = ()
     """Beside bulk, one for each exchange of the workload; empty: the advised ones and the best of the next
     interfaces."""
     min_gain: float = MIN_GAIN
-    rounds: int = design.ROUNDS
-    """How often each way is measured."""
+    rounds: int = design.ROUNDS  # how often each way is measured
     on_progress: Callable[[Told], object] = lambda _: None
 
     @property
@@ -80,19 +77,13 @@ class Proof:
     machine: Machine
     advised: Way
     cases: tuple[Case, ...]
-    judged: Judgement
-    """What measuring says of the advised way."""
-    decision: str
-    """The result in words."""
-    below: tuple[str, ...]
-    """What else a decision takes into account."""
-    failures: Mapping[str, str]
-    """Why a way could not be measured, by its name."""
-    title: str
-    """The workload, and how its ranks were started."""
+    judged: Judgement  # what measuring says of the advised way
+    decision: str  # the result in words
+    below: tuple[str, ...]  # what else a decision takes into account
+    failures: Mapping[str, str]  # why a way could not be measured, by its name
+    title: str  # the workload, and how its ranks were started
     notes: tuple[str, ...]
-    about: Mapping[str, str]
-    """What was measured where: library, hosts, seed, records."""
+    about: Mapping[str, str]  # what was measured where: library, hosts, seed, records
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -110,7 +101,8 @@ class Proof:
 def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Callable[[str], object]) -> Proof:
     """Measure a workload's exchange and compare the prediction with it.
 
-    Resumes: results in the folder for the same workload, machine, seed and launcher are not measured again.
+    Resumes: results in the folder for the same workload, machine, seed and launcher are not measured again. Raises
+    PreadyError: a workload that cannot be performed, a benchmark that does not run, or nothing to compare.
 
     Parameters
     ----------
@@ -118,11 +110,6 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
         None: calibrated first, with half of the budget; an earlier calibration in the folder is taken.
     on_note
         Receives what to know before measuring: threads that share cores, another library.
-
-    Raises
-    ------
-    PreadyError
-        A workload that cannot be performed, a benchmark that does not run, or nothing to compare.
     """
     workload, notes = performable(workload, given, asked.approaches, asked.seed)
     about = environment_of(asked.site.launcher, asked.site.built)
@@ -186,12 +173,7 @@ def performable(
     workload: Workload, given: Machine | None, approaches: Sequence[Sequence[Approach]], seed: int
 ) -> tuple[Workload, list[str]]:
     """The workload as it is measured, and what to say of it; what cannot be performed is refused, nothing started.
-
-    Raises
-    ------
-    PreadyError
-        The workload, or one of the approaches that are named.
-    """
+    Raises PreadyError: the workload, or one of the approaches that are named."""
     if any(part.consume is not None for part in workload.parts):
         raise PreadyError("pready prove with consume", valid="a workload without consume, or --source for a program")
     workload, notes = as_performed(workload)
@@ -286,15 +268,11 @@ class Found:
 
     workload: Workload
     machine: Machine
-    cases: tuple[Case, ...]
-    """The baseline first."""
-    failures: Mapping[str, str]
-    """Why a way could not be measured, by its name."""
-    environment: Mapping[str, Any]
-    """The benchmark's record of where it ran."""
+    cases: tuple[Case, ...]  # the baseline first
+    failures: Mapping[str, str]  # why a way could not be measured, by its name
+    environment: Mapping[str, Any]  # the benchmark's record of where it ran
     notes: tuple[str, ...]
-    doubt: str = ""
-    """Why the prediction is none of the captured run; empty: it is, or there was none."""
+    doubt: str = ""  # why the prediction is none of the captured run; empty: it is, or there was none
 
 
 def _concluded(asked: Asked, found: Found, advised: tuple[Approach, ...]) -> Proof:
@@ -340,10 +318,7 @@ def _concluded(asked: Asked, found: Found, advised: tuple[Approach, ...]) -> Pro
         found.failures,
         f"{workload.name}: {site.launcher.name}",
         tuple(noted),
-        {
-            "machine": found.machine.name,
-            **about_run(environment, site.launcher, site.built, asked.seed, asked.raw),
-        },
+        {"machine": found.machine.name, **about_run(environment, site.launcher, site.built, asked.seed, asked.raw)},
     )
 
 

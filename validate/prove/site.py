@@ -21,8 +21,7 @@ from pready.model.machine.machine import Machine
 class Site:
     """Where to measure: the ranks of one MPI library."""
 
-    library: str
-    """A short name for files and tables."""
+    library: str  # a short name for files and tables
     launcher: Launcher
     built: Built
 
@@ -54,6 +53,8 @@ def about_run(environment: Mapping[str, Any], launcher: Launcher, built: Built, 
 def library_notes(environment: Mapping[str, Any], machine: Machine | None, name: str | None) -> list[str]:
     """Hold the library that was launched against the one that is predicted for, and the machine file's.
 
+    Raises PreadyError: they are of two code bases: a measurement of one says nothing of a prediction for the other.
+
     Parameters
     ----------
     environment
@@ -66,11 +67,6 @@ def library_notes(environment: Mapping[str, Any], machine: Machine | None, name:
     Returns
     -------
     How they differ, where they are of one code base.
-
-    Raises
-    ------
-    PreadyError
-        They are of two code bases: a measurement of one says nothing of a prediction for the other.
     """
     launched = profile_from(str(environment["library"]))
     own = launched if machine is None else effective_library(machine)

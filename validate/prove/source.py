@@ -120,6 +120,8 @@ def program(
 ) -> dict[str, str]:
     """The program's files by name.
 
+    Raises PreadyError: an approach that no program is written for, or a workload that cannot be performed.
+
     Parameters
     ----------
     approaches
@@ -130,11 +132,6 @@ def program(
         Of the moments at which partitions are ready: those of rank 0's first iteration.
     language
         "c", "fortran" (mpi_f08) or "python" (mpi4py).
-
-    Raises
-    ------
-    PreadyError
-        An approach that no program is written for, or a workload that cannot be performed.
     """
     _refuse(workload, approaches, library, language)
     parts, plans = workload.parts, step_plan(workload, 1, seed).exchanges

@@ -40,8 +40,7 @@ class TimedExchange:
     after: Estimate
     ready: tuple[tuple[float, ...], ...]
     """When each user partition of a repeat was ready, a row per repeat; empty if there were too many to list."""
-    round: int = 0
-    """Which of the times that it was measured at."""
+    round: int = 0  # which of the times that it was measured at
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ class Probes:
     exposed_share: Mapping[int, float] = field(default_factory=dict)
     taken_lock: Mapping[int, Estimate] = field(default_factory=dict)
     """By number of threads, from threads that issued at once while the receiver slept."""
-    setup: Estimate | None = None
-    """The time that a small message saves if its request is set up before."""
+    setup: Estimate | None = None  # the time that a small message saves if its request is set up before
     begin: Mapping[str, Estimate] = field(default_factory=dict)
     """Set-up costs by kind of object, in seconds; "registration": seconds per byte of a window."""
     copy_bandwidth: Mapping[str, Estimate] = field(default_factory=dict)
@@ -68,13 +66,8 @@ class Probes:
 
 
 def environment(content: Content, key: str | None = None) -> tuple[str, Record]:
-    """The one environment of a result file, or the one asked for.
-
-    Raises
-    ------
-    PreadyError
-        None, several and none asked for, or one that is not there.
-    """
+    """The one environment of a result file, or the one asked for. Raises PreadyError: none, several and none asked for,
+    or one that is not there."""
     known = content.environments
     if key is not None and key in known:
         return key, known[key]

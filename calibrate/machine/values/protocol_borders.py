@@ -54,15 +54,12 @@ NARROWEST_OCTAVES = 0.3  # octaves in which no border is known better
 
 @dataclass(frozen=True)
 class Border:
-    at: float
-    """Bytes of the smallest message that is one, by the most probable candidate."""
+    at: float  # bytes of the smallest message that is one, by the most probable candidate
     low: float
-    high: float
-    """The sizes between which it lies."""
+    high: float  # the sizes between which it lies
     seen: bool
     why: str
-    candidates: tuple[tuple[float, float], ...] = ()
-    """Sizes from which it may begin, each with its probability."""
+    candidates: tuple[tuple[float, float], ...] = ()  # sizes from which it may begin, each with its probability
 
     @property
     def words(self) -> str:
@@ -79,12 +76,10 @@ class _Sign:
     """Something in the data that a rendezvous would cause."""
 
     at: float
-    grows: float
-    """Seconds."""
+    grows: float  # seconds
     kind: str
     why: str
-    before: float = 0.0
-    """The size before it."""
+    before: float = 0.0  # the size before it
 
 
 def from_any_size(transport: Transport) -> Transport:

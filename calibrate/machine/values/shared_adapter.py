@@ -44,10 +44,8 @@ class Served:
 
     pairs: int
     bytes: int
-    message_s: Estimate
-    """Time over messages of all ranks."""
-    shared_cores: bool
-    """Ranks shared cores, so that the time contains the scheduler's."""
+    message_s: Estimate  # time over messages of all ranks
+    shared_cores: bool  # ranks shared cores, so that the time contains the scheduler's
 
 
 def counts(per_node: int) -> list[int]:
@@ -120,12 +118,8 @@ def of_served(served: Sequence[Served]) -> shared.Adapter:
     """Bandwidth of the most ranks, and the gap between small messages where their rate stopped growing.
 
     Of k ranks whose own messages are `own` apart, one leaves every max(gap, own / k): where that is more than own / k,
-    it is the gap of the adapter; else the gap is below it, and assumed.
-
-    Raises
-    ------
-    PreadyError
-        Small or large messages were not measured of one rank and of several.
+    it is the gap of the adapter; else the gap is below it, and assumed. Raises PreadyError: small or large messages
+    were not measured of one rank and of several.
     """
     _, large = found = [{s.pairs: s.message_s for s in served if s.bytes == size} for size in (SMALL, LARGE)]
     if any(1 not in of or len(of) < 2 for of in found):

@@ -19,22 +19,13 @@ class Sure:
     """95 % of the draws of the first line, and the sizes at which the best way there is worth a port."""
 
     low: Array
-    high: Array
-    """η at each size."""
-    pays: Sequence[tuple[float, float]]
-    """Size ranges of which the verdict is "port"."""
-    enough: str
-    """The threshold as text, such as "1 % of an iteration"."""
+    high: Array  # η at each size
+    pays: Sequence[tuple[float, float]]  # size ranges of which the verdict is "port"
+    enough: str  # the threshold as text, such as "1 % of an iteration"
 
 
 @styled
-def eta_over_size(
-    title: str,
-    sizes: Sequence[float],
-    lines: Mapping[str, Array],
-    here: float,
-    sure: Sure,
-) -> Figure:
+def eta_over_size(title: str, sizes: Sequence[float], lines: Mapping[str, Array], here: float, sure: Sure) -> Figure:
     """η over buffer size; a strip below shows the sizes at which a port is worth it.
 
     Parameters

@@ -23,13 +23,8 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def check(path: Path) -> None:
-    """Refuse a picture's path before any work.
-
-    Raises
-    ------
-    PreadyError
-        A path that cannot be written, another suffix than those of `SUFFIXES`, or no Matplotlib.
-    """
+    """Refuse a picture's path before any work. Raises PreadyError: a path that cannot be written, another suffix than
+    those of `SUFFIXES`, or no Matplotlib."""
     check_writable(path, SUFFIXES)
     need("matplotlib", "a picture")
 

@@ -25,12 +25,7 @@ MOST_COLUMNS = 2000
 @styled
 def idle_waves(title: str, simulation: Simulation) -> Figure:
     """Each rank's end minus the iteration's mean, over iterations, and the time of an iteration besides computing.
-
-    Raises
-    ------
-    PreadyError
-        A pattern without times by rank (sweeps).
-    """
+    Raises PreadyError: a pattern without times by rank (sweeps)."""
     ends = simulation.ends_s
     if ends is None:
         raise PreadyError(f"{simulation.pattern} has no times by rank", valid="halo3d, halo3d26, pt2pt or neighbours")

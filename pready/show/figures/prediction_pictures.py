@@ -88,9 +88,4 @@ def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: l
         eta * np.exp(np.interp(np.log(sizes), np.log(counts), [math.log(end(row) / row.eta) for row in rows]))
         for end in (attrgetter("eta_low"), attrgetter("eta_high"))
     )
-    return Sure(
-        low,
-        high,
-        [(r.low, r.high) for r in advice.pays or ()],
-        f"{100 * advice.min_gain:g} % of an iteration",
-    )
+    return Sure(low, high, [(r.low, r.high) for r in advice.pays or ()], f"{100 * advice.min_gain:g} % of an iteration")

@@ -30,12 +30,8 @@ MARKS = {"port": ("o", "full"), "undecided": ("o", "none"), "do not port": ("x",
 def figure(table: Table, min_gain: float) -> Figure:
     """The saving over the axis with the most values, a line for each combination of the others.
 
-    Without a numerical axis, or with too many lines to tell apart: a bar for each point.
-
-    Raises
-    ------
-    PreadyError
-        More points than fit a page.
+    Without a numerical axis, or with too many lines to tell apart: a bar for each point. Raises PreadyError: more
+    points than fit a page.
     """
     rows = [row for row in table if row["best"]]
     numerical = [n for n in table.varied if _is_axis(rows, n)]

@@ -36,13 +36,8 @@ PAGE, DATA, MACHINE, WORKLOAD = "index.html", "prediction.json", "machine.toml",
 
 
 def check(folder: Path, machine: Machine, file: str) -> None:
-    """Make the folder before any work, for a prediction of the workload file `file` on `machine`.
-
-    Raises
-    ------
-    PreadyError
-        The folder cannot be made or written to, or has a machine or workload file of another content.
-    """
+    """Make the folder before any work, for a prediction of the workload file `file` on `machine`. Raises PreadyError:
+    the folder cannot be made or written to, or has a machine or workload file of another content."""
     if folder.suffix == ".html":
         raise PreadyError(f"-o {folder} is a page, not its folder", valid=f"-o {folder.with_suffix('')}/")
     make_folder(folder, (PAGE, DATA, MACHINE, WORKLOAD))
@@ -51,20 +46,8 @@ def check(folder: Path, machine: Machine, file: str) -> None:
         check_same(folder / WORKLOAD, _text(file))
 
 
-def write(
-    folder: Path,
-    machine: Machine,
-    workload: Workload,
-    prediction: Prediction,
-    file: str,
-) -> None:
-    """Write the page and its data.
-
-    Parameters
-    ----------
-    file
-        The workload file, ``-`` for standard input.
-    """
+def write(folder: Path, machine: Machine, workload: Workload, prediction: Prediction, file: str) -> None:
+    """Write the page and its data. `file`: the workload file, ``-`` for standard input."""
     data = json.dumps(prediction.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
     text, files = json.dumps(prediction.workload, indent=1, ensure_ascii=False), [DATA, MACHINE]
     made = {folder / DATA: texts(data + "\n"), folder / MACHINE: texts(dumps(machine))}

@@ -33,13 +33,8 @@ Part = RenderableType | Markup
 
 
 def page(title: str, sections: Iterable[tuple[str, Part]]) -> str:
-    """A complete HTML document: no script, style, font or image comes from elsewhere.
-
-    Parameters
-    ----------
-    sections
-        Heading, empty for none, and what stands below it.
-    """
+    """A complete HTML document: no script, style, font or image comes from elsewhere. `sections`: heading, empty for
+    none, and what stands below it."""
     body = "".join(
         (f"<h2>{escape(heading)}</h2>\n" if heading else "")
         + (str(part) if isinstance(part, Markup) else as_html(part))

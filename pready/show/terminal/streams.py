@@ -70,15 +70,8 @@ class _Notes(_Stream):
 
 @contextmanager
 def streams() -> Iterator[None]:
-    """Standard output and error for a command.
-
-    Raises
-    ------
-    UnwrittenError
-        Standard output is closed, or something cannot be written to it.
-    ReaderGone
-        Its reader has gone.
-    """
+    """Standard output and error for a command. Raises UnwrittenError: standard output is closed, or something cannot be
+    written to it; ReaderGone: its reader has gone."""
     for number in range(3):
         try:
             os.fstat(number)
