@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from bare_machine import OUTSIDE, bare
 
-MORE = ("PYTEST_", "PYTHON", "HYPOTHESIS_", "COV_", "REACHED", "LOGGOPSIM", "ASAN_OPTIONS", "LD_PRELOAD")
+MORE = ("PYTEST_", "PYTHON", "HYPOTHESIS_", "COV_", "REACHED", "ASAN_OPTIONS", "LD_PRELOAD")
 """Variables that tell a run of the tests, and nothing else, what to do."""
 
 
@@ -81,7 +81,6 @@ NEEDS: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
     "fabrics": ((), lambda: "" if os.environ.get("PREADY_FABRICS") else "PREADY_FABRICS names no results of clusters"),
     "fortran": (("gfortran",), lambda: _lacks_commands("mpif90", "mpiexec", "gfortran")),
     "ip": (("ip", "tc"), lambda: _lacks_commands("ip", "tc")),
-    "loggopsim": ((), lambda: "" if "LOGGOPSIM" in os.environ else "LOGGOPSIM names no folder with LogGOPSim"),
     "mpich": ((), lambda: _lacks_mpi("mpich")),
     "openmpi": ((), lambda: _lacks_mpi("openmpi")),
     "pandoc": (("pandoc",), lambda: _lacks_commands("pandoc")),

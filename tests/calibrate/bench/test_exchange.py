@@ -103,13 +103,6 @@ def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, tr
             assert engine.partitions[t * of.directions + d] == tuple(bin_)
 
 
-def test_a_plan_is_named_by_what_it_holds() -> None:
-    what = halo(arrivals={"model": "laggard", "delay": "3 ms", "late": "thread"})
-    assert step_plan(what, 3, 1).name == step_plan(what, 3, 1).name
-    assert step_plan(what, 3, 1).name != step_plan(what, 3, 2).name
-    assert step_plan(what, 3, 1).name != step_plan(what.changed(buffer="128 KiB"), 3, 1).name
-
-
 @pytest.mark.parametrize(("fields", "named"), table_of("calibrate/plans")["refused"])
 def test_what_cannot_be_performed_is_refused(fields: dict[str, Any], named: str) -> None:
     with pytest.raises(PreadyError, match=named):

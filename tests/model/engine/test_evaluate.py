@@ -74,14 +74,6 @@ def test_late_neighbours_are_what_differs() -> None:
     assert engine.predicted([(part_,)])[0].eta == pytest.approx(1, abs=1e-6)
 
 
-def test_replaced_costs_reach_the_kernel() -> None:
-    w = workload("halo3d")
-    e = Runs(load("meluxina"), Step.of(w))
-    full, (none,) = e.mean_time(BULK), e.replaced(BULK, [{"stream": np.asarray(0.0), "link": np.asarray(0.0)}])
-    # six faces of 1 MiB leave one after the other at 25 GB/s
-    assert full - none == pytest.approx(6 * 2**20 / 25e9, rel=0.15)
-
-
 @pytest.mark.parametrize(("fields", "grid", "periodic"), table_of("model/known")["parts"])
 def test_part_of_a_halo(fields: Any, grid: Any, periodic: Any) -> None:
     w = validated(Workload, {"threads": 1, "buffer": "8 B", "pattern": "halo3d"} | fields, "test")

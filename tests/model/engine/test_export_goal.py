@@ -1,11 +1,6 @@
 """The engine against LogGOPSim: the same in bulk, and different by stated rules."""
 
 import io
-import os
-import re
-import subprocess
-from functools import cache
-from pathlib import Path
 
 import pytest
 from goal_text import Flags, export_goal
@@ -30,18 +25,11 @@ def workload(compute: str) -> Workload:
     return workload_of(compute={"time": compute}, **fields)
 
 
-@cache
-def exported(compute: str, approach: Approach) -> tuple[str, Flags]:
-    text = io.StringIO()
-    flags = export_goal(text, MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS)
-    return text.getvalue(), flags
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(("case", "end"), RECORDED.items(), ids=lambda x: str(x)[:12])
 def test_it_ends_when_loggopsim_says(case: tuple[str, Approach], end: int) -> None:
     compute, approach = case
-    _, flags = exported(compute, approach)
+    flags = export_goal(io.StringIO(), MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS)
     assert (flags.L, flags.o, flags.g) == (1000, 100, 50)
     ours = simulate(MACHINE, workload(compute), approach, grid=GRID, iterations=ITERATIONS).time_s * 1e9
     # Partitions are received when the threads have joined and all is sent; LogGOPSim's CPU receives between two sends,
@@ -73,22 +61,3 @@ def test_loggopsim_sends_nothing_while_a_message_comes_in(approach: Approach, th
     each = (1e-6 + 2 * 1e-7 - 5e-8) * 1e9 * flags.ticks_per_ns
     assert theirs - ours == pytest.approx(4 * ((6 * approach.messages - 1) * each - 1.3 * flags.o), rel=1e-4)
     assert "LogGOPSim's CPU takes in every byte" in text.splitlines()[1]
-
-
-@pytest.mark.needs("loggopsim")
-def test_what_is_recorded_is_what_loggopsim_says(tmp_path: Path) -> None:
-    for case, end in RECORDED.items():
-        assert loggopsim(*exported(*case), tmp_path) == end
-    for approach, end in BYTES.items():
-        assert loggopsim(*in_step(approach)[:2], tmp_path) == end
-
-
-def loggopsim(text: str, flags: Flags, folder: Path) -> int:
-    """When its last host ends."""
-    tools, goal, binary = Path(os.environ["LOGGOPSIM"]), folder / "run.goal", folder / "run.bin"
-    goal.write_text(text, encoding="ascii")
-    subprocess.run([tools / "txt2bin", "-i", goal, "-o", binary], check=True, capture_output=True)
-    run = subprocess.run(
-        [tools / "LogGOPSim", "-f", binary, "-b", *str(flags).split()], check=True, capture_output=True, text=True
-    )
-    return max(int(t) for t in re.findall(r"finishing time at host \d+: (\d+)", run.stdout))

@@ -153,16 +153,6 @@ def test_more_vcis_never_slow_many(
     assert many <= few * (1 + 1e-12)
 
 
-def test_a_vci_more_can_collide_where_round_robin_wraps() -> None:
-    # Why the property above speaks of multiples: of four threads, 0 and 3 come last and together. On
-    # two VCIs they are apart, on three round-robin puts both on VCI 0. A scheduling anomaly, not a bug.
-    machine, w = ideal(o_s=1e-6), workload(4, 1, 4e-3)
-    ready = np.array([1.0, 0.0, 0.0, 1.0])
-    on = {v: float(time(machine, w, Approach(MANY, 4, v), ready)[0]) for v in (1, 2, 3, 4)}
-    assert on[3] > on[2]
-    assert on[4] == on[2] < on[1]
-
-
 # The lock that sends also receives
 
 

@@ -17,7 +17,6 @@ from pready.model.approach.interfaces import BY_KEY
 from pready.model.approach.libraries import library, mpich_6314_messages
 from pready.model.common.errors import PreadyError
 from pready.model.machine.machine import load
-from pready.model.toml.dotted import written
 from pready.model.workload.workload import Workload
 
 
@@ -48,14 +47,6 @@ def test_work_on_each_received_partition_is_the_closed_form(received: int) -> No
     assert time_of(ideal(), w, "single") == pytest.approx(bulk, rel=1e-9)
 
 
-def test_as_many_as_the_sender_s_changes_nothing() -> None:
-    fields: dict[str, Any] = {"consume": {"per_byte": "1 ns/B"}, "compute": {"time": "1 ms"}}
-    for key in ("single", "many", "part"):
-        assert time_of(load("niagara"), workload(8, **fields), key) == time_of(
-            load("niagara"), workload(None, **fields), key
-        )
-
-
 def test_a_received_partition_lies_in_one_message() -> None:
     w = workload(4, consume={"time": "1 us"})
     with pytest.raises(PreadyError, match="transport_partitions = 8 does not divide 4 receive_partitions"):
@@ -78,10 +69,3 @@ def test_open_mpi_is_offered_only_where_its_parrived_tells() -> None:
         for received, of in made.items()
     }
     assert found == {4: {4}, 16: set()}
-
-
-def test_it_is_written_as_it_is_read() -> None:
-    made = workload(16)
-    assert Workload.model_validate(written(made)) == made
-    assert made.divisor == 16
-    assert workload(12, buffer="24 KiB").divisor == 24
