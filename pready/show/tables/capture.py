@@ -47,13 +47,12 @@ def no_step_view(run: Run) -> RenderableType:
         peers, sizes = (
             " to ".join(dict.fromkeys(map(said, ends))) for said, ends in ((str, sent.peers), (format_size, sent.sizes))
         )
-        parts.append(
-            Text(
-                f"a rank sends {sent.messages:.0f} messages of {sizes}, {format_size(sent.bytes)} in all, to {peers} "
-                f"ranks; no MPI library saves more than {share(sent.most)} of the run ({format_time(sent.most_s)}), "
-                f"whatever it costs: rank {sent.rank} is outside MPI for the rest"
-            )
-        )
+        many = f"{sent.messages:.0f} messages of {sizes}, {format_size(sent.bytes)} in all"
+        parts.append(Text(f"a rank sends {many}, to {peers} ranks"))
+        if not any(p.dropped for p in run.ranks):  # else nobody knows who was in MPI
+            most = f"{share(sent.most)} of the run ({format_time(sent.most_s)})"
+            why = f"rank {sent.rank} is outside MPI for the rest"
+            parts.append(Text(f"no MPI library saves more than {most}, whatever it costs: {why}"))
     return Group(*parts)
 
 
