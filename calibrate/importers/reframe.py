@@ -41,7 +41,7 @@ _Figure = tuple[Line, Mapping[str, Any], str, str, str]  # a check by ReFrame's 
 
 def recognised(text: str) -> bool:
     head = text[:10_000].lstrip()
-    return "|reframe " in text or bool(_HEADER.match(head)) or (head[:1] == "{" and '"testcases"' in text)
+    return "|reframe " in text or bool(_HEADER.match(head)) or (head[:1] == "{" and '"perfva' in text)
 
 
 def read(text: str, source: str) -> tuple[list[Measured], list[str]]:
@@ -80,20 +80,21 @@ def _row(line: Line, check: Mapping[str, Any], variable: str, value: str, unit: 
         test, line.source, window=DEFAULT_WINDOW if test is STREAM else 0, line=line.number,
         on_gpus=re.search("cuda|rocm|openacc|gpu", f"{name} {program} {check.get('device_buffers')}", re.I) is not None,
         command=Command(where, settings=(where,) if where else ()),
-        heading=", ".join(filter(None, [about, f"job {check.get('jobid')}", place])),
+        heading=", ".join(filter(None, [about, f"job {check['jobid']}" if check.get("jobid") else "", place])),
         near="its list of nodes, or ranks of a node, says so" if place == "within a node" else "",
     )  # fmt: skip
     return (test, about, where, place, run.on_gpus), run, size, 1e-6 * (figure if says["time"] else size / figure)
 
 
 def _place(check: Mapping[str, Any]) -> str:
-    """Where a job's ranks were, by its nodes or its ranks of a node; empty: it is not said."""
+    """Where ranks 0 and 1 were, by the nodes of the job or its ranks of a node; empty: it is not said."""
     nodes = check.get("job_nodelist") or check.get("nodelist") or ""
     names = {*map(str, nodes if isinstance(nodes, list) else str(nodes).split(","))} - {"", "null", "None"}
-    if not names:
-        return {"1": "between nodes", "2": "within a node"}.get(str(check.get("num_tasks_per_node")), "")
+    ranks, of_a_node = (str(check.get(key) or "null") for key in ("num_tasks", "num_tasks_per_node"))
+    if of_a_node == "2" or (ranks not in ("2", "null") and of_a_node != "1"):  # others wait, and these are side by side
+        return "within a node"
     several = len(names) > 1 or any(re.search(r"\[.*-", name) for name in names)
-    return "between nodes" if several else "within a node"
+    return "between nodes" if several or (not names and of_a_node == "1") else "within a node" if names else ""
 
 
 def _report(text: str, source: str) -> list[_Figure]:

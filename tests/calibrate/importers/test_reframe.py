@@ -156,6 +156,8 @@ def test_nothing_is_guessed(what: str) -> None:
         ({"job_nodelist": "n1"}, "within a node"),
         ({"job_nodelist": "null", "num_tasks_per_node": "1"}, "between nodes"),
         ({"job_nodelist": "null", "num_tasks_per_node": "2"}, "within a node"),
+        ({"job_nodelist": "n[1-2]", "num_tasks": "64", "num_tasks_per_node": "32"}, "within a node"),
+        ({"job_nodelist": "n[1-4]", "num_tasks": "4", "num_tasks_per_node": "1"}, "between nodes"),
         ({}, ""),
     ],
 )
