@@ -202,7 +202,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
     static char buffered[1 << 20];
-    int one = 1;
+    const int one = 1;
     MPI_Comm reversed;
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
     MPI_Cart_create(reversed, 1, &ranks, &one, 0, &cart);
@@ -230,9 +230,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < 4; i++)
         MPI_Request_free(kept + i);
-    MPI_Buffer_detach(&(void *){NULL}, &one);
     MPI_Win_free(&window);
-    MPI_Type_free(&gaps);
     MPI_Comm_free(&cart);
     MPI_Comm_free(&reversed);
     MPI_Finalize();

@@ -20,10 +20,7 @@ KINDS: dict[str, tuple[int, str, int, bool]] = table_of("calibrate/captured_prog
 
 
 # Where cores are busy, one thread may run both tasks of a step before the other wakes: six of thirty steps were others.
-BUSY = {"tasks": [pytest.mark.alone]}
-
-
-@pytest.mark.parametrize("way", [pytest.param(way, marks=BUSY.get(way, [])) for way in KINDS])
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[pytest.mark.alone] * (way == "tasks")) for way in KINDS])
 def test_a_step_is_what_completes(mpi: Mpi, way: str, tmp_path: Path) -> None:
     done, run = mpi.captured(RANKS, [mpi.compiled("kinds.c", "-fopenmp"), way, str(STEPS)], tmp_path / "run")
     assert (done.returncode, done.stdout) == (0, "")
