@@ -201,10 +201,12 @@ def test_a_pipeline_is_not_predicted_and_a_broadcast_not_run() -> None:
         said = f"this is a pipeline{blocks}: not predicted; valid: pattern = .sweep3d. with grid"
         with pytest.raises(PreadyError, match=said):
             supported_by.check(of, "engine")
-    step = {"threads": 2, "exchanges": [{"buffer": "4 KiB"}, {"buffer": "4 KiB", "pattern": "bcast"}]}
     supported_by.refuse_broadcast(w, "a run")
-    with pytest.raises(PreadyError, match="a run of pattern = 'bcast'; valid: pready predict, simulate or sweep"):
-        supported_by.refuse_broadcast(Workload.model_validate(step), "a run")
+    for second, said in (({"pattern": "bcast"}, "a run of pattern = 'bcast'; valid: pready predict"),
+                         ({"pack": "1 GB/s"}, "a run with pack; valid: a workload without pack")):  # fmt: skip
+        step = {"threads": 2, "exchanges": [{"buffer": "4 KiB"}, {"buffer": "4 KiB"} | second]}
+        with pytest.raises(PreadyError, match=said):
+            supported_by.refuse_broadcast(Workload.model_validate(step), "a run")
 
 
 def test_receivers_compute_in_halos_and_sweeps_unless_it_is_said() -> None:
