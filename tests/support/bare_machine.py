@@ -42,19 +42,15 @@ def bare(folder: Path, outside: Mapping[str, str]) -> dict[str, str]:
     for made in (commands, home, temporary):
         made.mkdir()
     path = outside.get("PATH", os.defpath)
-    for name in dict.fromkeys((*COMMANDS.split(), *compilers())):
+    # What Python itself was compiled by builds packages with C++, too: Debian's has the machine in its name.
+    compilers = [words.split()[0] for name in ("CC", "CXX") if (words := sysconfig.get_config_var(name))]
+    for name in dict.fromkeys((*COMMANDS.split(), *compilers)):
         if found := shutil.which(name, path=path):
             (commands / name).symlink_to(found)
     (commands / "python3").symlink_to(python())
     kept = {name: value for name, value in outside.items() if name in KEPT.split() or name.startswith(BEGINNINGS)}
     own = {"PATH": str(commands), "HOME": str(home), "TMPDIR": str(temporary), "TZ": "UTC", "LC_ALL": "C.UTF-8"}
     return {OUTSIDE: path} | kept | own
-
-
-def compilers() -> list[str]:
-    """What Python itself was compiled by, which packages with C++ are then built by: Debian's has the machine in its
-    name."""
-    return [words.split()[0] for name in ("CC", "CXX") if (words := sysconfig.get_config_var(name))]
 
 
 def python() -> str:
