@@ -132,6 +132,7 @@ def test_text_without_tables_is_refused_in_time_that_grows_with_its_size(text: s
 
 def test_which_cells_are_numbers() -> None:
     line = Line("", 1, "f")
+    cases: list[tuple[Any, float]]
     cases = [(partial(number, token, "x", line, zero=sign == "0", negative=sign == "-"), one and float(token))
              for token, sign, one in COMMANDS["numbers"]]  # fmt: skip
     cases += [(partial(whole, token, "x", line, least=least, largest=largest), one and int(token))
