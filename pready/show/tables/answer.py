@@ -99,7 +99,8 @@ def answer_of_exchange(exchange: Prediction, step: Prediction) -> list[Text]:
 def as_one(step: Prediction) -> Sequence[str]:
     """The exchanges of a step that are advised, or undecided, as one message to each neighbour."""
     merged = step.advice.merged
-    return () if merged is None or verdict_of(merged.probability) == "do not port" else merged.exchanges
+    told = merged is not None and not step.advice.never and verdict_of(merged.probability) != "do not port"
+    return merged.exchanges if merged is not None and told else ()
 
 
 def of_exchange(exchange: Prediction, merged: Sequence[str] = ()) -> str:

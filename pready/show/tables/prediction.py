@@ -14,7 +14,7 @@ from pready.model.approach.interfaces import Interface
 from pready.model.common.units import Unit, format_quantity, format_size, format_time
 from pready.model.result.prediction import ApproachPrediction, Lever, Prediction
 from pready.model.result.verdict import simplest
-from pready.show.tables.answer import YOURS, answer, answer_of_exchange, asked, bare, saved
+from pready.show.tables.answer import YOURS, answer, answer_of_exchange, as_one, asked, bare, saved
 from pready.show.terminal.html import as_html
 from pready.show.terminal.table import Readable
 from pready.show.terminal.terminal import as_text
@@ -192,9 +192,13 @@ def step_table(prediction: Prediction) -> RenderableType:
         w, best = e.workload, e.advised
         size = f"{w['pattern']}, {format_size(w['buffer'])}"
         table.add_row(str(w["name"]), size, f"{best.key}, {best.approach.messages} × {best.vcis}", saved(best))
-    left = [str(e.workload["name"]) for e in prediction.exchanges if e not in ported]
-    last = Text(f"stay as they are: {', '.join(left)}") if left else Text("--exchange NAME shows one")
-    return Group(table if ported else Text(asked(prediction), style="bold"), last)
+    left, joined = [str(e.workload["name"]) for e in prediction.exchanges if e not in ported], as_one(prediction)
+    lists = {
+        "stay as they are": [name for name in left if name not in joined],
+        "as they are, or as one": [name for name in left if name in joined],
+    }
+    last = "; ".join(f"{said}: {', '.join(names)}" for said, names in lists.items() if names)
+    return Group(table if ported else Text(asked(prediction), style="bold"), Text(last or "--exchange NAME shows one"))
 
 
 def sensitivity_view(levers: Sequence[Lever]) -> RenderableType:
