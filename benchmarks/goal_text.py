@@ -83,7 +83,7 @@ def export_goal(
 
 def _flags(plan: Plan) -> Flags:
     """LogGOPSim's parameters for the costs of a plan."""
-    size = np.array([max(s - 1, 1) for s in plan.sizes])  # LogGOPSim pays for all bytes but one
+    size = np.array([max(s - 1, 1) for s in plan.messages.sizes])  # LogGOPSim pays for all bytes but one
     hold, received = plan.kinds[0, :, 0], np.array([float(c.receive) for c in plan.costs])
     o, per_byte = _line(size, (hold + received) / 2)
     gap = float(np.mean([float(c.gap) for c in plan.costs]))
@@ -146,13 +146,13 @@ def _write_rank(
             start = float(starts[t])
             previous = [operation(f"calc {max(0, round((start - now) * ticks))}", *previous)]
             for target, c in sent[rank]:
-                size = max(1, round(plan.sizes[c]))
+                size = max(1, round(plan.messages.sizes[c]))
                 previous = [operation(f"send {size}b to {target} tag {k * count + t}", *previous)]
             now = max(now, start) + sum(float(plan.kinds[0, c, 0]) for _, c in sent[rank])
         join = operation(f"calc {max(0, round((marked + barrier - now) * ticks))}", *previous)
         done = []
         for source, c in received[rank]:
-            size = max(1, round(plan.sizes[c]))
+            size = max(1, round(plan.messages.sizes[c]))
             done += [operation(f"recv {size}b from {source} tag {k * count + t}", join) for t in range(count)]
         last = [operation("calc 0", join, *done)]
 

@@ -388,8 +388,7 @@ def seconds(workload: Workload, record: Record) -> Times:
 def predicted(scene: Scene, machine: Machine, seed: int) -> Times:
     """The model's times with the same draws, every parameter at its value."""
     w, machine = scene.workload, scene.of(machine)
-    of = Layout(scene.ranks, blocks=w.blocks)
-    run = simulate(machine, w, scene.approach, of, iterations=scene.iterations, seed=seed)
+    run = simulate(machine, w, scene.approach, Layout(scene.ranks), iterations=scene.iterations, seed=seed)
     whole = float(run.mean_s.mean())
     if w.pattern == "sweep3d":
         return Times(whole, whole)

@@ -140,9 +140,11 @@ def step_plan(workload: Workload, iterations: int, seed: int) -> StepPlan:
 
 def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> ExchangePlan:
     pattern = of.pattern(workload)
-    steps = pattern.exchanges(of.blocks)
+    steps = pattern.exchanges(workload.blocks)
     if steps > MOST_PHASES:
-        raise PreadyError(f"blocks = {of.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure")
+        raise PreadyError(
+            f"blocks = {workload.blocks} makes {steps} exchanges", valid=f"at most {MOST_PHASES} to measure"
+        )
     rows = edges(pattern.tables, steps, workload.buffer, workload.sizes, workload.neighbour_sizes)
     sent = tuple(map(Edge._make, rows.tolist()))
     for edge in sent:
@@ -159,7 +161,7 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
         raise PreadyError(f"{most} B that one rank sends or receives", valid=f"at most {LARGEST_ARENA} B, to measure")
     drawn = [drawn_times(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
-    shares = _shares(pattern, of.thread_grid)
+    shares = _shares(pattern, workload.thread_grid)
     return ExchangePlan(
         pattern.ranks,
         workload.threads,

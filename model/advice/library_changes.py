@@ -58,7 +58,7 @@ class LibraryChanges:
 
 def best(runs: Runs, profile: LibraryProfile, left: Left) -> tuple[float, Runs, Approach]:
     """An iteration by the best number of messages of a changed library, in seconds; on which machine, and how."""
-    (w,), on, made = runs.parts, runs.on(changed(runs.machine, left)), interface(profile, left)
+    (w,), on, made = runs.parts, replace(runs, machine=changed(runs.machine, left)), interface(profile, left)
     messages = "per partition" if profile.messages == "one" else profile.messages
     sends = replace(profile, early=made.splits, messages="aggregated" if "aggregate" in left else messages)
     counts = [*(w.transport_partitions or transport_counts(partitions_per_direction(w)))]

@@ -32,7 +32,8 @@ from pready.model.approach.libraries import library as library_by_name
 from pready.model.approach.vcis import enumerate_approaches, transport_counts
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
-from pready.model.engine.layout import Step, cut, of_a_step, unable
+from pready.model.common.parallel import all_cores
+from pready.model.engine.layout import Step, check_memory_of, cut, of_a_step, unable
 from pready.model.engine.messages import partitions_per_direction
 from pready.model.engine.runs import Rows, Runs
 from pready.model.equations.closed_form import closed_form
@@ -222,9 +223,9 @@ def stands_for(workload: Workload, many: Runs) -> list[str]:
     if workload.exchanges is None and (less := cut(workload)) is not None:
         return [less]
     whole = of_a_step(workload)[0].grid
-    if math.prod(whole) == math.prod(many.grid) and many.iterations == workload.iterations:
+    if math.prod(whole) == math.prod(many.pattern().grid) and many.iterations == workload.iterations:
         return []
-    some, all_ = (" × ".join(str(n) for n in g if n > 1) or "1" for g in (many.grid, whole))
+    some, all_ = (" × ".join(str(n) for n in g if n > 1) or "1" for g in (many.pattern().grid, whole))
     return [
         f"simulated {some} ranks, {many.iterations} iterations, instead of {all_}, {workload.iterations} "
         "('pready simulate' runs the full size)"
@@ -378,7 +379,7 @@ def _answered(
     able = approaches(machine, workload, profile)
     if not whole and unmeasured(machine):  # not advised, and not shown
         able = [a for a in able if a == workload.baseline or not a.interface.one_sided]
-    runs.check_memory(len(able), number)
+    check_memory_of(workload, runs.pattern(number), len(able), runs.cores or all_cores())
     wishes = wished(machine, workload, profile)
     rows = runs.predicted([runs.step.way(a, number) for a in (*able, *(a for a, _ in wishes))], number)
     rows[len(able) :] = [replace(p, needs=needs) for p, (_, needs) in zip(rows[len(able) :], wishes, strict=True)]
@@ -418,7 +419,7 @@ def _prediction(
         approaches=rows,
         advice=advice,
         engine="engine" if many else "timeline",
-        ranks=many.grid if many else (),
+        ranks=many.pattern().grid if many else (),
         iterations=many.iterations if many else 1,
     )
 

@@ -59,9 +59,9 @@ class Plan:
 
 class Arrivals:
     def __init__(
-        self, *, times: int, select: int, density: int, seed: int, threads: int, theta: int, base: float,
-        noise: float, sd: float, cut: float, width: float, share: Floats, table: Floats, centre: Floats,
-        centre_cut: Floats
+        self, *, times: int, select: int = 0, density: int = 0, seed: int, threads: int, theta: int, base: float = 0.0,
+        noise: float = 0.0, sd: float = 0.0, cut: float = 0.0, width: float = 0.0, share: Floats, table: Floats,
+        centre: Floats, centre_cut: Floats
     ) -> None: ...
     def draw(self, rank: int, first: int, samples: int) -> Floats:
         """Shape (samples, threads × theta)."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pready.model.approach.interfaces import Approach
-from pready.model.common.errors import PreadyError
+from pready.model.common.errors import PreadyError, shown
 from pready.model.common.memory import refuse_beyond
 from pready.model.engine.messages import owners
-from pready.model.engine.pattern import Pattern, as_grid, pattern
+from pready.model.engine.pattern import MOST_RANKS, Pattern, as_grid, check_memory, pattern
 from pready.model.timeline.costs import SHARING
 from pready.model.workload import supported_by
 from pready.model.workload.arrivals import NoArrivals
-from pready.model.workload.edges import HALOS, PATTERNS
-from pready.model.workload.sizes import Sizes
+from pready.model.workload.edges import PATTERNS, RADIX, Ranks
 from pready.model.workload.workload import Workload
 
 HELD = 40
@@ -37,23 +36,14 @@ class Layout:
     """Ranks along x, y, z. A sweep takes x, y; pairs and neighbour lists take the product."""
     periodic: bool | Sequence[bool] = True
     """Do halos wrap around, for all axes or for each?"""
-    blocks: int = 1
-    """How often a rank computes and sends on per octant of a sweep (KBA)."""
-    sizes: Sizes | None = None
-    """Bytes of a halo by direction. Absent: the workload's buffer for all."""
-    neighbours: Sequence[Iterable[int]] | None = None
-    """For each rank the ranks that it sends to, with pattern "neighbours"."""
-    neighbour_sizes: Sequence[Sequence[float]] | None = None
-    """Bytes for each of them. Absent: the workload's buffer for all."""
     ranks_per_node: int | None = None
     """Ranks that share an adapter, and reach each other by the machine's intra-node path. Absent: one."""
     node_grid: Sequence[int] | None = None
     """Ranks of a node along x, y, z. Absent: so many in a row, x first."""
-    thread_grid: tuple[int, int, int] | None = None
-    """How a rank's threads are arranged along x, y, z, so that a halo's face consists of the partitions of the
-    threads that touch it (temucin2022 3.2). Absent: every thread has a part of every buffer."""
-    radix: int | None = None
-    """Radix of a broadcast's k-nomial tree. Absent: 2."""
+
+    def node(self, grid: Sequence[int]) -> tuple[int, ...] | None:
+        """Ranks of a node along x, y, z of a grid; None if they are no box."""
+        return (*self.node_grid, 1, 1)[:3] if self.node_grid else as_grid(grid, self.ranks_per_node or 1)
 
     def pattern(self, workload: Workload) -> Pattern:
         """Who talks to whom.
@@ -61,32 +51,27 @@ class Layout:
         Raises
         ------
         PreadyError
-            A grid, blocks, sizes or lists that do not match the workload's pattern.
+            A grid that does not match the workload's pattern.
         """
-        if self.blocks < 1:
-            raise PreadyError(f"blocks = {self.blocks}", valid="at least 1")
-        if self.sizes is not None:
-            if workload.pattern not in HALOS:
-                valid = " or ".join(map(repr, HALOS))
-                raise PreadyError(f"sizes by direction with pattern = {workload.pattern!r}", valid=valid)
-            for size in (*self.sizes.faces, *self.sizes.edges, self.sizes.corner):
-                if not size > 0:
-                    raise PreadyError(f"a size of {size:g} B for a neighbour", valid="greater than 0")
+        numbers = list(self.grid)
+        if not 1 <= len(numbers) <= 3 or not all(isinstance(n, int) and n >= 1 for n in numbers):
+            raise PreadyError(f"grid = {shown(numbers)}", valid="one to three integers of at least 1")
+        count = math.prod(numbers)
+        if not 2 <= count <= MOST_RANKS:
+            raise PreadyError(f"grid = {numbers} has {count} ranks", valid=f"2 to {MOST_RANKS} ranks")
+        wraps = (self.periodic,) * 3 if isinstance(self.periodic, bool) else tuple(self.periodic)
+        if len(wraps) != 3:
+            raise PreadyError(f"periodic = {shown(list(wraps))}", valid="one value or one per axis")
+        check_memory(24 * max(2, len(PATTERNS[workload.pattern].stencil)) * count, count)
+        x, y, z = (*numbers, 1, 1)[:3]
         return pattern(
             workload.pattern,
-            self.grid,
-            periodic=self.periodic,
-            sizes=self.sizes,
-            neighbours=self.neighbours,
-            neighbour_sizes=self.neighbour_sizes,
-            ranks_per_node=self.ranks_per_node,
-            node_grid=self.node_grid,
-            radix=self.radix,
+            Ranks((x, y, z), wraps, workload.neighbour_lists, workload.radix or RADIX),
+            workload.sizes,
+            workload.neighbour_sizes,
+            self.ranks_per_node,
+            None if self.node_grid is None else tuple(self.node_grid),
         )
-
-    def buffers(self, workload: Workload, of: Pattern) -> tuple[float, ...]:
-        """Bytes for a neighbour by class of a pattern with these classes."""
-        return of.buffers(workload.buffer, self.sizes, self.neighbour_sizes)
 
 
 def layout(workload: Workload) -> Layout:
@@ -101,46 +86,14 @@ def layout(workload: Workload) -> Layout:
     if workload.pattern == "neighbours" and lists is None:
         raise PreadyError("pattern = 'neighbours' without a neighbour list", valid="a neighbour_list")
     grid = workload.grid or (PATTERNS[workload.pattern].grid if lists is None else (len(lists),))
-    return Layout(
-        grid=grid,
-        periodic=workload.boundaries == "periodic",
-        blocks=workload.blocks,
-        sizes=workload.sizes,
-        neighbours=lists,
-        neighbour_sizes=workload.neighbour_sizes,
-        ranks_per_node=workload.ranks_of_a_node,
-        node_grid=workload.node_grid,
-        thread_grid=workload.thread_grid,
-        radix=workload.radix,
-    )
-
-
-def part(workload: Workload, *, even: bool = False) -> Layout:
-    """As `layout`, axes cut to what is `enough`; one that is cut wraps around, as it does far from its ends.
-
-    With pairs in the same step (`even`), one rank more of an odd number.
-
-    Nodes stay whole, and there are at least two along an axis that is cut.
-    """
-    whole, along = layout(workload), PATTERNS[workload.pattern].enough
-    if along is None:
-        return whole
-    along += even and along % 2
-    size = (*whole.grid, 1, 1)[:3]
-    by: tuple[int, ...] = (1, 1, 1)
-    if whole.ranks_per_node is not None:
-        of_a_node = (*whole.node_grid, 1, 1)[:3] if whole.node_grid else as_grid(size, whole.ranks_per_node)
-        if of_a_node is None:
-            return whole
-        by = of_a_node
-    x, y, z = (min(n, max(2, -(-along // b)) * b) for n, b in zip(size, by, strict=True))
-    all_wrap = workload.boundaries == "periodic"
-    wraps = tuple(all_wrap or n > less for n, less in zip(size, (x, y, z), strict=True))
-    return replace(whole, grid=(x, y, z), periodic=wraps, node_grid=None if by == (1, 1, 1) else by)
+    return Layout(grid, workload.boundaries == "periodic", workload.ranks_of_a_node, workload.node_grid)
 
 
 def of_a_step(workload: Workload, *, some: bool = False) -> list[Layout]:
-    """All ranks of each exchange of a step, or of some the part that stands for them, the same of all.
+    """All ranks of each exchange of a step, or of `some` the part that stands for them, the same of all.
+
+    Axes are cut to what is `enough`, with pairs in the step to an even number, and wrap around where they are cut, as
+    they do far from their ends. Nodes stay whole, and there are at least two along an axis that is cut.
 
     Raises
     ------
@@ -149,30 +102,28 @@ def of_a_step(workload: Workload, *, some: bool = False) -> list[Layout]:
     """
     parts = workload.parts
     wholes = [layout(w) for w in parts]
-    counts = [math.prod(w.grid) for w in wholes]
     given = [w.grid for w, p in zip(wholes, parts, strict=True) if p.grid or p.pattern == "neighbours"]
     grid = given[0] if given else max((w.grid for w in wholes), key=math.prod)
-    for number, (count, part_) in enumerate(zip(counts, parts, strict=True)):
-        if count != math.prod(grid) and (part_.grid or part_.pattern == "neighbours"):
+    for number, (of, one) in enumerate(zip(wholes, parts, strict=True)):
+        count = math.prod(of.grid)
+        if count != math.prod(grid) and (one.grid or one.pattern == "neighbours"):
             raise PreadyError(
                 f"exchanges[{number}] has {count} ranks, others {math.prod(grid)}", valid="a grid, and lists of as many"
             )
-        if part_.pattern == "pt2pt" and math.prod(grid) % 2:
+        if one.pattern == "pt2pt" and math.prod(grid) % 2:
             raise PreadyError(
                 f"exchanges[{number}] has pairs, others {math.prod(grid)} ranks", valid="an even number of ranks"
             )
     wholes = [replace(w, grid=grid) for w in wholes]
-    if not some or any(p.pattern == "neighbours" for p in parts):
+    along = next((most for p in parts if (most := PATTERNS[p.pattern].enough) is not None), None)
+    size, by = (*grid, 1, 1)[:3], wholes[0].node((*grid, 1, 1)[:3])
+    if not some or along is None or by is None or any(p.pattern == "neighbours" for p in parts):
         return wholes  # a list has no part that stands for it
-    first = next((p for p in parts if PATTERNS[p.pattern].enough is not None), None)
-    if first is None:
-        return wholes
-    less = part(first.model_copy(update={"grid": grid}), even=any(p.pattern == "pt2pt" for p in parts))
-    shorter = [a != b for a, b in zip((*grid, 1, 1), less.grid, strict=False)]
-    wraps = [tuple(p.boundaries == "periodic" or short for short in shorter) for p in parts]
-    return [
-        replace(w, grid=less.grid, periodic=p, node_grid=less.node_grid) for w, p in zip(wholes, wraps, strict=True)
-    ]
+    along += along % 2 and any(p.pattern == "pt2pt" for p in parts)
+    less = tuple(min(n, max(2, -(-along // b)) * b) for n, b in zip(size, by, strict=True))
+    cut, node = [n > m for n, m in zip(size, less, strict=True)], None if by == (1, 1, 1) else by
+    wraps = [tuple(w.boundaries == "periodic" or shorter for shorter in cut) for w in parts]
+    return [replace(w, grid=less, periodic=p, node_grid=node) for w, p in zip(wholes, wraps, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -236,12 +187,8 @@ class Step:
         """With so many ranks on each node; from rest, as many exchanges side by side share one."""
         if self.rest:
             return self
-        cut = of_a_step(self.workload.model_copy(update={"ranks_per_node": ranks}), some=True)
-        names = "grid", "periodic", "ranks_per_node", "node_grid"
-        made = [
-            replace(own, **{n: getattr(of, n) for n in names}) for own, of in zip(self.layouts, cut, strict=True) if own
-        ]
-        return replace(self, layouts=tuple(made))
+        there = self.workload.model_copy(update={"ranks_per_node": ranks})
+        return replace(self, layouts=tuple(of_a_step(there, some=True)))
 
     @property
     def today(self) -> tuple[Approach, ...]:
@@ -260,17 +207,14 @@ class Step:
 
     def at_buffer(self, size: float, number: int = 0) -> Step:
         """With another buffer of one exchange, in bytes per peer."""
-        made, cut = self.parts[number].at_buffer(size), self.layouts[number]
-        if cut is not None:
-            cut = replace(cut, sizes=made.sizes, neighbour_sizes=made.neighbour_sizes)
+        made = self.parts[number].at_buffer(size)
         parts = *self.parts[:number], made, *self.parts[number + 1 :]
-        layouts = *self.layouts[:number], cut, *self.layouts[number + 1 :]
-        return Step(made if len(parts) == 1 else self.workload, parts, layouts)
+        return Step(made if len(parts) == 1 else self.workload, parts, self.layouts)
 
 
 def cut(workload: Workload) -> str | None:
     """What to say where a part of the ranks answers only roughly for all of them."""
-    whole, some = layout(workload).grid, part(workload).grid
+    whole, some = (of_a_step(workload, some=less)[0].grid for less in (False, True))
     if workload.pattern != "sweep3d" or math.prod(whole) == math.prod(some):
         return None
     of, simulated = (" × ".join(str(n) for n in g if n > 1) for g in (whole, some))
@@ -281,12 +225,10 @@ def cut(workload: Workload) -> str | None:
 
 def unable(workload: Workload) -> str | None:
     """Why a prediction cannot simulate the ranks of a workload that the engine can, or None if it can."""
-    for part_ in workload.parts:
-        if part_.pattern != "neighbours":
-            continue
-        if part_.neighbour_lists is None:
+    for lists in (p.neighbour_lists for p in workload.parts if p.pattern == "neighbours"):
+        if lists is None:
             return "pattern 'neighbours' has no neighbour_list"
-        if len(part_.neighbour_lists) > MOST_LISTED:
+        if len(lists) > MOST_LISTED:
             return f"the neighbour list has more than {MOST_LISTED} ranks"
     return None
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pready.model.common.arrays import Wholes
-from pready.model.common.errors import PreadyError, shown
+from pready.model.common.errors import PreadyError
 from pready.model.common.memory import refuse_beyond
 from pready.model.engine import _kernel
-from pready.model.workload.edges import PATTERNS, RADIX, Name, Ranks, Table
+from pready.model.workload.edges import PATTERNS, Name, Ranks, Table
 from pready.model.workload.exchange import Placement
 from pready.model.workload.sizes import Sizes, Step
+from pready.model.workload.workload import Workload
 
 MOST_RANKS = int(np.iinfo(np.int32).max)
 """That tables of neighbours can name."""
@@ -28,8 +29,8 @@ LARGEST_WHOLE = int(np.iinfo(np.int64).max)
 class Kind:
     """What messages of one class have in common."""
 
-    sample: tuple[int, int] | None = None
-    """A rank and the tag of such a message; None where all have as many bytes."""
+    bytes: float | None = None
+    """For a neighbour; None: the workload's buffer."""
     inside: bool = False
     """Between ranks of a node."""
 
@@ -53,13 +54,9 @@ class Pattern:
     alone: int = 0
     """Exchanges side by side, each from rest; 0: ranks that go on from iteration to iteration."""
 
-    def buffers(
-        self, face: float, sizes: Sizes | None = None, listed: Sequence[Sequence[float]] | None = None
-    ) -> tuple[float, ...]:
-        """Bytes for a neighbour by class, from sizes that fit the pattern."""
-        return tuple(
-            face if k.sample is None else self.tables[0].bytes(*k.sample, face, sizes, listed) for k in self.kinds
-        )
+    def buffers(self, workload: Workload) -> tuple[float, ...]:
+        """Bytes for a neighbour by class."""
+        return tuple(workload.buffer if k.bytes is None else k.bytes for k in self.kinds)
 
     @property
     def receivers(self) -> Wholes:
@@ -98,7 +95,8 @@ class Pattern:
 
     def exchanges(self, blocks: int) -> int:
         """Per iteration: 1, or octants × blocks of a sweep."""
-        return PATTERNS[self.name].octants * blocks
+        octants = PATTERNS[self.name].octants
+        return octants * blocks if octants > 1 else 1
 
     @property
     def neighbours(self) -> list[list[int | None]]:
@@ -112,11 +110,8 @@ class Pattern:
     def kernel(self, blocks: int, rails: int, placement: Placement = "in turn") -> _kernel.Pattern:
         """This pattern for the kernel, where a sweep has so many blocks, and a node so many adapters."""
         key = blocks, rails, placement
-        if key not in self._kernels:
-            self._kernels[key] = self._kernel(*key)
-        return self._kernels[key]
-
-    def _kernel(self, blocks: int, rails: int, placement: Placement) -> _kernel.Pattern:
+        if key in self._kernels:
+            return self._kernels[key]
         none = np.zeros(0, np.int64)
         tables = [(t.receivers, *t.from_, t.order) for t in self.tables]
         start, order = none, none
@@ -124,7 +119,7 @@ class Pattern:
             adapter = adapters_of(self.node, rails, placement)
             order = np.argsort(adapter, kind="stable")
             start = np.concatenate([[0], np.cumsum(np.bincount(adapter))])
-        return _kernel.Pattern(
+        self._kernels[key] = _kernel.Pattern(
             sources=int(tables[0][1].shape[1]),
             tables=[tuple(_row(none if part is None else part) for part in table) for table in tables],
             profile=_row(self.profile),
@@ -135,50 +130,11 @@ class Pattern:
             tree=self.root,
             blocks=blocks if self.exchanges(1) > 1 else 0,
         )
+        return self._kernels[key]
 
 
 def _row(of: Wholes) -> NDArray[np.int32]:
     return np.ascontiguousarray(of, np.int32).ravel()
-
-
-def pattern(
-    name: Name,
-    grid: Sequence[int],
-    *,
-    periodic: bool | Sequence[bool] = True,
-    sizes: Sizes | None = None,
-    neighbours: Sequence[Iterable[int]] | None = None,
-    neighbour_sizes: Sequence[Sequence[float]] | None = None,
-    ranks_per_node: int | None = None,
-    node_grid: Sequence[int] | None = None,
-    radix: int | None = None,
-) -> Pattern:
-    """The pattern of a workload on a grid of ranks; further arguments as of `simulate`.
-
-    Parameters
-    ----------
-    name
-        As in a workload file.
-    grid
-        Ranks along each axis: one to three numbers. Pairs and lists only take their product.
-
-    Raises
-    ------
-    PreadyError
-        A grid or a list that does not match the pattern, or ranks that do not fill their nodes.
-    """
-    size = _grid(grid)
-    if (name == "neighbours") != (neighbours is not None):
-        raise PreadyError(
-            f"pattern = {shown(name)} {'without' if neighbours is None else 'with'} a neighbour list",
-            valid="a neighbour list for pattern 'neighbours', none for any other",
-        )
-    check_memory(24 * max(2, len(PATTERNS[name].stencil)) * math.prod(size), math.prod(size))
-    ranks = Ranks(size, _periodic(periodic), neighbours, RADIX if radix is None else radix)
-    by = None if node_grid is None else tuple(node_grid)
-    if neighbours is None and neighbour_sizes is None:
-        return _regular(name, ranks, sizes, ranks_per_node, by)
-    return _made(name, ranks, sizes, neighbour_sizes, ranks_per_node, by)
 
 
 @lru_cache(maxsize=16)  # the same for all approaches of a comparison
@@ -198,21 +154,14 @@ def from_rest(sends: tuple[float, ...], count: int, of_a_node: int = 1) -> Patte
         (Table(to),),
         profile=np.repeat([0, 1], count),
         classes=np.array([[*map(sizes.index, sends)], [0] * peers]),
-        kinds=(Kind(),) * len(sizes),
+        kinds=tuple(map(Kind, sizes)),
         node=nodes_of((2 * count,), of_a_node) if of_a_node > 1 else None,
         alone=count,
     )
 
 
-@lru_cache(maxsize=8)
-def _regular(
-    name: Name, ranks: Ranks, sizes: Sizes | None, ranks_per_node: int | None, node_grid: tuple[int, ...] | None
-) -> Pattern:
-    """What a grid alone decides: found once for all approaches and machines that a study compares on it."""
-    return _made(name, ranks, sizes, None, ranks_per_node, node_grid)
-
-
-def _made(
+@lru_cache(maxsize=8)  # the same for all approaches and machines that a study compares
+def pattern(
     name: Name,
     ranks: Ranks,
     sizes: Sizes | None,
@@ -220,40 +169,45 @@ def _made(
     ranks_per_node: int | None,
     node_grid: tuple[int, ...] | None,
 ) -> Pattern:
-    """Edges with classes by how large messages are, and which of them stay within a node."""
+    """Edges with classes by how large messages are, and which of them stay within a node.
+
+    Parameters
+    ----------
+    sizes, listed
+        Bytes by direction of a halo, or of each of `Ranks.neighbours`; absent, the workload's buffer for all.
+    ranks_per_node, node_grid
+        As of `nodes_of`; absent, every rank has a node of its own.
+
+    Raises
+    ------
+    PreadyError
+        Ranks that do not match the pattern, or do not fill their nodes.
+    """
     tables = PATTERNS[name].edges(ranks)
     table, node = tables[0], None
     if ranks_per_node is not None and table.order is None:
         node = nodes_of(ranks.grid, ranks_per_node, node_grid)
         node = None if int(node.max()) + 1 == ranks.count else node  # every rank has an adapter of its own
     to, there = table.receivers, table.receivers >= 0
-    # Faces, edges and corners are kinds of their own, however large: sizes may change, classes may not.
-    keys = [(0, 0.0) if sizes is None else (sum(map(abs, s)), sizes.towards(s)) for s in table.steps]
-    different = list(dict.fromkeys(keys)) or [(0, 0.0)]
-    of_tag = np.array([different.index(k) for k in keys] or [0] * to.shape[1], np.int32)
-    samples = [None if sizes is None else (0, keys.index(k)) for k in different]
+    towards = [None] * to.shape[1] if sizes is None else [sizes.towards(s) for s in table.steps]
+    different: list[float | None] = [*dict.fromkeys(towards)]
+    of_tag = np.array([*map(different.index, towards)], np.int32)
     if node is None and listed is None:
         one, profile = _alike(there.T, 2)
-        kinds = tuple(map(Kind, samples))
+        kinds = tuple(map(Kind, different))
         return Pattern(name, ranks.grid, tables, profile, np.tile(of_tag, (len(one), 1)).astype(np.int64), kinds)
     # In words of half the size: what is larger comes from the system anew each time.
     key = np.where(there, of_tag, np.int32(-1))
     if listed is not None:
         flat = np.array([s for row in listed for s in row], np.float64)
-        if [len(row) for row in listed] != there.sum(axis=1).tolist():
-            raise PreadyError("neighbour sizes do not match the neighbour list", valid="a size for each neighbour")
-        bad = ~(flat > 0)
-        if bad.any():
-            raise PreadyError(f"neighbour size = {flat[bad][0]:g} B", valid="greater than 0")
         # Classes as they first occur: what is true of all messages is read from the first's.
         _, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
         key[there] = np.argsort(np.argsort(first))[inverse]
-        row, column = np.nonzero(there)
-        samples = [(int(row[at]), int(column[at])) for at in np.sort(first)]
+        different = flat[np.sort(first)].tolist()
     near = None if node is None else node.astype(np.int32)
     inside = np.zeros(to.shape, np.bool_) if near is None else there & (near[to] == near[:, None])
     # Classes from 0 on, those that leave the node first: what is true of all messages is read from class 0.
-    several = len(samples)
+    several = len(different)
     values = key + np.int32(1)  # 0: nobody
     np.add(values, np.int32(several), out=values, where=inside)
     counts = np.bincount(values.ravel(order="K"), minlength=2 * several + 1)
@@ -268,7 +222,7 @@ def _made(
         tables,
         profile,
         np.maximum(classes[one], 0).astype(np.int64),
-        tuple(Kind(samples[int(u) % several], bool(u >= several)) for u in used),
+        tuple(Kind(different[int(u) % several], bool(u >= several)) for u in used),
         node,
     )
 
@@ -369,22 +323,3 @@ def check_memory(need: int, ranks: int) -> None:
     refuse_beyond(
         need, f"simulating {ranks} ranks", "fewer ranks, fewer transport partitions, or no record of every rank"
     )
-
-
-def _grid(grid: Sequence[int]) -> tuple[int, int, int]:
-    numbers = list(grid)
-    if not 1 <= len(numbers) <= 3 or not all(isinstance(n, int) and n >= 1 for n in numbers):
-        raise PreadyError(f"grid = {shown(numbers)}", valid="one to three integers of at least 1")
-    x, y, z = (*numbers, 1, 1)[:3]
-    if not 2 <= x * y * z <= MOST_RANKS:
-        raise PreadyError(f"grid = {numbers} has {x * y * z} ranks", valid=f"2 to {MOST_RANKS} ranks")
-    return x, y, z
-
-
-def _periodic(periodic: bool | Sequence[bool]) -> tuple[bool, bool, bool]:
-    if isinstance(periodic, bool):
-        return periodic, periodic, periodic
-    if len(periodic) != 3:
-        raise PreadyError(f"periodic = {shown(list(periodic))}", valid="one value or one per axis")
-    x, y, z = periodic
-    return x, y, z

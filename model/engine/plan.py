@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pready.model.approach.interfaces import Approach
+from pready.model.approach.interfaces import Approach, Interface
 from pready.model.common import normal
 from pready.model.common.arrays import Array
 from pready.model.common.errors import PreadyError
@@ -20,19 +20,15 @@ from pready.model.engine.messages import Messages, messages
 from pready.model.engine.pattern import Pattern, from_rest
 from pready.model.machine.machine import Machine
 from pready.model.timeline import rules
-from pready.model.timeline.costs import Costs, costs
+from pready.model.timeline.costs import BoolArray, Costs
 from pready.model.timeline.rules import Setting, setting_of
-from pready.model.timeline.sampling import Sampler
 from pready.model.workload import draws
 from pready.model.workload.arrivals import Gaussian, Laggard, Measured, NoArrivals, Normal, Uniform
-from pready.model.workload.draws import exchange_seed
 from pready.model.workload.workload import Workload
 
-CostsOf = Callable[[float, bool], Costs]
-"""The costs of messages of so many bytes, within a node or not."""
 TABLE, THREADS, GAUSSIAN = range(3)
-FIRST, TURN, DRAW = range(3)
-UNIFORM, NORMAL, KERNEL = range(3)
+TURN, DRAW = 1, 2
+NORMAL, KERNEL = 1, 2
 RECEIVERS = {"master": 0, "threads": 1, "none": 2}
 SYNC = {"none": 0, "active": 1, "passive": 2}
 
@@ -42,7 +38,6 @@ class Plan:
     """One exchange on its ranks, on one or several machines: a row each."""
 
     workload: Workload
-    approach: Approach
     seed: int
     messages: Messages
     costs: tuple[Costs, ...]
@@ -67,14 +62,14 @@ class Plan:
         return self.messages.pattern
 
     @property
-    def transports(self) -> int:
-        """Messages in each direction."""
-        return self.messages.sent.messages
+    def approach(self) -> Approach:
+        """How it is sent."""
+        return self.messages.approach
 
     @property
-    def sizes(self) -> tuple[float, ...]:
-        """Bytes of a message by class."""
-        return self.messages.sizes
+    def transports(self) -> int:
+        """Messages in each direction."""
+        return self.approach.messages
 
     @property
     def count(self) -> int:
@@ -87,12 +82,6 @@ class Plan:
         return self.kernel, self.kinds, self.team, self.contention, self.arrivals
 
 
-def costs_of(sampler: Sampler, workload: Workload) -> CostsOf:
-    """Costs on a sampler's machine, on the workload's path or, within a node, on that of its ranks."""
-    within = workload.model_copy(update={"path": "intra"})
-    return lambda size, inside: costs(sampler, within if inside else workload, size)
-
-
 @dataclass(frozen=True)
 class Compiler:
     """One exchange of a step on its ranks: compiles approaches to plans; without a layout, exchanges from rest."""
@@ -100,10 +89,8 @@ class Compiler:
     machine: Machine
     workload: Workload
     layout: Layout | None
-    number: int = 0
-    """Number of the exchange within its step."""
     seed: int = 0
-    """Seed of the step's arrivals."""
+    """Of the exchange's arrivals."""
     of_a_node: int = 1
     """Exchanges from rest whose senders share a node, and whose receivers do."""
 
@@ -115,7 +102,7 @@ class Compiler:
     @cached_property
     def arrivals(self) -> _kernel.Arrivals:
         """When partitions are ready."""
-        return arrivals(self.workload, exchange_seed(self.seed, self.number))
+        return arrivals(self.workload, self.seed)
 
     def pattern(self, exchanges: int = 1) -> Pattern:
         """Who sends to whom; so many exchanges from rest."""
@@ -123,86 +110,69 @@ class Compiler:
             return self.layout.pattern(self.workload)
         return from_rest(self.workload.sends, -(-exchanges // self.of_a_node) * self.of_a_node, self.of_a_node)
 
-    def buffers(self, of: Pattern) -> tuple[float, ...]:
-        """Bytes for a neighbour by class."""
-        if self.layout is None:
-            return tuple(dict.fromkeys(self.workload.sends))
-        return self.layout.buffers(self.workload, of)
-
     def messages(self, approach: Approach, exchanges: int = 1) -> Messages:
-        """What an approach sends.
+        """What an approach sends; raises as `messages`."""
+        return messages(self.workload, approach, self.pattern(exchanges), self.machine.contexts.value)
 
-        Raises
-        ------
-        PreadyError
-            What this pattern, or these partitions, cannot be sent by.
-        """
-        of, grid = self.pattern(exchanges), None if self.layout is None else self.layout.thread_grid
-        return messages(self.workload, approach, of, self.buffers(of), self.machine.contexts.value, grid)
-
-    def plan(self, approach: Approach, sent: Messages, by_class: Sequence[Costs], rows: int = 1) -> Plan:
-        """An approach on so many machines, given its messages and their costs by class: of one protocol on all.
+    def plan(self, sent: Messages, by_class: Sequence[Costs], rows: int = 1) -> Plan:
+        """Messages on so many machines, with their costs by class: of one protocol on all.
 
         Raises
         ------
         PreadyError
             What these ranks cannot send.
         """
-        interface, pattern = approach.interface, sent.pattern
+        approach, pattern = sent.approach, sent.pattern
+        interface = approach.interface
         setting = rules.setting_for(interface, self.setting)
         if pattern.node is not None and interface.one_by_one:
             raise PreadyError("blocking sends of ranks that share a node", valid="another approach, or a rank per node")
         if pattern.root:
             _check_relays(approach)
-        received = rules.received_in(sent.sent.messages, len(sent.needs[0]), setting)
+        received = rules.received_in(approach.messages, len(sent.needs[0]), setting)
         kinds, threads = np.empty((rows, len(by_class), len(_kernel.KIND_FIELDS))), max(sent.issuers)
-        through = (setting.sources * sent.sent.messages if sent.mapping is None else len(sent.needs)) / len(sent.vcis)
+        through = (setting.sources * approach.messages if sent.waiting is None else len(sent.needs)) / len(sent.vcis)
         for k, c in enumerate(by_class):
-            of_message = rules.of_message(c, sent.sent, setting, received, threads, through)
+            of_message = rules.of_message(c, approach, setting, received, threads, through)
             if interface.least and not pattern.alone:  # a library may serve any neighbour first
                 of_message["busy"] = of_message["busy"] / pattern.directions
             for field, name in enumerate(_kernel.KIND_FIELDS):
                 kinds[:, k, field] = of_message[name]
         team = np.empty((rows, len(_kernel.TEAM_FIELDS)))
-        of_rank = rules.of_rank(by_class[0], sent.sent, setting, received, through * len(sent.vcis))
+        of_rank = rules.of_rank(by_class[0], approach, setting, received, through * len(sent.vcis))
         for field, name in enumerate(_kernel.TEAM_FIELDS):
             team[:, field] = of_rank[name]
         sharing = [min(n + interface.tests, setting.threads) for n in sent.issuers]  # one that tests shares the lock
-        curve = rules.contending(by_class[0], sent.sent, setting)[..., sharing]
-        blocks = 1 if self.layout is None else self.layout.blocks
+        curve = rules.contending(by_class[0], approach, setting)[..., sharing]
         return Plan(
             workload=self.workload,
-            approach=approach,
-            seed=exchange_seed(self.seed, self.number),
+            seed=self.seed,
             messages=sent,
             costs=tuple(by_class),
-            steps=pattern.exchanges(blocks),
+            steps=pattern.exchanges(self.workload.blocks),
             setting=setting,
-            kernel=self._kernel(sent, setting, by_class, received, blocks),
+            kernel=self._kernel(sent, setting, by_class, received),
             kinds=kinds,
             team=team,
             contention=np.ascontiguousarray(np.broadcast_to(curve, (rows, len(sent.issuers)))),
             arrivals=self.arrivals,
         )
 
-    def _kernel(
-        self, of: Messages, setting: Setting, by_class: Sequence[Costs], received: int, blocks: int
-    ) -> _kernel.Plan:
+    def _kernel(self, of: Messages, setting: Setting, by_class: Sequence[Costs], received: int) -> _kernel.Plan:
         """The rules that hold, whatever things cost."""
-        interface, sweeps = of.sent.interface, of.pattern.exchanges(1) > 1
+        interface, sweeps = of.approach.interface, of.pattern.exchanges(1) > 1
         computing, protocols = self.workload.receiver_computes, list[tuple[bool, bool, bool, bool, bool]]()
         for c, kind in zip(by_class, of.pattern.kinds, strict=True):
-            answers = rules.asks(c, interface, setting), rules.answers_inside(c, interface, setting)
-            # Alike on all machines.
-            asks, inside, leaves = (of_class.item(0) for of_class in (*answers, rules.leaves(c, interface)))
+            asks, waits, leaves = (of_class.item(0) for of_class in protocol(c, interface, setting))  # alike on all
             # In a sweep, all that a rank sent before has left its hands when it answers.
-            waits = asks and inside
-            sender = waits and interface.boundary_first
-            protocols.append((asks, waits and computing and not sweeps, leaves, kind.inside, sender))
-        adapter, waiting = self.machine.adapter, None if of.mapping is None else of.mapping.waiting
+            of_receiver, of_sender = waits and computing and not sweeps, waits and interface.boundary_first
+            protocols.append((asks, of_receiver, leaves, kind.inside, of_sender))
+        adapter, transports = self.machine.adapter, of.approach.messages
         return _kernel.Plan(
             pattern=of.pattern.kernel(
-                blocks, 1 if adapter is None else adapter.rails.value, self.workload.placement or "in turn"
+                self.workload.blocks,
+                1 if adapter is None else adapter.rails.value,
+                self.workload.placement or "in turn",
             ),
             interface=_kernel.Interface(
                 joins=interface.joins,
@@ -229,16 +199,22 @@ class Compiler:
                 slower=setting.slower,
             ),
             messages=_kernel.Messages(
-                transports=of.sent.messages,
-                mapped=of.mapping is not None,
-                in_order=of.sent.messages / len(of.vcis) / max(of.issuers),
+                transports=transports,
+                mapped=of.waiting is not None,
+                in_order=transports / len(of.vcis) / max(of.issuers),
                 vcis=of.vcis,
                 needs=of.needs,
-                serving=rules.serving(of.sent, setting, of.vcis, waiting),
+                serving=rules.serving(of.approach, setting, of.vcis, of.waiting),
                 packing=rules.packing(interface, setting, of.job_sizes, of.needs),
             ),
             protocols=protocols,
         )
+
+
+def protocol(c: Costs, interface: Interface, setting: Setting) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Does a message of a class wait for its receiver; for one in MPI; and is its send complete when it has left?"""
+    asks = rules.asks(c, interface, setting)
+    return asks, np.logical_and(asks, rules.answers_inside(c, interface, setting)), rules.leaves(c, interface)
 
 
 def _check_relays(approach: Approach) -> None:
@@ -310,12 +286,8 @@ def _above_zero(mean: float, sd: float) -> dict[str, object]:
 
 
 def _arrivals(workload: Workload, seed: int, given: dict[str, object]) -> _kernel.Arrivals:
-    numbers: dict[str, object] = {"select": FIRST, "density": UNIFORM}
-    numbers |= dict.fromkeys(("base", "noise", "sd", "cut", "width"), 0.0)
-    numbers |= given
-    for name in ("table", "centre", "centre_cut", "share"):
-        numbers[name] = np.asarray(numbers.get(name, ()), np.float64).tobytes()
-    return _shared(seed, workload.threads, workload.partitions_per_thread, tuple(numbers.items()))
+    arrays = {n: np.asarray(given.get(n, ()), np.float64).tobytes() for n in ("share", "table", "centre", "centre_cut")}
+    return _shared(seed, workload.threads, workload.partitions_per_thread, tuple((given | arrays).items()))
 
 
 @lru_cache(maxsize=12)

@@ -18,10 +18,10 @@ from pready.model.common.arrays import Array, Replaced, Wholes, alike
 from pready.model.common.errors import PreadyError
 from pready.model.common.parallel import all_cores
 from pready.model.engine import _kernel
-from pready.model.engine.layout import Step, check_memory_of
+from pready.model.engine.layout import Step
 from pready.model.engine.messages import Messages, partitions_per_direction
 from pready.model.engine.pattern import Pattern
-from pready.model.engine.plan import Compiler, Plan, costs_of, drawn_times
+from pready.model.engine.plan import Compiler, Plan, protocol
 from pready.model.machine.machine import Machine
 from pready.model.machine.path import Progress
 from pready.model.machine.rma import Puts
@@ -30,7 +30,7 @@ from pready.model.result.row import Averages, Terms, row
 from pready.model.timeline import rules
 from pready.model.timeline.alternatives import alternatives, with_order
 from pready.model.timeline.bound import bound_of, least_costs, tried
-from pready.model.timeline.costs import Costs
+from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.sampling import DRAWS, LEVELS, Sampler
 from pready.model.timeline.setup_cost import begin
 from pready.model.toml.provenance import Value
@@ -43,8 +43,8 @@ if TYPE_CHECKING:  # a name of the stub alone
 EXCHANGES, OF_ROW_0 = 32, 128
 """Exchanges (ranks × iterations × those of a step, of sweeps also × octants × blocks) that are simulated with each
 draw: few, as each draw has arrivals of its own; and on row 0: 4 iterations of 3 × 3 × 3 ranks."""
-ALONE, ALONE_OVER_SIZES = 64, 16
-"""Exchanges from rest on row 0, and of each size where many sizes are looked at."""
+ALONE = 64
+"""Exchanges from rest on row 0."""
 MOST_MESSAGES, MOST_OF_ROW_0 = 40_000_000, 120_000
 """Messages of all draws of a way, beyond which there are fewer draws; and of row 0, with fewer iterations beyond."""
 WARM_UP = 1
@@ -52,14 +52,11 @@ WARM_UP = 1
 LARGEST_SEED = int(np.iinfo(np.uint64).max)
 LARGEST_ITERATION = int(np.iinfo(np.uint32).max)
 """Iterations (times steps of a sweep) are a 32-bit word of the counter that draws arrivals."""
-LARGEST_COUNT = int(np.iinfo(np.int64).max)  # messages of a simulation
 VALUES = range(1)
 """The row of the machine at its values."""
 
 Way = tuple[Approach, ...]
 """An approach for each exchange of a step."""
-Job = tuple[Sequence[Plan], int]
-"""The exchanges of a step, each on as many machines, and for how many iterations."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +95,14 @@ class Length(NamedTuple):
     def all(self) -> int:
         """Iterations, those that go before included."""
         return self.first + self.iterations
+
+
+class Job(NamedTuple):
+    """The exchanges of a step to simulate, each on as many machines."""
+
+    step: Sequence[Plan]
+    length: Length
+    rows: Wholes = np.arange(1)
 
 
 class Rule(NamedTuple):
@@ -160,9 +165,10 @@ class Means(NamedTuple):
     counts: tuple[float, ...]
     """Messages of an iteration by exchange, likewise."""
 
-    def rows(self, some: slice) -> Means:
-        """Of some rows."""
-        return self._replace(of=self.of[some], ends=self.ends[some])
+    @classmethod
+    def joined(cls, each: Sequence[Means]) -> Means:
+        """Rows of one length."""
+        return cls(np.concatenate([x.of for x in each]), np.concatenate([x.ends for x in each]), each[0].counts)
 
     def exchange(self, number: int = 0) -> Times:
         """One exchange of the step."""
@@ -199,23 +205,21 @@ def _times(each: Array, iteration: Array, early: Array) -> Times:
     )
 
 
+@dataclass(eq=False)
 class Runs:
-    """Ways to send a step, each simulated once on each row that is asked for.
+    """Ways to send a step, each simulated once on each row that is asked for; `replace` gives those of another machine
+    or step."""
 
-    Parameters
-    ----------
-    machine
-        Row 0; the others are drawn from its values' intervals, and from what nobody excluded.
-    step
-        The exchanges, and their ranks.
-    cores
-        That simulations may use; None: all of this process.
-    """
+    machine: Machine
+    """Row 0; the others are drawn from its values' intervals, and from what nobody excluded."""
+    step: Step
+    """The exchanges, and their ranks."""
+    rows: Rows = Rows()
+    cores: int | None = None
+    """That simulations may use; None: all of this process."""
 
-    def __init__(self, machine: Machine, step: Step, rows: Rows | None = None, cores: int | None = None) -> None:
-        self.machine, self.step, self.rows = machine, step, rows or Rows()
-        self.cores = cores or all_cores()
-        self.values = Sampler(machine)
+    def __post_init__(self) -> None:
+        self.values = Sampler(self.machine)
         """Values as they stand: what only row 0 needs does not count as drawn."""
         self._found: dict[Way, dict[int, Means]] = {}
         """What came of each way, by row."""
@@ -226,24 +230,18 @@ class Runs:
 
     # What it is of.
 
-    def on(self, machine: Machine) -> Runs:
-        """These runs on another machine."""
-        return Runs(machine, self.step, self.rows, self.cores)
-
     def of(self, workload: Workload) -> Runs:
         """Runs of another workload, likewise."""
-        step = Step.from_rest(workload) if self.step.rest else Step.of_a_part(workload)
-        return Runs(self.machine, step, self.rows, self.cores)
+        return replace(self, step=Step.from_rest(workload) if self.step.rest else Step.of_a_part(workload))
 
     def at_buffer(self, size: float, number: int = 0) -> Runs:
         """These runs with another buffer of one exchange, in bytes per peer."""
-        return Runs(self.machine, self.step.at_buffer(size, number), self.rows, self.cores)
+        return replace(self, step=self.step.at_buffer(size, number))
 
     @cached_property
     def calm(self) -> Runs:
         """One iteration without spread of arrivals."""
-        rows = Rows(0, self.rows.seed, 1, self.rows.first)
-        made = Runs(self.machine, self.step.calm(), rows, self.cores)
+        made = replace(self, step=self.step.calm(), rows=Rows(0, self.rows.seed, 1, self.rows.first))
         made._plans = self._plans  # which differ by their arrivals alone
         return made
 
@@ -260,11 +258,6 @@ class Runs:
     def pattern(self, number: int = 0) -> Pattern:
         """Who sends to whom."""
         return self.compiler(number).pattern()
-
-    @property
-    def grid(self) -> tuple[int, int, int]:
-        """Ranks along x, y, z."""
-        return self.pattern().grid
 
     @cached_property
     def steps(self) -> int:
@@ -283,10 +276,6 @@ class Runs:
         """Costs of an approach's messages on row 0."""
         return self._cost(number, approach.message_size(self.parts[number].buffer), inside=False, drawn=False)
 
-    def check_memory(self, approaches: int, number: int = 0) -> None:
-        """Refuse to compare so many if memory has no room for them, naming the fields."""
-        check_memory_of(self.parts[number], self.pattern(number), approaches, self.cores)
-
     # How long is simulated.
 
     @cached_property
@@ -300,13 +289,14 @@ class Runs:
         each = (self.pattern(n).edges * w.n_partitions for n, w in enumerate(self.parts))
         return sum(each) * self.steps
 
-    def _length(self, exchanges: int, from_rest: int, most: int = LARGEST_COUNT) -> Length:
+    def _length(self, exchanges: int, from_rest: int, most: int | None = None) -> Length:
         """How long a row is simulated by itself: so many exchanges of any rank, and at most so many messages."""
         given, w = self.rows.iterations, self.parts[0]
         if self.step.rest:
             return Length(0, 1, 1 if self._alike else given or from_rest)
         wanted = exchanges // (self.pattern().ranks * self.steps * len(self.parts))
-        made = given or max(1, min(wanted, w.iterations, most // self._messages - WARM_UP))
+        able = w.iterations if most is None else most // self._messages - WARM_UP
+        made = given or max(1, min(wanted, w.iterations, able))
         return Length(warm_up(w, made) if self.rows.first is None else self.rows.first, made)
 
     @cached_property
@@ -318,10 +308,6 @@ class Runs:
     def length_of_draw(self) -> Length:
         """How long every other row runs."""
         return self.length if self.rows.only_values else self._length(EXCHANGES, EXCHANGES // 2)
-
-    def length_of(self, row: int) -> Length:
-        """How long a row runs."""
-        return self.length_of_draw if row else self.length
 
     @property
     def iterations(self) -> int:
@@ -362,19 +348,19 @@ class Runs:
         """Costs of messages of so many bytes, within a node or not: on row 0, or by row."""
         key = number, size, inside, drawn
         if key not in self._costs:
-            sampler = self.sampler if drawn else self.values
-            self._costs[key] = costs_of(sampler, self.parts[number])(size, inside)
+            w, sampler = self.parts[number], self.sampler if drawn else self.values
+            self._costs[key] = costs(sampler, w.model_copy(update={"path": "intra"}) if inside else w, size)
         return self._costs[key]
 
     def _by_class(self, number: int, sent: Messages, *, drawn: bool) -> list[Costs]:
         kinds = zip(sent.sizes, sent.pattern.kinds, strict=True)
-        cost = self._least if sent.sent.interface.least else self._cost
+        cost = self._least if sent.approach.interface.least else self._cost
         return [cost(number, size, inside=kind.inside, drawn=drawn) for size, kind in kinds]
 
     def _least(self, number: int, size: float, *, inside: bool, drawn: bool) -> Costs:
         """What messages of a class cost at least, whatever their size and the library."""
         of, w, adapter = self.compiler(number), self.parts[number], self.machine.adapter
-        most, path = max(of.buffers(of.pattern())), self.machine.path("intra" if inside else w.path)
+        most, path = max(of.pattern().buffers(w)), self.machine.path("intra" if inside else w.path)
         sizes = tried(path, size / w.partitions_per_thread, max(size, most))
         gap = np.zeros(()) if adapter is None else (self.sampler if drawn else self.values)("adapter.gap", adapter.gap)
         return least_costs([self._cost(number, s, inside=inside, drawn=drawn) for s in sizes], size, gap)
@@ -409,55 +395,49 @@ class Runs:
     def compiler(self, number: int = 0, rule: Rule | None = None) -> Compiler:
         """An exchange under a rule; absent, that of row 0."""
         of = self.as_said if rule is None else rule
-        if (number, of) not in self._compilers:
-            self._compilers[number, of] = self._compiler(number, of)
-        return self._compilers[number, of]
-
-    def _compiler(self, number: int, rule: Rule) -> Compiler:
+        if (number, of) in self._compilers:
+            return self._compilers[number, of]
         workload, machine = self.parts[number], self.machine
-        if rule.receiver:
-            said = self.sampler.alternatives["receiver"].options[rule.receiver]
+        if of.receiver:
+            said = self.sampler.alternatives["receiver"].options[of.receiver]
             workload = workload.model_copy(update={"receiver": said})
-        if rule.order:
-            workload = with_order(workload, self.sampler.alternatives["arrivals.partitions"].options[rule.order])
-        if rule[:2] != self.as_said[:2]:
-            puts = Value[Puts](value=rule.puts, source="assumed", why="as drawn")
+        if of.order:
+            workload = with_order(workload, self.sampler.alternatives["arrivals.partitions"].options[of.order])
+        if of.placement:
+            said = self.sampler.alternatives["placement"].options[of.placement]
+            workload = workload.model_copy(update={"placement": said})
+        if of[:2] != self.as_said[:2]:
+            puts = Value[Puts](value=of.puts, source="assumed", why="as drawn")
             sided = machine.one_sided.model_copy(update={"puts": puts})
-            progress = machine.progress.model_copy(update={"value": rule.progress})
+            progress = machine.progress.model_copy(update={"value": of.progress})
             machine = machine.model_copy(update={"progress": progress, "one_sided": sided})
-        if rule.placement:
-            workload = workload.model_copy(update={"placement": self.sampler.alternatives["placement"].options[1]})
-        step, of_a_node = (self._on_nodes, self._of_a_node) if rule.nodes else (self.step, 1)
-        return Compiler(machine, workload, step.layouts[number], number, self.rows.seed, of_a_node)
+        step, of_a_node = (self._on_nodes, self._of_a_node) if of.nodes else (self.step, 1)
+        seed = exchange_seed(self.rows.seed, number)
+        made = Compiler(machine, workload, step.layouts[number], seed, of_a_node)
+        self._compilers[number, of] = made
+        return made
 
     def _grouped(self, number: int, approach: Approach) -> list[tuple[Rule, Wholes]]:
         """The rows that can share a plan of an approach, and a rule that stands for theirs."""
-        if (number, approach) not in self._groups:
-            self._groups[number, approach] = [*self._new_groups(number, approach)]
-        return self._groups[number, approach]
-
-    def _new_groups(self, number: int, approach: Approach) -> Iterator[tuple[Rule, Wholes]]:
+        if (number, approach) in self._groups:
+            return self._groups[number, approach]
         out: dict[tuple[object, ...], tuple[Rule, list[Wholes]]] = {}
         by_nodes = dict[int, list[Costs]]()
         for rule, rows in self._rules:
             if rule.nodes not in by_nodes:
                 sent = self.compiler(number, rule).messages(approach, self.length_of_draw.exchanges)
                 by_nodes[rule.nodes] = self._by_class(number, sent, drawn=True)
-            classes, interface = by_nodes[rule.nodes], _told(approach, rule).interface
+            interface = _told(approach, rule).interface
             setting = rules.setting_for(interface, self.compiler(number, rule).setting)
-            each = []
-            for c in classes:
-                asks, leaves = rules.asks(c, interface, setting), rules.leaves(c, interface)
-                inside = rules.answers_inside(c, interface, setting)
-                each += [np.broadcast_to(x, (self.sampler.rows,))[rows] for x in (asks, asks & inside, leaves)]
-            protocols = np.stack(each, axis=1)
+            each = [x for c in by_nodes[rule.nodes] for x in protocol(c, interface, setting)]
+            protocols = np.stack([np.broadcast_to(x, (self.sampler.rows,))[rows] for x in each], axis=1)
             late, who = rules.late_puts(interface, setting), rules.receivers(interface, setting)
             for same in alike(protocols):
                 # A progress thread also takes in eager messages.
                 key = rule[2:], late, who, setting.progress == "thread", protocols[same[0]].tobytes()
                 out.setdefault(key, (rule, []))[1].append(rows[same])
-        for rule, some in out.values():
-            yield rule, np.sort(np.concatenate(some))
+        made = self._groups[number, approach] = [(rule, np.sort(np.concatenate(some))) for rule, some in out.values()]
+        return made
 
     # Plans.
 
@@ -471,8 +451,8 @@ class Runs:
             sent = of.messages(approach, count)
             by_class = self._by_class(number, sent, drawn=False)
             if replaced:
-                return of.plan(approach, sent, [replace(c, **replaced) for c in by_class])
-            self._plans[key] = of.plan(approach, sent, by_class)
+                return of.plan(sent, [replace(c, **replaced) for c in by_class])
+            self._plans[key] = of.plan(sent, by_class)
         return replace(self._plans[key], workload=of.workload, arrivals=of.arrivals)
 
     def _drawn_plan(self, number: int, approach: Approach, rule: Rule, rows: Wholes) -> Plan:
@@ -482,8 +462,7 @@ class Runs:
             return self._plans[key]
         length, of = self.length_of_draw, self.compiler(number, rule)
         sent = of.messages(_told(approach, rule), length.exchanges)
-        by_class = [c.rows(rows) for c in self._by_class(number, sent, drawn=True)]
-        made = of.plan(_told(approach, rule), sent, by_class, len(rows))
+        made = of.plan(sent, [c.rows(rows) for c in self._by_class(number, sent, drawn=True)], len(rows))
         if not self.rows.only_values:  # every draw has arrivals of its own
             each = length.exchanges if self.step.rest else length.all * self.steps
             made = replace(made, firsts=tuple(((rows - 1) * each).tolist()))
@@ -501,13 +480,13 @@ class Runs:
         """
         if row == 0:
             return [self._plan(number, approach, exchanges) for number, approach in enumerate(way)]
-        ((step, _), _), *_ = self._jobs(way, np.array([row]))
-        return [*step]
+        job, *_ = self._jobs(way, np.array([row]))
+        return [*job.step]
 
-    def _jobs(self, way: Sequence[Approach], rows: Wholes) -> Iterator[tuple[Job, Wholes]]:
-        """A way on some rows as jobs of the kernel, with the rows of each."""
+    def _jobs(self, way: Sequence[Approach], rows: Wholes) -> Iterator[Job]:
+        """A way on some rows as jobs of the kernel."""
         if not self.rows.only_values and 0 in rows:
-            yield (self.plans(way), self.length.all), rows[rows == 0]
+            yield Job(self.plans(way), self.length)
             rows = rows[rows != 0]
         if not len(rows):
             return
@@ -519,7 +498,7 @@ class Runs:
         for same in alike(labels[rows]):
             label, of = labels[rows[same[0]]], rows[same]
             step = [self._drawn_plan(i, a, groups[i][label[i]][0], of) for i, a in enumerate(way)]
-            yield (step, self.length_of_draw.all), of
+            yield Job(step, self.length_of_draw, of)
 
     # What came of them.
 
@@ -531,15 +510,14 @@ class Runs:
         PreadyError
             What these ranks, or these partitions, cannot be sent by; times that overflow.
         """
-        asked, jobs = [*map(tuple, ways)], list[tuple[Way, Job, Wholes]]()
+        asked, jobs = [*map(tuple, ways)], list[tuple[dict[int, Means], Job]]()
         for way in dict.fromkeys(asked):
             known = self._found.setdefault(way, {})
             if missing := [r for r in rows if r not in known]:
-                jobs += [(way, *job) for job in self._jobs(way, np.array(missing))]
-        firsts = [self.length_of(some[0]).first for _, _, some in jobs]
-        for (way, _, some), sums in zip(jobs, sums_of([job for _, job, _ in jobs], firsts, self.cores), strict=True):
-            self._found[way] |= {row_: sums.rows(slice(n, n + 1)) for n, row_ in enumerate(some.tolist())}
-        return [_joined([self._found[way][r] for r in rows]) for way in asked]
+                jobs += [(known, job) for job in self._jobs(way, np.array(missing))]
+        for (known, job), found in zip(jobs, sums_of([job for _, job in jobs], self.cores), strict=True):
+            known |= dict(zip(job.rows.tolist(), found, strict=True))
+        return [Means.joined([self._found[way][r] for r in rows]) for way in asked]
 
     def at_values(self, way: Sequence[Approach]) -> Means:
         """A way on row 0."""
@@ -552,59 +530,11 @@ class Runs:
     def replaced(self, approach: Approach, each: Sequence[Mapping[str, Replaced]], number: int = 0) -> list[float]:
         """Its mean time with some costs of messages replaced, once for each of several such replacements."""
         way, jobs = self.plans(self.step.way(approach, number)), list[Job]()
-        for costs in each:
-            way[number] = self._plan(number, approach, replaced=costs)
-            jobs.append(([*way], self.length.all))
-        found = sums_of(jobs, [self.length.first] * len(jobs), self.cores)
-        return [float(sums.exchange(number).communication[0]) / self.steps for sums in found]
-
-    def over_sizes(
-        self,
-        approaches: Sequence[Approach],
-        sizes: Sequence[float],
-        exchanges: int = ALONE_OVER_SIZES,
-        number: int = 0,
-    ) -> Array:
-        """Mean times on row 0 of an exchange's communication, in seconds, shape (approaches, sizes).
-
-        Parameters
-        ----------
-        sizes
-            Bytes per peer, which need not be whole numbers of partitions; edges and corners that have sizes of their
-            own keep them.
-        exchanges
-            From rest, of which each is the mean.
-        """
-        rows, out = replace(self.rows, iterations=exchanges) if self.step.rest else self.rows, list[list[float]]()
-        for size in sizes:
-            at = Runs(self.machine, self.step.at_buffer(float(size), number), rows, self.cores)
-            at.means([at.step.way(a, number) for a in approaches])
-            out.append([at.mean_time(a, number) for a in approaches])
-        return np.array(out).T
-
-    def ready(self, rows: range = VALUES, number: int = 0) -> Array:
-        """When partitions are ready, in seconds from the start of an exchange, on rows of one length.
-
-        Returns
-        -------
-        Array of shape (rows, exchanges that count, ranks, N_part); of exchanges from rest of the one rank that sends.
-        """
-        length, ranks = self.length_of(rows[0]), 1 if self.step.rest else self.pattern().ranks
-        each = length.exchanges if self.step.rest else length.all * self.steps
-        skipped, w = length.first * self.steps, self.parts[number]
-        out = np.empty((len(rows), each - skipped, ranks, w.n_partitions))
-        seed = exchange_seed(self.rows.seed, number)
-        orders = [(self.as_said, np.array(VALUES))] if 0 in rows else self._rules
-        of = np.array(rows)
-        for order in {rule.order: rule for rule, _ in orders}.values():
-            chosen = np.isin(of, np.concatenate([some for rule, some in orders if rule.order == order.order]))
-            n = 1 if self.rows.only_values or 0 in rows else rows[-1]
-            for rank in range(ranks):
-                drawn = drawn_times(self.compiler(number, order).workload, n * each, seed, rank=rank)
-                by_row = drawn.reshape(n, each, -1)[:, skipped:]
-                at = np.zeros(len(of), np.int64) if n == 1 else of - 1
-                out[chosen, :, rank] = by_row[at[chosen]]
-        return out
+        for of in each:
+            way[number] = self._plan(number, approach, replaced=of)
+            jobs.append(Job([*way], self.length))
+        found = sums_of(jobs, self.cores)
+        return [float(means.exchange(number).communication[0]) / self.steps for (means,) in found]
 
     # Rows of a prediction.
 
@@ -661,11 +591,6 @@ class Runs:
         ]
 
 
-def _joined(each: Sequence[Means]) -> Means:
-    """Rows of one length."""
-    return each[0]._replace(of=np.concatenate([x.of for x in each]), ends=np.concatenate([x.ends for x in each]))
-
-
 def _told(approach: Approach, rule: Rule) -> Approach:
     """The approach where nothing comes while all threads of a receiver work."""
     if not rule.meanwhile or not approach.interface.tells or approach.interface.least:
@@ -678,8 +603,8 @@ def warm_up(workload: Workload, iterations: int) -> int:
     return max(0, min(WARM_UP, workload.iterations - iterations))
 
 
-def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Means]:
-    """Simulate steps, each on its machines for so many iterations, in one call of the kernel; without the first ones.
+def sums_of(jobs: Sequence[Job], cores: int | None = None) -> list[list[Means]]:
+    """Simulate steps in one call of the kernel: what came of each job, row by row, without the first iterations.
 
     Raises
     ------
@@ -688,23 +613,23 @@ def sums_of(jobs: Sequence[Job], firsts: Sequence[int], cores: int) -> list[Mean
     KeyboardInterrupt
         Ctrl-C.
     """
-    for step, iterations in jobs:
-        check(step, iterations, cores)
-    out = _kernel.simulate_all([([p.exchange for p in step], step[0].firsts, n) for step, n in jobs], cores)
-    made = list[Means]()
-    for (step, _), first, rows in zip(jobs, firsts, out, strict=True):
-        for of in rows:
-            refuse_overflow(of)
-        sums = np.stack([of["sums"] for of in rows]).reshape(len(rows), -1, len(step), len(_kernel.SUM_FIELDS))
-        ends = np.array([of["extremes"][-1, 3] for of in rows])
-        ranks = step[0].pattern.counted
-        made.append(Means(sums[:, first:] / ranks, ends, tuple(p.count / ranks for p in step)))
-    return made
+    cores = cores or all_cores()
+    for job in jobs:
+        check(job.step, job.length.all, cores)
+    out = _kernel.simulate_all([([p.exchange for p in j.step], j.step[0].firsts, j.length.all) for j in jobs], cores)
+    return [[_means(job, of) for of in rows] for job, rows in zip(jobs, out, strict=True)]
+
+
+def _means(job: Job, out: Outcome) -> Means:
+    refuse_overflow(out)
+    ranks = job.step[0].pattern.counted
+    sums = out["sums"].reshape(1, -1, len(job.step), len(_kernel.SUM_FIELDS))[:, job.length.first :]
+    return Means(sums / ranks, out["extremes"][-1:, 3], tuple(p.count / ranks for p in job.step))
 
 
 def check(step: Sequence[Plan], iterations: int, cores: int) -> None:
     """Refuse a simulation whose counters would overflow."""
-    steps, messages = max(p.steps for p in step), sum(p.count for p in step)
+    steps = max(p.steps for p in step)
     if iterations < 1:
         raise PreadyError(f"iterations = {iterations}", valid="at least 1")
     if iterations * steps > LARGEST_ITERATION:
@@ -714,8 +639,6 @@ def check(step: Sequence[Plan], iterations: int, cores: int) -> None:
         )
     if not 1 <= cores <= 4096:
         raise PreadyError(f"cores = {cores}", valid="1 to 4096")
-    if messages * iterations > LARGEST_COUNT:
-        raise PreadyError(f"{messages} messages × {iterations} iterations", valid="at most 2^63 - 1")
 
 
 def refuse_overflow(out: Outcome) -> None:

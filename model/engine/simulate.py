@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,16 +17,13 @@ from pready.model.engine import _kernel
 from pready.model.engine.layout import Layout, Step, check_memory_of
 from pready.model.engine.pattern import check_memory
 from pready.model.engine.plan import Plan, table_of
-from pready.model.engine.runs import Rows, Runs, check, refuse_overflow, warm_up
+from pready.model.engine.runs import Rows, Runs, Way, check, refuse_overflow, warm_up
 from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.row import Averages, Terms, row
 from pready.model.workload import supported_by
 from pready.model.workload.workload import Workload
-
-if TYPE_CHECKING:  # a name of the stub alone
-    from pready.model.engine._kernel import Outcome
 
 LATE = "late_neighbour"
 CAUSES = ("compute", LATE, "issue", "nic", "wire", "receive")
@@ -36,8 +33,7 @@ CONSUME = "consume"
 STEPS = ("ready", "issued", "goes", "left", "arrived", "received")
 MESSAGE = np.dtype([*((name, "f8") for name in STEPS), ("job", "i2"), ("vci", "i2"), ("waited_for", "i1", 4)])
 """One message in the kernel's records: when it has passed each step, which of the sender's jobs it is of and through
-which VCI it goes, and what it waited for in issue, NIC and receive: `WAITED_FOR`."""
-WAITED_FOR = ("the step before", "a lock, port or thread", "its receiver", "the node's adapter")
+which VCI it goes, and what it waited for."""
 
 
 @dataclass(frozen=True)
@@ -53,34 +49,22 @@ class Simulation:
     """Whose times count: all, or of exchanges from rest those who send."""
     approach: Approach
     seed: int
-    iterations: int
-    """Completed; fewer than asked for if `interrupted`."""
-    interrupted: bool
-    time_s: float
-    """When the last rank has ended the last completed iteration."""
-    mean_s: Array
-    """Iteration time: from a rank's start to its end."""
-    shortest_s: Array
-    longest_s: Array
-    first_end_s: Array
-    """When the first and the last rank end an iteration: their distance is how far idle waves have
-    pulled the ranks apart."""
-    last_end_s: Array
-    causes_s: dict[str, Array]
-    """Mean over ranks of the time spent in each of `CAUSES`, and of a receiver that is consuming in `CONSUME`."""
-    spread_s: Array
-    """From a rank's first ready partition to its last."""
-    to_join_s: Array
-    """From a rank's last ready partition until its threads have met."""
-    arrived_early: Array
-    """Share of the messages that have arrived when their sender's threads have met."""
     exchanges: int
     """Per iteration: 1, or octants × blocks of a sweep."""
-    messages: int
+    each: int
+    """Messages of an iteration."""
+    consuming: bool
+    """Do receivers' threads work on what comes?"""
+    means: dict[str, Array]
+    """Over ranks, by `_kernel.SUM_FIELDS`; `early` as a share of the messages."""
+    extremes: Array
+    """Over ranks, of a step's exchanges the step's: the shortest and the longest iteration, the first and the last end,
+    shape (iterations, 4)."""
+    interrupted: bool
+    """Are there fewer iterations than were asked for?"""
     step_s: Array | None = None
-    """Mean time of the whole step, whose exchange this is; `shortest_s` to `last_end_s` are then the step's, too."""
+    """Mean time of the whole step, whose exchange this is."""
     wall_s: float = 0.0
-    """This and what follows: 0 where many simulations shared one call."""
     cores: int = 0
     memory_bytes: int = 0
     ends_s: Array | None = None
@@ -90,6 +74,55 @@ class Simulation:
     records: tuple[tuple[Array, Any], ...] = ()
     """Records of the last iterations, if kept, of a sweep of each step: of ranks, shape (ranks, RANK_FIELDS), and of
     messages (`MESSAGE`) as they left, shape (ranks, directions, messages per neighbour)."""
+
+    @property
+    def iterations(self) -> int:
+        """Completed ones."""
+        return len(self.extremes)
+
+    @property
+    def messages(self) -> int:
+        """Of all iterations."""
+        return self.each * self.iterations
+
+    @property
+    def time_s(self) -> float:
+        """When the last rank has ended the last completed iteration."""
+        return float(self.last_end_s[-1]) if self.iterations else 0.0
+
+    @property
+    def mean_s(self) -> Array:
+        """Iteration time: from a rank's start to its end."""
+        return self.means["lasts"]
+
+    @property
+    def shortest_s(self) -> Array:
+        """The shortest iteration of any rank."""
+        return self.extremes[:, 0]
+
+    @property
+    def longest_s(self) -> Array:
+        """The longest."""
+        return self.extremes[:, 1]
+
+    @property
+    def first_end_s(self) -> Array:
+        """When the first rank ends an iteration: how far before the last one tells how far idle waves have pulled the
+        ranks apart."""
+        return self.extremes[:, 2]
+
+    @property
+    def last_end_s(self) -> Array:
+        """When the last rank does."""
+        return self.extremes[:, 3]
+
+    @property
+    def causes_s(self) -> dict[str, Array]:
+        """Mean over ranks of the time spent in each of `CAUSES`, and of a receiver that is consuming in `CONSUME`."""
+        names = dict(zip(CAUSES, _kernel.SUM_FIELDS[1:], strict=False))
+        if self.consuming:
+            names[CONSUME] = "consuming"
+        return {cause: self.means[name] for cause, name in names.items()}
 
     @property
     def messages_per_s(self) -> float:
@@ -104,7 +137,7 @@ class Simulation:
     @property
     def communication_s(self) -> Array:
         """Mean over ranks of the time from a rank's last ready partition to its end: T of Eq. 1."""
-        return np.asarray(self.mean_s - self.causes_s["compute"])
+        return np.asarray(self.mean_s - self.means["computing"])
 
     def averages(self, iterations: int | None = None) -> Averages:
         """Means over the first iterations, or all."""
@@ -115,26 +148,23 @@ class Simulation:
         return Averages(
             communication_s=one(self.communication_s),
             iteration_s=mean(self.iteration_s[:iterations]),
-            spread_s=one(self.spread_s),
-            to_join_s=one(self.to_join_s),
-            arrived_early=mean(self.arrived_early[:iterations]),
-            work_s=one(self.causes_s[CONSUME]) if CONSUME in self.causes_s else 0.0,
-            messages=round(self.messages / self.iterations / self.exchanges / self.ranks),
-            late_s=one(self.causes_s[LATE]),
+            spread_s=one(self.means["spread"]),
+            to_join_s=one(self.means["to_join"]),
+            arrived_early=mean(self.means["early"][:iterations]),
+            work_s=one(self.means["consuming"]),
+            messages=round(self.each / self.exchanges / self.ranks),
+            late_s=one(self.means["late"]),
         )
 
     def after(self, first: int) -> Simulation:
         """Without the first iterations, in which ranks that started together are pulled apart."""
-        kept: dict[str, Any] = {
-            name: value[first:] for name, value in vars(self).items() if isinstance(value, np.ndarray)
-        }
-        left = self.iterations - first
         return replace(
             self,
-            iterations=left,
-            messages=self.messages // self.iterations * left,
-            causes_s={cause: times[first:] for cause, times in self.causes_s.items()},
-            **kept,
+            means={name: values[first:] for name, values in self.means.items()},
+            extremes=self.extremes[first:],
+            step_s=None if self.step_s is None else self.step_s[first:],
+            ends_s=None if self.ends_s is None else self.ends_s[first:],
+            received_s=None if self.received_s is None else self.received_s[first:],
         )
 
 
@@ -155,9 +185,9 @@ def simulate(
     Parameters
     ----------
     machine, workload, approach
-        The workload's pattern decides who talks. Its own fields on ranks are not looked at: see `layout`.
+        The workload's pattern decides who talks.
     layout
-        The ranks.
+        The ranks, in place of what the workload says of their grid and nodes.
     iterations
         Exchanges of a halo, or whole sweeps of all eight octants.
     seed
@@ -179,13 +209,8 @@ def simulate(
     PreadyError
         A grid that does not match the pattern; counters, times or memory that would overflow.
     """
-    made = plan(machine, workload, approach, layout, seed)
-    return run_step([made], iterations, cores=cores, record=record, on_progress=on_progress)[0]
-
-
-def plan(machine: Machine, workload: Workload, approach: Approach, layout: Layout, seed: int = 0) -> Plan:
-    """The plan of one exchange on given ranks; arguments as of `simulate`."""
-    return Runs(machine, Step(workload, (workload,), (layout,)), Rows(0, seed)).plans((approach,))[0]
+    runs = Runs(machine, Step(workload, (workload,), (layout,)), Rows(0, seed))
+    return run_step(runs.plans((approach,)), iterations, cores=cores, record=record, on_progress=on_progress)[0]
 
 
 def run_step(
@@ -222,90 +247,56 @@ def run_step(
     began = time.perf_counter()
     out = _kernel.run_step(exchanges, iterations, cores, ends, received, keep_from, on_progress)
     wall = time.perf_counter() - began
+    refuse_overflow(out)
     done, of_ranks = out["iterations"] * len(step), step[0].pattern.alone or ranks
-    records = _records(step, out)
+    sums = out["sums"].reshape(out["iterations"], len(step), len(_kernel.SUM_FIELDS))
+    step_s = None if len(step) == 1 else sums[:, :, 0].sum(axis=1) / step[0].pattern.counted
     return [
-        replace(
-            of,
+        Simulation(
+            pattern=of.pattern.name,
+            grid=of.pattern.grid,
+            ranks=of.pattern.counted,
+            approach=of.approach,
+            seed=of.seed,
+            exchanges=of.steps,
+            each=of.count,
+            consuming=of.workload.consume is not None,
+            means=_means(of, sums[:, e]),
+            extremes=out["extremes"],
+            interrupted=out["interrupted"],
+            step_s=step_s,
             wall_s=wall,
-            cores=1 if step[0].steps > 1 else cores,
+            cores=1 if of.steps > 1 else cores,
             memory_bytes=need,
             ends_s=None if ends is None else ends[e : done : len(step), :of_ranks],
             received_s=None if received is None else received[e : done : len(step), :of_ranks],
-            records=tuple(records[e :: len(step)]),
+            records=tuple(
+                (ranks_, sent.view(MESSAGE).reshape(of.pattern.ranks, of.pattern.directions, of.transports))
+                for ranks_, sent in zip(out["ranks"][e :: len(step)], out["traces"][e :: len(step)], strict=True)
+            ),
         )
-        for e, of in enumerate(_simulations(step, out))
+        for e, of in enumerate(step)
     ]
 
 
-def _records(step: Sequence[Plan], out: Outcome) -> list[tuple[Array, Any]]:
-    made = list[tuple[Array, Any]]()
-    for number, (ranks, sent) in enumerate(zip(out["ranks"], out["traces"], strict=True)):
-        plan = step[number % len(step)]
-        shape = (plan.pattern.ranks, plan.pattern.directions, plan.transports)
-        made.append((ranks, sent.view(MESSAGE).reshape(shape)))
-    return made
-
-
-def _simulations(step: Sequence[Plan], out: Outcome) -> list[Simulation]:
-    """What the kernel says of the plans of a step.
-
-    Raises
-    ------
-    PreadyError
-        Its time no longer fits.
-    """
-    refuse_overflow(out)
-    each = out["sums"].reshape(out["iterations"], len(step), out["sums"].shape[1])
-    step_s = None if len(step) == 1 else each[:, :, 0].sum(axis=1) / step[0].pattern.counted
-    return [_simulation(p, each[:, e], out, step_s) for e, p in enumerate(step)]
-
-
-def _simulation(made: Plan, totals: Array, out: Outcome, step_s: Array | None) -> Simulation:
-    done, extremes = len(totals), out["extremes"]
-    of = dict(zip(_kernel.SUM_FIELDS, (totals / made.pattern.counted).T, strict=True))
-    causes = dict(zip(CAUSES, _kernel.SUM_FIELDS[1:], strict=False))
-    if made.workload.consume is not None:
-        causes[CONSUME] = "consuming"
-    return Simulation(
-        pattern=made.pattern.name,
-        grid=made.pattern.grid,
-        ranks=made.pattern.counted,
-        approach=made.approach,
-        seed=made.seed,
-        iterations=done,
-        interrupted=out["interrupted"],
-        time_s=float(extremes[-1, 3]) if done else 0.0,
-        mean_s=of["lasts"],
-        shortest_s=extremes[:, 0],
-        longest_s=extremes[:, 1],
-        first_end_s=extremes[:, 2],
-        last_end_s=extremes[:, 3],
-        causes_s={cause: of[name] for cause, name in causes.items()},
-        spread_s=of["spread"],
-        to_join_s=of["to_join"],
-        arrived_early=totals[:, _kernel.SUM_FIELDS.index("early")] / max(made.count, 1),
-        exchanges=made.steps,
-        messages=made.count * done,
-        step_s=step_s,
-    )
+def _means(of: Plan, sums: Array) -> dict[str, Array]:
+    """Means over ranks of an exchange's sums over them, shape (iterations, SUM_FIELDS)."""
+    early = sums[:, _kernel.SUM_FIELDS.index("early")] / max(of.count, 1)
+    return dict(zip(_kernel.SUM_FIELDS, (sums / of.pattern.counted).T, strict=True)) | {"early": early}
 
 
 def together(each: Sequence[Simulation], approach: Approach) -> Simulation:
     """A step as a whole, from its exchanges: times add up; `approach` stands for all of theirs."""
-    last, messages = each[-1], sum(s.messages for s in each)
-    causes = dict.fromkeys(c for s in each for c in s.causes_s)
-    added = ("mean_s", "spread_s", "to_join_s")
-    totals: dict[str, Any] = {name: np.asarray(sum(getattr(s, name) for s in each)) for name in added}
+    last = each[-1]
+    early = sum(s.messages * s.means["early"] for s in each) / max(sum(s.messages for s in each), 1)
     return replace(
         each[0],
-        **totals,
         pattern=" + ".join(dict.fromkeys(s.pattern for s in each)),
         approach=approach,
-        causes_s={c: np.asarray(sum(s.causes_s[c] for s in each if c in s.causes_s)) for c in causes},
-        arrived_early=np.asarray(sum(s.messages * s.arrived_early for s in each) / max(messages, 1)),
         exchanges=1,
-        messages=messages,
+        each=sum(s.each for s in each),
+        consuming=any(s.consuming for s in each),
+        means={n: np.asarray(sum(s.means[n] for s in each)) for n in last.means} | {"early": np.asarray(early)},
         step_s=None,
         ends_s=last.ends_s,
         received_s=last.received_s,
@@ -348,12 +339,22 @@ def compare(
         assert of is not None
         check_memory_of(one, of.pattern(one), 2, 0)  # `run_step` asks the kernel
     runs, bulk, way = Runs(machine, step, Rows(0, seed)), (BULK,) * len(step.parts), tuple(way)
+    several = workload.exchanges is not None
+    workloads = (*step.parts, workload) if several else step.parts
 
-    def counted(of: Runs, way: Sequence[Approach], count: int, **how: Any) -> list[Simulation]:
-        each = run_step(of.plans(way), first + count, cores=cores, **how)
-        return [s.after(first) for s in each] if each[0].iterations > first else []
+    def counted(of: Runs, some: Way, count: int, **how: Any) -> list[Simulation]:
+        """Each exchange, and of several the step."""
+        made = run_step(of.plans(some), first + count, cores=cores, **how)
+        if made[0].iterations <= first:
+            return []
+        made = [s.after(first) for s in made]
+        return [*made, together(made, whole(some))] if several else made
 
-    rows, by_exchange = Compared(), [Compared() for _ in step.parts]
+    def begins(some: Way) -> list[float]:
+        each = [float(x) for x in runs.set_up(some)]
+        return [*each, sum(each)]
+
+    tables = [Compared() for _ in workloads]
     today, alone = list[Simulation](), counted(runs.calm, bulk, 1)
     for some in dict.fromkeys((step.today, way)):
         told = None if on_progress is None else partial(on_progress, whole(some))
@@ -362,44 +363,29 @@ def compare(
         if not (alone and calm and made):
             break
         today = today or made
-        begins, begins_today = ([float(x) for x in runs.set_up(of)] for of in (some, step.today))
-        for n, one in enumerate(step.parts):
-            mine = made[n], calm[n], begins[n], today[n], alone[n], begins_today[n]
-            by_exchange[n].append((_row(machine, one, *mine), made[n]))
-        if workload.exchanges is not None:
-            names = whole(some), whole(some), whole(step.today), BULK
-            added, quiet, before, by_bulk = map(together, (made, calm, today, alone), names)
-            mine = added, quiet, sum(begins), before, by_bulk, sum(begins_today)
-            rows.append((_row(machine, workload, *mine), added))
+        once, once_today = begins(some), begins(step.today)
+        for n, (table, w) in enumerate(zip(tables, workloads, strict=True)):
+            terms = Terms(
+                buffer=w.buffer,
+                iterations=w.iterations,
+                barrier_s=machine.threads.barrier.at(w.threads),
+                bulk_alone_s=alone[n].averages().communication_s,
+                today=today[n].averages(made[n].iterations),
+                today_begin_s=once_today[n],
+            )
+            table.append((_row(made[n], today[n], calm[n], once[n], terms), made[n]))
         if made[0].interrupted:
             break
-    return (by_exchange[0], []) if workload.exchanges is None else (rows, by_exchange)
+    return tables[-1], tables[:-1]
 
 
-def _row(
-    machine: Machine,
-    workload: Workload,
-    run: Simulation,
-    calm: Simulation,
-    begin_s: float,
-    today: Simulation,
-    bulk_alone: Simulation,
-    today_begin_s: float,
-) -> ApproachPrediction:
+def _row(run: Simulation, today: Simulation, calm: Simulation, begin_s: float, terms: Terms) -> ApproachPrediction:
     """The row of one way, with the intervals of its iterations."""
     done = min(run.iterations, today.iterations)
-    terms = Terms(
-        buffer=workload.buffer,
-        iterations=workload.iterations,
-        barrier_s=machine.threads.barrier.at(workload.threads),
-        bulk_alone_s=bulk_alone.averages().communication_s,
-        today=today.averages(done),
-        today_begin_s=today_begin_s,
-    )
     made = row(run.approach, run.averages(done), calm.averages().communication_s, begin_s, terms)
     time, time_today = (s.communication_s[:done] / s.exchanges for s in (run, today))
     whole_s, whole_today = (
-        s.iteration_s[:done] + b / workload.iterations for s, b in ((run, begin_s), (today, today_begin_s))
+        s.iteration_s[:done] + b / terms.iterations for s, b in ((run, begin_s), (today, terms.today_begin_s))
     )
     return made.with_draws(time, metrics.eta(time_today, time), metrics.speedup_percent(whole_today, whole_s))
 
@@ -419,8 +405,6 @@ class Message:
     left: float
     arrived: float
     received: float
-    waited_for: tuple[str, ...]
-    """In issue, NIC and receive: of `WAITED_FOR`."""
 
 
 @dataclass(frozen=True)
@@ -452,13 +436,7 @@ def alone(made: Plan) -> list[Alone]:
         r = dict(zip(_kernel.RANK_FIELDS, rank.tolist(), strict=True))
         last = r["ready"]
         each = [
-            Message(
-                d,
-                int(m["job"]),
-                int(m["vci"]),
-                **{step: float(m[step]) - last for step in STEPS},
-                waited_for=tuple(WAITED_FOR[w] for w in m["waited_for"].tolist()),
-            )
+            Message(d, int(m["job"]), int(m["vci"]), *(float(m[step]) - last for step in STEPS))
             for d, row in enumerate(messages)
             for m in row
         ]

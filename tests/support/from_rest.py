@@ -33,8 +33,7 @@ def exchange(
     vars(compiler)["setting"] = setting
     sizes = tuple(map(float, range(len(costs)))) if len(costs) > 1 else (0.0,) * setting.peers
     of = from_rest(sizes, 1)
-    sent = messages(workload, approach, of, tuple(dict.fromkeys(sizes)), setting.contexts)
-    plan = compiler.plan(approach, sent, costs)
+    plan = compiler.plan(messages(workload, approach, of, setting.contexts), costs)
     theirs = receiver_times or [(join or 0.0) - float(costs[0].barrier)] * len(times)
     vars(plan)["arrivals"] = table_of(workload, [times, theirs])
     (one,) = alone(plan)

@@ -172,7 +172,7 @@ class Ranks:
     """The ranks of a plan."""
 
     def __init__(self, plan: Plan, rails: int = 1) -> None:
-        self.plan, self.interface, self.setting = plan, plan.messages.sent.interface, plan.setting
+        self.plan, self.interface, self.setting = plan, plan.approach.interface, plan.setting
         of, messages = plan.pattern, plan.messages
         self.wavefront, self.computing = of.name == "sweep3d", plan.workload.receiver_computes
         senders, tags = of.tables[0].from_
@@ -187,9 +187,8 @@ class Ranks:
         self.kind_of = [[self.kinds[k] for k in of.classes[p]] for p in of.profile.tolist()]
         self.team: Any = SimpleNamespace(**dict(zip(_kernel.TEAM_FIELDS, plan.team[0].tolist(), strict=True)))
         self.contention = plan.contention[0].tolist()
-        self.mapped = messages.mapping is not None
-        waiting = None if messages.mapping is None else messages.mapping.waiting
-        groups = rules.serving(messages.sent, self.setting, messages.vcis, waiting)
+        self.mapped = messages.waiting is not None
+        groups = rules.serving(plan.approach, self.setting, messages.vcis, messages.waiting)
         self.serving = groups * len(messages.vcis) if len(groups) == 1 else groups
         self.own_threads = self.interface.completes == "threads"
         self.packing = rules.packing(self.interface, self.setting, messages.job_sizes, messages.needs)

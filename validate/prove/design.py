@@ -126,8 +126,8 @@ def check_windows(approaches: Sequence[Approach], workload: Workload) -> None:
     for part, of, a in zip(workload.parts, of_a_step(workload), approaches, strict=True):
         if a.interface.windows_per_thread:
             pattern = of.pattern(part)
-            sides = 1 if of.thread_grid is None else pattern.directions
-            windows += a.transport_partitions * pattern.exchanges(of.blocks) * sides
+            sides = 1 if part.thread_grid is None else pattern.directions
+            windows += a.transport_partitions * pattern.exchanges(part.blocks) * sides
     if windows > MOST_WINDOWS:
         raise PreadyError(
             f"approaches that take {windows} windows cannot be measured", valid=f"at most {MOST_WINDOWS} windows"

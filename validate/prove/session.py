@@ -131,7 +131,7 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in asked.approaches]
     wanted = [baseline.approaches, *named] if named else advised
     ways = [design.way_of(each, workload) for each in dict.fromkeys(wanted)]
-    (steps,) = {of.pattern(w).exchanges(of.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
+    (steps,) = {of.pattern(w).exchanges(w.blocks) for w, of in zip(workload.parts, of_a_step(workload), strict=True)}
     first, count = design.iterations(
         prediction.bulk.iteration_s, len(ways), left_s, max(steps, len(workload.parts)), asked.rounds
     )

@@ -276,8 +276,8 @@ NB_MODULE(_kernel, m) {
                  new (self) Arrivals({static_cast<Times>(times), static_cast<Select>(select), static_cast<Density>(density), seed,
                                      threads, theta, base, noise, sd, cut, width, row(share), row(table), row(centre), row(centre_cut)});
              },
-             nb::kw_only(), "times"_a, "select"_a, "density"_a, "seed"_a, "threads"_a, "theta"_a, "base"_a, "noise"_a, "sd"_a,
-             "cut"_a, "width"_a, "share"_a, "table"_a, "centre"_a, "centre_cut"_a)
+             nb::kw_only(), "times"_a, "select"_a = 0, "density"_a = 0, "seed"_a, "threads"_a, "theta"_a, "base"_a = 0.0,
+             "noise"_a = 0.0, "sd"_a = 0.0, "cut"_a = 0.0, "width"_a = 0.0, "share"_a, "table"_a, "centre"_a, "centre_cut"_a)
         .def("draw", [](const Arrivals& self, std::int64_t rank, std::int64_t first, std::int64_t samples) {
             const auto n = static_cast<std::size_t>(self.partitions());
             const auto kept = self.kept();

@@ -16,8 +16,6 @@ from pready.model.approach.interfaces import Approach
 from pready.model.approach.libraries import library
 from pready.model.common.arrays import Array
 from pready.model.common.units import format_size
-from pready.model.engine.runs import ALONE
-from pready.model.equations import metrics
 from pready.model.machine.machine import Machine
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.workload.workload import Workload
@@ -62,8 +60,9 @@ def _eta(
     """η of each approach over sizes, parameters at their values; from rest each is the mean of many exchanges."""
     engine: Any = prediction.engine
     runs, _ = runs_of(machine, workload, prediction.seed, engine, draws=0)
-    today, *times = runs.over_sizes((workload.baseline, *approaches), sizes, ALONE)
-    return [metrics.eta(today, time) for time in times]
+    ways = [(a,) for a in approaches]
+    eta = [[row.eta for row in runs.at_buffer(size).predicted(ways, calm=False)] for size in sizes]
+    return [np.array(of_one) for of_one in zip(*eta, strict=True)]
 
 
 def _sure(machine: Machine, workload: Workload, prediction: Prediction, sizes: list[float], eta: Array) -> Sure:

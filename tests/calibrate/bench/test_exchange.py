@@ -19,7 +19,7 @@ from pready.calibrate.measure.session import Outcome, measure
 from pready.model.approach.interfaces import BULK, MANY, Approach
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import Step, layout
-from pready.model.engine.messages import mapped
+from pready.model.engine.messages import messages
 from pready.model.engine.plan import drawn_times
 from pready.model.engine.runs import Rows, Runs
 from pready.model.engine.simulate import run_step
@@ -94,13 +94,13 @@ def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, tr
     threads: Any = {"threads": 16, "partitions_per_thread": 4, "thread_grid": [4, 2, 2]}
     what = workload(pattern=pattern, grid=[2, 2, 2], **threads, **extra)
     of = layout(what).pattern(what)
-    engine = mapped(of, what, Approach(MANY, transports), (4, 2, 2), contexts=8)
+    engine = messages(what, Approach(MANY, transports), of, contexts=8)
     shares, theta = exchange_plan(what, 1, seed=0).shares, what.partitions_per_thread
     for d in range(of.directions):
         # As `bench/exchange/workers.c` splits them: the partitions of the owners in order, a bin after the other.
         owned = [thread * theta + k for thread, _ in shares[d] for k in range(theta)]
         for t, bin_ in enumerate(np.split(np.array(owned), transports)):
-            assert engine.partitions[t * of.directions + d] == tuple(bin_)
+            assert engine.needs[t * of.directions + d] == tuple(bin_)
 
 
 @pytest.mark.parametrize(("fields", "named"), table_of("calibrate/plans")["refused"])

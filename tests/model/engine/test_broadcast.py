@@ -146,12 +146,20 @@ def test_a_root_whose_threads_meet_last_is_where_the_time_goes() -> None:
     out = simulate(machine, workload(buffer="8 B", **late), PART_8, grid=(4,), radix=2, iterations=1)
     causes = {**dict.fromkeys(CAUSES, 0.0), "compute": 1.003e-3, "issue": 5e-6}
     assert {name: time for name, (time,) in out.causes_s.items()} == pytest.approx(causes, rel=1e-9)
-    some = out.mean_s, out.longest_s, out.last_end_s, out.shortest_s, out.first_end_s, out.spread_s, out.to_join_s
+    some = (
+        out.mean_s,
+        out.longest_s,
+        out.last_end_s,
+        out.shortest_s,
+        out.first_end_s,
+        out.means["spread"],
+        out.means["to_join"],
+    )
     last, first = 1.008e-3, 1.003e-3 + 2e-9
     np.testing.assert_allclose(
         [float(time) for (time,) in some], [last, last, last, first, first, 3e-6, 5e-6], rtol=1e-7
     )
-    assert out.arrived_early.tolist() == [1.0]
+    assert out.means["early"].tolist() == [1.0]
 
 
 def test_what_a_tree_cannot_be() -> None:

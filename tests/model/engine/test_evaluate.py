@@ -10,8 +10,8 @@ from tables import table_of
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, Approach
-from pready.model.engine.layout import Step, layout, part
-from pready.model.engine.runs import Rows, Runs, sums_of
+from pready.model.engine.layout import Step, layout, of_a_step
+from pready.model.engine.runs import Job, Length, Rows, Runs, sums_of
 from pready.model.engine.simulate import compare
 from pready.model.machine.machine import load
 from pready.model.toml.reading import validated
@@ -77,7 +77,8 @@ def test_late_neighbours_are_what_differs() -> None:
 @pytest.mark.parametrize(("fields", "grid", "periodic"), table_of("model/known")["parts"])
 def test_part_of_a_halo(fields: Any, grid: Any, periodic: Any) -> None:
     w = validated(Workload, {"threads": 1, "buffer": "8 B", "pattern": "halo3d"} | fields, "test")
-    assert (part(w).grid, part(w).periodic) == (tuple(grid), tuple(periodic))
+    (some,) = of_a_step(w, some=True)
+    assert (some.grid, some.periodic) == (tuple(grid), tuple(periodic))
     assert layout(w).periodic == (w.boundaries == "periodic")
 
 
@@ -100,24 +101,17 @@ def test_times_of_an_earlier_call_change_nothing() -> None:
     for iterations, cores in ((6, 1), (4, 2), (9, 1)):
         for way in ways:
             fresh = Runs(load("meluxina"), step, Rows(4))
-            jobs = ([(of.plans((way,), 2), iterations)] for of in (before, fresh))
-            one, other = (sums_of(job, [0], cores)[0].of for job in jobs)
+            jobs = (Job(of.plans((way,), 2), Length(0, iterations)) for of in (before, fresh))
+            one, other = (sums_of([job], cores)[0][0].of for job in jobs)
             np.testing.assert_array_equal(one, other)
 
 
 @of_each({"normal": NOISY, "delay by size": Laggard(model="laggard", delay_rate="10 us/MiB")})  # type: ignore[arg-type]
-def test_many_sizes_at_once_give_what_each_gives_alone(model: Any) -> None:
-    # Sizes of every protocol, in no order, one of them twice.
+def test_another_buffer_is_another_workload(model: Any) -> None:
     machine, w = load("meluxina"), workload("halo3d", model)
-    approach, sizes = Approach(BY_KEY["many"], 8, 4), [2.0**20, 512.0, 2.0**16, 2.0**13, 2.0**20]
-
-    def alone(a: Approach, size: float) -> float:
-        return Runs(machine, Step.of(w.changed(buffer=f"{size:.17g} B"))).mean_time(a)
-
-    rest = Runs(machine, Step.from_rest(w), Rows(iterations=8))
+    runs = Runs(machine, Step.of(w))
     assert Runs(machine, Step.from_rest(w)).length_of_draw.exchanges == (16 if model is NOISY else 1)  # all alike
-    ways = BULK, approach
-    times = rest.over_sizes(ways, sizes[:1], 8)
-    np.testing.assert_allclose(times[:, 0], [rest.mean_time(a) for a in ways], rtol=1e-12)
-    times = Runs(machine, Step.of(w)).over_sizes(ways, sizes)
-    np.testing.assert_array_equal(times, [[alone(a, s) for s in sizes] for a in ways])
+    for size in (2.0**20, 512.0, 2.0**16, 2.0**13):  # of every protocol
+        there = Runs(machine, Step.of(w.changed(buffer=f"{size:.17g} B")))
+        for way in (BULK, Approach(BY_KEY["many"], 8, 4)):
+            assert runs.at_buffer(size).mean_time(way) == there.mean_time(way)

@@ -12,7 +12,7 @@ from on_ranks import prepared, simulate
 from plain_ranks import Plain, as_many_are_early, ends_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, PART, Approach
-from pready.model.engine.layout import layout, of_a_step, part
+from pready.model.engine.layout import layout, of_a_step
 from pready.model.engine.pattern import adapters_of, as_grid, nodes_of
 from pready.model.engine.plan import Plan
 from pready.model.engine.simulate import run_step
@@ -35,7 +35,7 @@ def equals_plain(machine: Machine, plan: Plan, iterations: int) -> None:
     expected = Plain(machine, plan).run(iterations)
     (out,) = run_step([plan], iterations, record=True)
     close(out.ends_s, ends_of(expected), rtol=1e-12)
-    as_many_are_early(out.arrived_early * out.messages / iterations, expected)
+    as_many_are_early(out.means["early"] * out.messages / iterations, expected)
 
 
 NOISY = {"model": "normal by thread", "spread": 0.1}
@@ -141,11 +141,14 @@ def test_nodes_of_a_grid() -> None:
 
 
 def test_a_part_has_whole_nodes() -> None:
-    assert part(workload(grid=[12, 12, 12], node_grid=[3, 2, 1])).grid == (6, 4, 3)
-    assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).grid == (12, 3, 3)
-    assert part(workload(grid=[12, 12, 12], ranks_per_node=12)).node_grid == (12, 1, 1)
-    assert part(workload(grid=[12, 12, 12], node_grid=[1, 1, 2])).node_grid == (1, 1, 2)
-    assert part(workload(grid=[12, 12, 12], ranks_per_node=18)).grid == (12, 12, 12)
+    def part(**nodes: Any) -> tuple[Any, Any]:
+        (some,) = of_a_step(workload(grid=[12, 12, 12], **nodes), some=True)
+        return some.grid, some.node_grid
+
+    assert part(node_grid=[3, 2, 1]) == ((6, 4, 3), (3, 2, 1))
+    assert part(ranks_per_node=12) == ((12, 3, 3), (12, 1, 1))
+    assert part(node_grid=[1, 1, 2]) == ((3, 3, 4), (1, 1, 2))
+    assert part(ranks_per_node=18) == ((12, 12, 12), None)
 
 
 def test_one_part_stands_for_all_exchanges_of_a_step() -> None:

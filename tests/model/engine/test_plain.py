@@ -16,7 +16,7 @@ from plain_ranks import Plain, as_many_are_early, ends_of, run_as_plain
 from workloads import workload_of
 
 from pready.model.approach.interfaces import BULK, BY_KEY, MANY, SINGLE, Approach
-from pready.model.engine.runs import sums_of
+from pready.model.engine.runs import Job, Length, sums_of
 from pready.model.engine.simulate import CAUSES, run_step, together
 from pready.model.machine import machine as machines
 from pready.model.machine.path import SizeCurve
@@ -191,7 +191,7 @@ def compare(case: dict[str, Any], iterations: int, **options: Any) -> None:
     if out.received_s is not None:
         received = np.array([[e.received for e in row] for row in expected])
         close(out.received_s, received, rtol=1e-12, atol=0)
-    as_many_are_early(out.arrived_early * out.messages / iterations, expected)
+    as_many_are_early(out.means["early"] * out.messages / iterations, expected)
     close(sum(out.causes_s.values()), out.mean_s, rtol=1e-12, atol=1e-15 * ends_of(expected).max())
 
 
@@ -234,7 +234,7 @@ def test_several_exchanges_equal_it(step: tuple[dict[str, Any], list[dict[str, A
         ends = np.array([[x.end for x in row] for row in mine])
         assert of.ends_s is not None
         close(of.ends_s, ends, rtol=1e-12, atol=0)
-        as_many_are_early(of.arrived_early * of.messages / iterations, mine)
+        as_many_are_early(of.means["early"] * of.messages / iterations, mine)
         for cause in CAUSES:
             parts = np.array([np.mean([x.causes[cause] for x in row]) for row in mine])
             close(of.causes_s[cause], parts, rtol=0, atol=1e-12 * ends.max())
@@ -258,10 +258,10 @@ def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> 
     ]
     alone = run_step(step, 5, record=True)
     again = run_step(step, 5, record=True, cores=cores)
-    (batch,) = sums_of([(step, 5)], [0], cores)
+    ((batch,),) = sums_of([Job(step, Length(0, 5))], cores)
     for number, (one, other) in enumerate(zip(alone, again, strict=True)):
         np.testing.assert_array_equal(one.ends_s, other.ends_s)
         np.testing.assert_array_equal(one.mean_s, batch.of[0, :, number, 0])
         np.testing.assert_array_equal(one.communication_s, other.communication_s)
-    early = np.average([one.arrived_early for one in alone], axis=0, weights=[one.messages for one in alone])
-    np.testing.assert_allclose(together(alone, BULK).arrived_early, early, rtol=1e-12)
+    early = np.average([one.means["early"] for one in alone], axis=0, weights=[one.messages for one in alone])
+    np.testing.assert_allclose(together(alone, BULK).means["early"], early, rtol=1e-12)

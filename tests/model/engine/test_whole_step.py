@@ -44,7 +44,7 @@ def test_exchanges_draw_arrivals_of_their_own() -> None:
     np.testing.assert_allclose(first.step_s, first.mean_s + second.mean_s, rtol=1e-12)
     assert run_step(both[:1], 1)[0].step_s is None
     assert abs(np.corrcoef(first.causes_s["compute"], second.causes_s["compute"])[0, 1]) < 0.7
-    assert not np.allclose(first.spread_s, second.spread_s)
+    assert not np.allclose(first.means["spread"], second.means["spread"])
 
 
 def test_how_much_of_a_step_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from pready.model.approach.interfaces import SINGLE, Approach
-from pready.model.engine.layout import Layout, layout
+from pready.model.engine.layout import layout
 from pready.model.engine.runs import Means, Runs
 from pready.model.equations.metrics import projected_speedup, speedup_percent
 from pready.model.toml.provenance import Strict
@@ -73,13 +72,11 @@ def _run(a: Run, lab: Lab, approach: Approach | None = None) -> tuple[Runs, Mean
     """With an approach of all exchanges; absent: the claim's."""
     way = tuple(approach or a.approach.of(w) for w in a.workload.parts)
     given: dict[str, Any] = {n: getattr(a, n) for n in ("grid", "blocks", "thread_grid") if getattr(a, n) is not None}
-    ranks: Layout | None = None
     if a.ring is not None:
         assert a.grid is not None
-        ranks = Layout(**given, neighbours=_ring(a.grid[0], a.ring))
-    elif a.workload.exchanges is None:
-        ranks = replace(layout(a.workload), **given)
-    runs = lab.ranks(a.machine, a.workload, a.iterations, ranks)
+        given["neighbour_list"] = _ring(a.grid[0], a.ring)
+    workload = a.workload.model_copy(update=given)
+    runs = lab.ranks(a.machine, workload, a.iterations, layout(workload) if workload.exchanges is None else None)
     return runs, lab.means(runs, way)
 
 

@@ -155,9 +155,9 @@ def time_per_message(a: Partitions, lab: Lab) -> float:
 def broadcast_time(a: Broadcast, lab: Lab) -> float:
     """Seconds, from when the late thread is ready until the last rank has everything."""
     late = {"arrivals": {"model": "laggard", "delay": f"{a.late_by:.17g} s", "late": "thread"}}
-    shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast"}
-    way, layout = (_approach(a.interface, a.threads),), Layout((a.ranks,), radix=a.radix or a.ranks)
-    runs = lab.ranks(a.machine, Workload.model_validate(shape), 1, layout)
+    shape = _shape(a.threads, 1, a.buffer) | late | {"pattern": "bcast", "radix": a.radix or a.ranks}
+    way = (_approach(a.interface, a.threads),)
+    runs = lab.ranks(a.machine, Workload.model_validate(shape), 1, Layout((a.ranks,)))
     end = np.median(lab.ends(runs, way)) if a.of == "median" else lab.means(runs, way).ends[0]
     return float(end) - a.late_by
 
@@ -201,7 +201,7 @@ def _last(
     """When the last rank has ended one exchange that all began at 0, of a partition for each message."""
     neighbours = tuple(map(tuple, lists))
     shape = threads, approach.transport_partitions // threads, buffer
-    layout = Layout((len(lists),), neighbours=neighbours, ranks_per_node=ranks_per_node if ranks_per_node > 1 else None)
+    layout = Layout((len(lists),), ranks_per_node=ranks_per_node if ranks_per_node > 1 else None)
     runs = lab.ranks(machine, _to(neighbours, shape, placement), 1, layout)
     return float(lab.means(runs, (approach,)).ends[0])
 
