@@ -1,6 +1,7 @@
 """Output in terminals, pipes and 60 columns: whole numbers, no trailing blanks, every encoding."""
 
 import io
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -60,11 +61,23 @@ def terminal_of(encoding: str) -> Iterator[io.BytesIO]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("arguments", [*COMMANDS, ["gain", "--help"], ["predict", LAGGARD, "--json"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [*COMMANDS, ["gain", "--help"]], ids=" ".join)
 def test_a_terminal_without_greek(arguments: list[str]) -> None:
     with terminal_of("ascii") as written:
         assert main(arguments) == 0
     assert written.getvalue().decode("ascii")
+
+
+@pytest.mark.thorough
+def test_json_is_the_same_data_in_every_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "w.toml"
+    path.write_text('name = "η"\n' + Path(LAGGARD).read_text(encoding="utf-8").replace("name =", "description ="))
+    said = []
+    for encoding in ("ascii", "utf-8"):
+        with terminal_of(encoding) as written:
+            assert main(["predict", str(path), "--json"]) == 0
+        said.append(json.loads(written.getvalue().decode(encoding)))
+    assert said[0] == said[1]
 
 
 def test_errors_in_ascii(tmp_path: Path) -> None:
