@@ -18,6 +18,7 @@ import pready
 from pready.model.advice import predict as predicting
 from pready.model.approach.interfaces import BULK, MANY
 from pready.model.common.units import format_time
+from pready.model.engine.simulate import exchanges_from_rest
 from pready.show.tables.simulation import COMPARED, per_iteration, step_report
 
 HALO, LAGGARD = "examples/halo3d.toml", "examples/laggard.toml"
@@ -52,6 +53,19 @@ def test_an_approach_by_its_key_is_for_any_workload() -> None:
     ):
         with pytest.raises(pready.PreadyError, match=re.escape(said)):
             pready.approach(*arguments)
+
+
+def test_steps_of_an_exchange_are_those_that_its_time_is_made_of() -> None:
+    workload = pready.Workload.model_validate({"threads": 4, "buffer": "1 MiB"})
+    machine, many = pready.load_machine("meluxina"), pready.approach("many", 4)
+    (one,) = exchanges_from_rest(machine, workload, many, [[0.0] * 4])
+    assert one.end == pytest.approx(pready.Runs(machine, pready.Step.of(workload)).mean_time(many), rel=1e-12)
+    assert [m.transport for m in one.messages] == [0, 1, 2, 3]
+    assert max(m.arrived for m in one.messages) <= one.received <= one.end
+    small = workload.model_copy(update={"buffer": 8.0})
+    # Computed till then, its threads' meeting included: 60 ns of CPU time and 20 ns of matching are left.
+    (late,) = exchanges_from_rest(machine, small, pready.approach("single"), [[0.0] * 4], 1e-3)
+    assert late.end == pytest.approx(1e-3 + 80e-9, rel=1e-9)
 
 
 def test_names_are_as_good_as_objects() -> None:
