@@ -40,10 +40,8 @@ def diagnose(launcher: Launcher, built: Built) -> Diagnosis:
     found = findings.of_environment(about)
     if about["partitioned"]:
         failure = outcome.failures.get(str(EARLY), "")
-        found += [
-            findings.of_early({} if failure else content.select("early")[0], failure),
-            *findings.known_bugs(about),
-        ]
+        early = next(iter(content.select("early")), None)
+        found += [findings.of_early(early, failure), *findings.known_bugs(about)]
     text = str(about["library"])
     library = " ".join(text.partition("\n")[0].split())
     profile = findings.profile_from(text).full_name

@@ -22,13 +22,17 @@ class Finding:
     do: str = ""  # what to do about it; empty: nothing
 
 
-def of_early(record: Mapping[str, Any], failure: str) -> Finding:
+def of_early(record: Mapping[str, Any] | None, failure: str) -> Finding:
     """Of the measurement `early`, or of its failure: when partitions left, in a request that was used again."""
     name = "MPI_Pready"
     if failure:
         how = failure.partition("\n")[0]
         return Finding(
             name, "bad", how, "use one persistent send per partition (many), no partitioned call of this build"
+        )
+    if record is None:
+        return Finding(
+            name, "care", "not measured: its second was over before", "run it where no others hold the cores"
         )
     if not record["derived"]["early_steady"]:
         return Finding(name, "care", "sends nothing before the last partition is ready", "use many, not part")
