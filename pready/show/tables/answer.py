@@ -175,7 +175,7 @@ def today(prediction: Prediction) -> Text:
     if best is prediction.bulk or best.speedup_percent <= 0:
         return _headed(advice.verdict, "Today: ", f"nothing that was measured saves {least}.")
     if advice.verdict == "do not port":
-        said = f"nothing that was measured saves {least}; most {what}, {saved(best)}"
+        said = f"nothing that was measured saves {least}; the most: {what}, {saved(best)}"
         return _headed(advice.verdict, "Today: ", f"{said}.")
     row = None if advice.partitioned is None else advice.partitioned.row
     head = "Best today: "
