@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import refused
@@ -31,12 +32,9 @@ def test_runs_that_agree_are_one(slower: float) -> None:
 
 @pytest.mark.parametrize("slower", [1.12, 1 / 1.12, 15.0])
 @pytest.mark.parametrize(("first", "other"), [(latency, latency), (latency, imb), (imb, imb)])
-def test_runs_that_disagree_are_two(slower: float, first: object, other: object) -> None:
+def test_runs_that_disagree_are_two(slower: float, first: Any, other: Any) -> None:
     """Of one test or of two that measure the same, at however many sizes; both are named by their lines."""
-    assert callable(first)
-    assert callable(other)
-    one: str = first(times_of(10))
-    text = one + other(times_of(10 * slower))
+    text = first(times_of(10)) + other(times_of(10 * slower))
     with pytest.raises(ImportFormatError, match=r"two runs of .* differ at .*f:\d+.*f:\d+.*--take TEXT"):
         read(text.encode(), "f")
 
@@ -128,7 +126,12 @@ BOUND = {
     "one node of a map": (" Data for node: n1   Num slots: 2   Max slots: 0\n", "its ranks were bound on n1 alone"),
     "two nodes of a map": (" Data for node: n{}   Num slots: 2   Max slots: 0\n", ""),
 }
-SHARED = ["-x UCX_TLS=posix", "--mca btl self,vader", "-genv I_MPI_FABRICS shm", "-x UCX_TLS=sm,self"]
+SHARED = [
+    ("-x UCX_TLS=posix", "-x UCX_TLS=posix,rc"),
+    ("--mca btl self,vader", "--mca btl self,tcp"),
+    ("-genv I_MPI_FABRICS shm", "-genv I_MPI_FABRICS shm:ofi"),
+    ("-x UCX_TLS=sm,self", "-x UCX_TLS=rc,sm,self"),
+]
 
 
 @pytest.mark.parametrize("what", BOUND)
@@ -138,13 +141,10 @@ def test_where_a_launcher_bound_the_ranks(what: str) -> None:
     assert why_one_node(read(text.encode()).runs) == said
 
 
-@pytest.mark.parametrize("setting", SHARED)
-def test_memory_that_ranks_share_is_no_network(setting: str) -> None:
+@pytest.mark.parametrize(("setting", "both"), SHARED)
+def test_memory_that_ranks_share_is_no_network(setting: str, both: str) -> None:
     text = f"mpirun -np 2 {setting} ./osu_latency\n{latency()}"
     assert "is memory that ranks of a node share" in why_one_node(read(text.encode()).runs)
-    both = (
-        setting.replace("posix", "posix,rc").replace("vader", "tcp").replace("shm", "shm:ofi").replace("=sm", "=rc,sm")
-    )
     assert why_one_node(read(text.replace(setting, both).encode()).runs) == ""
 
 
@@ -170,11 +170,8 @@ def test_two_libraries_or_networks_are_never_mixed(one: str, other: str, what: s
     ("srun --environment=fast", "srun --environment=slow"),
 ])  # fmt: skip
 @pytest.mark.parametrize("tests", [(latency, latency), (latency, bandwidth)])
-def test_settings_before_a_command_are_its_own(first: str, second: str, tests: tuple[object, object]) -> None:
-    text = ""
-    for said, test in zip((first, second), tests, strict=True):
-        assert callable(test)
-        text += f"{said} -n 2 ./osu_x\n{test()}\n"
+def test_settings_before_a_command_are_its_own(first: str, second: str, tests: tuple[Any, Any]) -> None:
+    text = "".join(f"{said} -n 2 ./osu_x\n{test()}\n" for said, test in zip((first, second), tests, strict=True))
     with pytest.raises(ImportFormatError, match=r"two (settings|libraries)"):
         read(text.encode())
 
@@ -247,12 +244,10 @@ def test_the_example_is_printed_and_read_again(tmp_path: Path, capsys: Capsys) -
 
 
 def test_a_record_of_ours_is_read_by_itself(tmp_path: Path, capsys: Capsys) -> None:
-    record, out = "tests/calibrate/data/contention-mpich.jsonl", str(tmp_path / "m.toml")
-    words = ("calibrate", "import", record)
+    record = "tests/calibrate/data/contention-mpich.jsonl"
+    words = ("calibrate", "import", record, "-o", str(tmp_path / "m.toml"))
     for more in (("--library", "mpich-release"), ("--take", "x"), (record,)):
-        assert "beside a record of 'pready calibrate'; valid: the record alone" in refused(
-            capsys, *words, *more, "-o", out
-        )
-    assert "nothing says how long one message takes" in refused(
-        capsys, *words, "-o", out
-    )  # it was read: contention alone
+        said = refused(capsys, *words, *more)
+        assert "beside a record of 'pready calibrate'; valid: the record alone" in said
+    # It was read: contention alone.
+    assert "nothing says how long one message takes" in refused(capsys, *words)

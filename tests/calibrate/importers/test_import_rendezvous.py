@@ -7,10 +7,11 @@ move faster still, from a bend on, which is no handshake. Noise of 0.2 to 2 %, t
 each, as OSU prints.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from results_of_suites import latency
 from results_of_suites import read as parse
 
 from pready.calibrate.fit import fit
@@ -20,59 +21,36 @@ SIZES = (0, *(1 << k for k in range(23)))
 CASES = 100
 
 
-@dataclass(frozen=True)
-class Library:
-    """What the made-up library does; seconds, bytes."""
+def library(rng: np.random.Generator, *, step: bool) -> tuple[int, Callable[[int], float]]:
+    """Of a made-up library: its limit, and the seconds that one message of a size takes."""
 
-    t0: float
-    inline: int
-    copy: float
-    limit: int
-    G_eager: float
-    G: float
-    handshake: float
-    bend: int
-    faster: float
-
-    def time(self, size: int) -> float:
-        """One message of `size` bytes."""
-        t = self.t0 + (self.copy if size >= self.inline else 0.0)
-        t += self.G_eager * size if size < self.limit else self.handshake + self.G * size
-        return t - max(size - self.bend, 0) * self.G * (1 - self.faster)
-
-
-def drawn(rng: np.random.Generator, *, step: bool) -> Library:
     def between(low: float, high: float) -> float:
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
     t0, limit = between(0.8e-6, 20e-6), 1 << int(rng.integers(12, 19))
     per_byte = t0 * between(0.1, 3) / limit
-    return Library(
-        t0=t0,
-        inline=1 << int(rng.integers(5, 9)),
-        copy=t0 * rng.uniform(0.05, 0.3),
-        limit=limit,
-        G_eager=per_byte * (rng.uniform(1.0, 1.5) if step else 1.0),
-        G=per_byte,
-        handshake=t0 * rng.uniform(1.0, 2.0) if step else 0.0,
-        bend=8 * limit,
-        faster=rng.uniform(0.6, 0.95),
-    )
+    inline, copy = 1 << int(rng.integers(5, 9)), t0 * rng.uniform(0.05, 0.3)
+    eager = per_byte * (rng.uniform(1.0, 1.5) if step else 1.0)
+    handshake = t0 * rng.uniform(1.0, 2.0) if step else 0.0
+    faster = rng.uniform(0.6, 0.95)
 
+    def time(size: int) -> float:
+        t = t0 + (copy if size >= inline else 0.0)
+        t += eager * size if size < limit else handshake + per_byte * size
+        return t - max(size - 8 * limit, 0) * per_byte * (1 - faster)
 
-def as_osu(library: Library, rng: np.random.Generator, noise: float) -> bytes:
-    rows = [f"{s:<10d}{1e6 * library.time(s) * (1 + noise * rng.standard_normal()):>18.2f}" for s in SIZES]
-    return "\n".join(["# OSU MPI Latency Test v7.4", "# Size          Latency (us)", *rows, ""]).encode()
+    return limit, time
 
 
 def begins_at(index: int, *, step: bool) -> tuple[int, float | None]:
     """The true limit, and the first size that is taken for a rendezvous."""
     rng = np.random.default_rng([SEED, index])
-    library = drawn(rng, step=step)
-    observed = parse(as_osu(library, rng, rng.uniform(0.002, 0.02))).observations
-    found = fit(observed, rng, draws=200)
+    limit, time = library(rng, step=step)
+    noise = rng.uniform(0.002, 0.02)
+    text = latency(lambda s: 1e6 * time(s) * (1 + noise * rng.standard_normal()), SIZES)
+    found = fit(parse(text.encode()).observations, rng, draws=200)
     starts = [s.from_bytes for s in found.segments if s.protocol == "rendezvous"]
-    return library.limit, min(starts, default=None)
+    return limit, min(starts, default=None)
 
 
 @pytest.mark.thorough

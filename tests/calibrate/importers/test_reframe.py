@@ -4,6 +4,7 @@ The layouts are those of ReFrame 3.9, 3.12, 4.2, 4.3, 4.6 and 4.7 as its default
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +141,8 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_nothing_is_guessed(what: str) -> None:
     text, said = REFUSED[what]
-    with pytest.raises(ImportFormatError) as caught:
+    with pytest.raises(ImportFormatError, match=re.escape(said).replace(r"\.\*", ".*")):
         read(text.encode(), "f")
-    at = 0
-    for part in said.split(".*"):
-        assert part in str(caught.value)[at:]
-        at = str(caught.value).index(part, at) + len(part)
 
 
 @pytest.mark.parametrize(
@@ -163,16 +160,14 @@ def test_nothing_is_guessed(what: str) -> None:
 )
 def test_where_its_ranks_ran(nodes: dict[str, str], place: str, tmp_path: Path) -> None:
     path = tmp_path / "f"
-    for mark in ("|", ",") if "," not in "".join(nodes.values()) else ("|",):
-        path.write_text(table(mark, us, True, **nodes))
-        (run,), _ = runs_of(path.read_bytes())
-        assert run.heading == ", ".join(filter(None, ["osu_latency_test, job 7", place]))
-        if place == "within a node":
-            with pytest.raises(ImportFormatError, match=r"on one node: its list of nodes.*--intra"):
-                collected([path])
-        else:
-            notes = collected([path])[0].notes
-            assert any("no file says where" in note for note in notes) == (not place)
+    path.write_text(table("|", us, True, **nodes))
+    (run,), _ = runs_of(path.read_bytes())
+    assert run.heading == ", ".join(filter(None, ["osu_latency_test, job 7", place]))
+    if place == "within a node":
+        with pytest.raises(ImportFormatError, match=r"on one node: its list of nodes.*--intra"):
+            collected([path])
+    else:
+        assert any("no file says where" in note for note in collected([path])[0].notes) == (not place)
 
 
 def test_buffers_of_gpus_and_a_choice_of_two(tmp_path: Path) -> None:
