@@ -146,20 +146,10 @@ def test_a_root_whose_threads_meet_last_is_where_the_time_goes() -> None:
     out = simulate(machine, workload(buffer="8 B", **late), PART_8, grid=(4,), radix=2, iterations=1)
     causes = {**dict.fromkeys(CAUSES, 0.0), "compute": 1.003e-3, "issue": 5e-6}
     assert {name: time for name, (time,) in out.causes_s.items()} == pytest.approx(causes, rel=1e-9)
-    some = (
-        out.mean_s,
-        out.longest_s,
-        out.last_end_s,
-        out.shortest_s,
-        out.first_end_s,
-        out.means["spread"],
-        out.means["to_join"],
-    )
-    last, first = 1.008e-3, 1.003e-3 + 2e-9
-    np.testing.assert_allclose(
-        [float(time) for (time,) in some], [last, last, last, first, first, 3e-6, 5e-6], rtol=1e-7
-    )
-    assert out.means["early"].tolist() == [1.0]
+    whole, first = 1.008e-3, 1.003e-3 + 2e-9
+    times = (out.mean_s, out.longest_s, out.last_end_s, out.shortest_s, out.first_end_s)
+    found = [float(of[0]) for of in (*times, *(out.means[name] for name in ("spread", "to_join", "early")))]
+    assert found == pytest.approx([whole, whole, whole, first, first, 3e-6, 5e-6, 1.0], rel=1e-7)
 
 
 def test_what_a_tree_cannot_be() -> None:

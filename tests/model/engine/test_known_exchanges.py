@@ -22,8 +22,6 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
-PERSISTENT_MATCHED = BY_KEY["persistent-matched"]
-
 
 def workload(threads: int, theta: int, size: float, peers: int = 1) -> Workload:
     fields = {"threads": threads, "partitions_per_thread": theta, "buffer": f"{threads * theta} B"}
@@ -67,11 +65,8 @@ counts = st.integers(1, 12)
 
 @pytest.mark.parametrize(("of", "shape", "sent", "two_way", "took_us"), table_of("model/known_exchanges")["at_once"])
 def test_partitions_that_are_ready_at_once(of: Any, shape: Any, sent: Any, two_way: bool, took_us: float) -> None:
-    w, (key, *counts), setup = (
-        workload(*shape),
-        sent,
-        {"value": of.pop("setup", "0 s"), "source": "assumed", "why": "test"},
-    )
+    w, (key, *counts) = workload(*shape), sent
+    setup = {"value": of.pop("setup", "0 s"), "source": "assumed", "why": "test"}
     machine = ideal(**of).model_copy(update={"requests": validated(Requests, {"setup": setup}, "test")})
     got = time(machine, w, Approach(BY_KEY[key], *counts), np.zeros(w.n_partitions), two_way=two_way)
     assert 1e6 * float(got[0]) == pytest.approx(took_us, rel=1e-9)
@@ -192,18 +187,17 @@ def test_persistent_matched_needs_no_progress() -> None:
     # jammer2022 III.C: the two-sided rendezvous has nothing left to answer.
     w, ready, joins = workload(4, 1, 4e6), laggard(4, 300e-6), np.array([310e-6])
     machine = ideal(handshake=2e-6, progress="on-call", L=1e-6)
-    assert float(time(machine, w, Approach(PERSISTENT_MATCHED, 4), ready, joins)[0]) == pytest.approx(41e-6)
+    assert float(time(machine, w, Approach(BY_KEY["persistent-matched"], 4), ready, joins)[0]) == pytest.approx(41e-6)
 
 
 # Several peers
 
 
-def to_peers(machine: Machine, sizes: list[float], approach: Approach, two_way: bool = False) -> float:
+def to_peers(machine: Machine, *sizes: float) -> float:
     """The end of an exchange of one thread that sends as many bytes to each of several peers."""
     w = workload(1, 1, sizes[0], peers=len(sizes))
-    setting = Setting(1, 1, len(sizes), 8, "hardware", two_way=two_way)
     by_peer = [costs(Sampler(machine), w, size) for size in sizes]
-    return float(ends(np.zeros((1, 1)), by_peer, approach, setting)[0])
+    return float(ends(np.zeros((1, 1)), by_peer, Approach(SINGLE), Setting(1, 1, len(sizes), 8, "hardware"))[0])
 
 
 def test_what_each_peer_gets_takes_the_time_of_its_size() -> None:
@@ -211,15 +205,15 @@ def test_what_each_peer_gets_takes_the_time_of_its_size() -> None:
     # 42 or 122; the wire takes 1 us. Bytes leave one after the other, so that the order does not matter to the last.
     machine = ideal(L=1e-6, o_s=2e-6)
     for sizes in ([1e6, 3e6], [3e6, 1e6]):
-        assert to_peers(machine, sizes, Approach(SINGLE)) == pytest.approx(163e-6, rel=1e-12)
+        assert to_peers(machine, *sizes) == pytest.approx(163e-6, rel=1e-12)
     # One message alone streams at 10 GB/s, less than its share of the cable: the large one's 300 us begin after 2 or
     # 4 us.
     slow = ideal(L=1e-6, o_s=2e-6, G=1e-10, link=25e9)
-    assert to_peers(slow, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(303e-6, rel=1e-12)
-    assert to_peers(slow, [1e6, 3e6], Approach(SINGLE)) == pytest.approx(305e-6, rel=1e-12)
+    assert to_peers(slow, 3e6, 1e6) == pytest.approx(303e-6, rel=1e-12)
+    assert to_peers(slow, 1e6, 3e6) == pytest.approx(305e-6, rel=1e-12)
     # What is received takes the CPU 5 us each: the small one comes at 4 + 100 + 1 and is through before.
     served = ideal(L=1e-6, o_s=2e-6, o_r=5e-6, G=1e-10, link=25e9)
-    assert to_peers(served, [3e6, 1e6], Approach(SINGLE)) == pytest.approx(308e-6, rel=1e-12)
+    assert to_peers(served, 3e6, 1e6) == pytest.approx(308e-6, rel=1e-12)
 
 
 def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
@@ -239,12 +233,9 @@ def test_a_handshake_of_next_to_nothing_still_waits_for_its_answer() -> None:
     ],
 )
 def test_messages_that_tie_leave_by_vci(hold: float, expected_us: float) -> None:
-    zero = {field.name: np.asarray(0.0) for field in dataclasses.fields(Costs)}
-    c = Costs(
-        **zero
-        | {name: np.asarray(x) for name, x in {"hold": hold, "per_entry": 1e-6, "link": 1e-7, "stream": 1e-7}.items()}
-        | {"contention": np.zeros(5), "waiting": np.zeros(5)}
-    )
+    of = {"hold": hold, "per_entry": 1e-6, "link": 1e-7, "stream": 1e-7}
+    scalars = {field.name: np.asarray(of.get(field.name, 0.0)) for field in dataclasses.fields(Costs)}
+    c = Costs(**scalars | {"contention": np.zeros(5), "waiting": np.zeros(5)})
     approach, setting = Approach(MANY, 4, 2), Setting(4, 1, 1, 2, "hardware")
     got = float(ends(np.zeros((1, 4)), c, approach, setting)[0])
     assert got == pytest.approx(expected_us * 1e-6, rel=1e-5)

@@ -265,3 +265,6 @@ def test_a_step_gives_the_same_bits_on_any_cores_and_in_one_call(cores: int) -> 
         np.testing.assert_array_equal(one.communication_s, other.communication_s)
     early = np.average([one.means["early"] for one in alone], axis=0, weights=[one.messages for one in alone])
     np.testing.assert_allclose(together(alone, BULK).means["early"], early, rtol=1e-12)
+    sweep = prepared(machine, w.model_copy(update={"pattern": "sweep3d"}), many, grid=(24, 18))
+    (one,), (other,) = (run_step([sweep], 4, record=True, cores=n) for n in (1, cores))
+    np.testing.assert_array_equal(one.ends_s, other.ends_s)

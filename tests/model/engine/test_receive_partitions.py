@@ -58,14 +58,7 @@ def test_a_received_partition_lies_in_one_message() -> None:
 
 def test_open_mpi_is_offered_only_where_its_parrived_tells() -> None:
     # mca_part_persist_parrived: of twice as many sent partitions it looks at each second one.
-    made = {
-        received: predict(
-            load("meluxina"), workload(received, consume={"time": "1 us"}), library="openmpi-persist", draws=0
-        )
-        for received in (4, 16)
-    }
-    found = {
-        received: {r.approach.messages for r in of.approaches if r.approach.interface.partitioned}
-        for received, of in made.items()
-    }
-    assert found == {4: {4}, 16: set()}
+    for received, messages in ((4, {4}), (16, set())):
+        w = workload(received, consume={"time": "1 us"})
+        made = predict(load("meluxina"), w, library="openmpi-persist", draws=0)
+        assert {r.approach.messages for r in made.approaches if r.approach.interface.partitioned} == messages

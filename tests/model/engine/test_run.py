@@ -63,24 +63,6 @@ def test_tables_are_those_of_arrivals(model: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(out.received_s[0], np.array(last) + w.buffer / 25e9, rtol=1e-12)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("pattern", ["halo3d26", "pt2pt", "sweep3d"])
-@pytest.mark.parametrize(("key", "size"), [("part", "64 KiB"), ("many", "64 MiB")])
-def test_same_seed_same_bits(pattern: Any, key: str, size: str) -> None:
-    w = workload(pattern, buffer=size)
-    approach = Approach(BY_KEY[key], 8, 4)
-    grid = (24, 18) if pattern == "sweep3d" else (6, 7, 50)
-    reference = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True)
-    assert reference.ends_s is not None
-    for cores in (2, 3):
-        out = simulate(MELUXINA, w, approach, grid=grid, iterations=4, seed=3, record=True, cores=cores)
-        assert out.ends_s is not None
-        np.testing.assert_array_equal(out.ends_s, reference.ends_s)
-        np.testing.assert_array_equal(out.mean_s, reference.mean_s)
-        for cause, seconds in reference.causes_s.items():
-            np.testing.assert_array_equal(out.causes_s[cause], seconds)
-
-
 @pytest.mark.parametrize(("key", "early", "causes"), [
     ("single", 0.0, [150, 0, 7, 0, 160, 0]), ("many", 0.25, [150, 0, 0, 70, 40, 7]),
 ])  # fmt: skip
@@ -99,12 +81,10 @@ def test_every_figure_of_a_pair(key: str, early: float, causes: list[float]) -> 
     assert out.means["early"].tolist() == [early] * 2
 
 
-MADE = [
-    ({"grid": (4,), "ranks_per_node": 2, "approach": Approach(BY_KEY["blocking"])}, "blocking sends of ranks that"),
-]
+BLOCKING = {"grid": (4,), "ranks_per_node": 2, "approach": Approach(BY_KEY["blocking"])}, "blocking sends of ranks that"
 
 
-@pytest.mark.parametrize(("arguments", "message"), [*table_of("model/refused")["simulate"], *MADE])
+@pytest.mark.parametrize(("arguments", "message"), [*table_of("model/refused")["simulate"], BLOCKING])
 def test_refusals_say_what_is_valid(arguments: dict[str, Any], message: str) -> None:
     values: dict[str, Any] = {"iterations": 1, "approach": PART_8} | arguments
     pattern = values.pop("pattern", "halo3d")
@@ -224,10 +204,9 @@ def test_a_late_thread_delays_only_its_faces() -> None:
     w = workload("halo3d", NoArrivals(), threads=2, buffer="2 B", receiver="waiting")
     late = w.model_copy(update={"arrivals": Laggard(model="laggard", delay="1 ms")})  # type: ignore[arg-type]
     approach = Approach(PART, 1, 1)
-    everyone = simulate(ideal(), late, approach, grid=(2,), periodic=False, iterations=1, record=True)
-    mapped = simulate(
-        ideal(), late, approach, grid=(2,), periodic=False, iterations=1, record=True, thread_grid=(2, 1, 1)
-    )
+    line: dict[str, Any] = {"grid": (2,), "periodic": False, "iterations": 1, "record": True}
+    everyone = simulate(ideal(), late, approach, **line)
+    mapped = simulate(ideal(), late, approach, **line, thread_grid=(2, 1, 1))
     assert everyone.received_s is not None
     assert mapped.received_s is not None
     # The last thread is late. Rank 0 sends right (thread 1, late), rank 1 sends left (thread 0).
