@@ -97,24 +97,17 @@ UNEQUAL: dict[str, dict[str, object]] = {
 }
 
 
-def unequal(pattern: str, grid: tuple[int, int, int], **fields: object) -> Workload:
-    base: dict[str, object] = {"threads": 4, "pattern": pattern, "receiver": "computing", "grid": list(grid)}
-    return Workload.model_validate(base | {"compute": {"time": "500 us"}} | UNEQUAL[pattern] | fields)
-
-
-def of_the_engine(w: Workload, approach: Approach) -> float:
-    return float(simulate(load("meluxina"), w, approach, iterations=2, **vars(layout(w))).communication_s.mean())
-
-
 @pytest.mark.parametrize("pattern", UNEQUAL)
 @pytest.mark.parametrize("grid", [(2, 1, 1), (2, 2, 2), (4, 4, 4)])
 def test_unequal_faces_agree_with_the_engine(tmp_path: Path, grid: tuple[int, int, int], pattern: str) -> None:
-    w = unequal(pattern, grid)
-    s = setup(load("meluxina"), w, "single", iterations=1, packet=4096 if grid == (4, 4, 4) else 0)
+    like = {"threads": 4, "pattern": pattern, "receiver": "computing", "compute": {"time": "500 us"}, "grid": grid}
+    w, machine = Workload.model_validate(like | UNEQUAL[pattern]), load("meluxina")
+    s = setup(machine, w, "single", iterations=1, packet=4096 if grid == (4, 4, 4) else 0)
     for approach in (Approach(SINGLE), Approach(MANY, 4)):
         record = simulate_approach(s, approach, tmp_path)
         found = times(pattern, record).after_ready[1:].mean()
-        assert found == pytest.approx(of_the_engine(w, approach), rel=0.1)
+        engine = simulate(machine, w, approach, iterations=2, **vars(layout(w))).communication_s.mean()
+        assert found == pytest.approx(engine, rel=0.1)
         if grid == (2, 2, 2):  # all neighbours are other ranks: twice each face, four times each edge, eight corners
             kib = 2 * (256 + 64 + 1024) + (4 * (32 + 8 + 128) + 8 * 4 if pattern == "halo3d26" else 0)
             assert (record.bytes == kib * 1024).all()
