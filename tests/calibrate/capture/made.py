@@ -56,8 +56,8 @@ def share(in_team: int, phase: int = 0) -> int:
     return in_team | phase << 16
 
 
-def written(steps: Sequence[str], rank: int, ranks: int, apart: float = 0, since: float = 0, **fields: int) -> Process:
-    """A rank's calls, a line each: thread, begin and end in us, kind, place, peer, and bytes or how many.
+def file_of(steps: Sequence[str], rank: int, ranks: int, apart: float = 0, since: float = 0, **fields: int) -> bytes:
+    """A file of a rank's calls, a line each: thread, begin and end in us, kind, place, peer, and bytes or how many.
 
     Each step begins so long after the one before, the first at `since`, and its regions count on. "1+20" of a share:
     the second thread's, of which 20 us are in MPI.
@@ -71,7 +71,12 @@ def written(steps: Sequence[str], rank: int, ranks: int, apart: float = 0, since
             peer = int(who) + (10 * n if kind in ("region", "share") else 0)
             of = begin_ns, end_ns, kind, int(site), peer, int(number) | round(10 * float(in_mpi or 0)) << 32
             rows[int(thread)].append(of)
-    return parse_process(capture_file(list(rows.items()), rank=rank, ranks=ranks, **fields), Path(f"rank-{rank}"))
+    return capture_file(list(rows.items()), rank=rank, ranks=ranks, **fields)
+
+
+def written(steps: Sequence[str], rank: int, ranks: int, apart: float = 0, since: float = 0, **fields: int) -> Process:
+    """What is read of such a file."""
+    return parse_process(file_of(steps, rank, ranks, apart, since, **fields), Path(f"rank-{rank}"))
 
 
 def plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ from programs import Mpi, each_library
 from real_mpi import LIBRARIES, kept
 from tables import table_of
 
-from pready.calibrate.capture.files import Process, Run, read_run
+from pready.calibrate.capture.files import Run, read_run
 from pready.calibrate.capture.regions import stretches
 from pready.calibrate.capture.run_summary import notes
 
@@ -33,11 +33,6 @@ def _without_pids(text: str) -> str:
     return re.sub(r"\d{3,}", "N", text)
 
 
-def outermost(process: Process) -> int:
-    """Instances of stretches with a record of every thread."""
-    return sum(len(s.begin) for s in stretches(process))
-
-
 @pytest.mark.parametrize("way", ENDINGS)
 def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str) -> None:
     ended, says = ENDINGS[way]
@@ -48,11 +43,11 @@ def test_the_program_is_as_without_us(mpi: Mpi, tmp_path: Path, way: str) -> Non
     (process,) = run.ranks
     assert process.ended == ended or (way == "MPI_Abort" and process.ended in ("abort", "unknown"))
     # 20 times a region of three stretches: its loop, its barrier, its end. They are all there, however it ended.
-    assert outermost(process) >= 60
+    found = stretches(process)
+    assert sum(len(s.begin) for s in found) >= 60
     assert process.dropped == 0
     said = [note for note in notes(run) if "share cores" not in note]  # of this machine
     assert any(says in note for note in said) if says else not said
-    found = stretches(process)
     match way:
         case "teams":
             assert {s.threads: len(s.begin) for s in found if s.key[1] == 0} == {1: 5, 2: 5, 3: 5, 4: 5}

@@ -28,35 +28,23 @@ def region(at: int, number: int, site: int, finish: tuple[int, int], rows: dict[
     return end
 
 
-def exchange(at: int, site: int, sent: dict[int, int], rows: dict[int, list[Row]], took: int) -> int:
-    """Sends, and a wait that lasts `took` ns."""
-    for peer, size in sent.items():
-        rows[0].append((at, at + 10, "isend", site, peer, size))
-        at += 20
-    rows[0].append((at, at + took, "wait", 0, -4, len(sent)))
-    return at + took
-
-
 def run() -> Run:
     """4 ranks in a row: after one region to both sides, after another one only to the rank below."""
     processes = []
     for rank in range(4):
-        rows: dict[int, list[Row]] = {0: [], 1: []}
         # Set-up: a word from rank to rank + 2, which computes before it answers, and one round the ring.
-        begin, other = 100 + 10 * US * (rank // 2), rank ^ 2
-        rows[0].append((begin, begin + 10, "send" if rank < 2 else "recv", 3, other, 8))
-        rows[0].append((begin + 50 * US, begin + 50 * US + 10, "recv" if rank < 2 else "send", 3, other, 8))
-        at = exchange(begin + 51 * US, 4, {(rank + 1) % 4: 8}, rows, 100)
-        for step in range(STEPS):
-            at = region(at + 2 * US, 2 * step, 1, (100 * US, 110 * US), rows)
-            both = {peer: 640 for peer in (rank - 1, rank + 1) if 0 <= peer < 4}
-            at = exchange(at + 5 * US, 4, both, rows, 30 * US)
-            rows[0].append((at, at + 40 * US, "recv", 0, 1, 8))  # waits for a message
-            at = region(at + 40 * US, 2 * step + 1, 2, (50 * US, 60 * US), rows)
-            if rank > 0:
-                at = exchange(at, 4, {rank - 1: 64}, rows, 20 * US)
-        data = capture_file(list(rows.items()), rank=rank, ranks=4)
-        processes.append(parse_process(data, Path(f"rank-{rank}")))
+        first, then = ("send", "recv") if rank < 2 else ("recv", "send")
+        setup = f"0 0 0.01 {first} 3 {rank ^ 2} 8\n0 50 50.01 {then} 3 {rank ^ 2} 8\n"
+        setup += f"0 51 51.01 isend 4 {(rank + 1) % 4} 8\n0 51 51.1 wait 0 -4 1"
+        beside = [peer for peer in (rank - 1, rank + 1) if 0 <= peer < 4]
+        step = "0 2 112 region 1 0 2\n0 2 102 share 1 0 0\n1 2 112 share 1 0 1\n"
+        step += (
+            "".join(f"0 117 117.01 isend 4 {peer} 640\n" for peer in beside) + f"0 117 147 wait 0 -4 {len(beside)}\n"
+        )
+        step += "0 147 187 recv 0 1 8\n"  # waits for a message
+        step += "0 187 247 region 2 1 2\n0 187 237 share 2 1 0\n1 187 247 share 2 1 1\n"
+        step += f"0 247 247.01 isend 4 {rank - 1} 64\n0 247 267 wait 0 -4 1" if rank > 0 else ""
+        processes.append(written([setup, *[step] * STEPS], rank, 4, 267, 0.1))
     return Run(Path("made"), tuple(processes))
 
 

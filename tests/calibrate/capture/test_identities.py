@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from capture_identities import changed, check, contradictions, entangled
-from made import written
-from ring_of_runs import files
+from made import file_of, written
 from test_capture_steps import found
 
 from pready.calibrate.capture import alignment
@@ -19,10 +18,38 @@ from pready.model.machine import machine as machines
 from pready.model.workload.captured import Captured
 from pready.model.workload.workload import Workload
 
+SENT = {
+    "bulk": [(0, 1212, "isend", 1)],
+    "many": [(0, 1009, "isend", 2), (1, 1209, "isend", 2)],
+    "partitioned": [
+        (0, 1, "pstart_recv", 1), (0, 3, "pstart_send", 1), (0, 1009, "pready", 2), (1, 1209, "pready", 2)
+    ],
+}  # fmt: skip
+"""Of which thread, at how many us, by which call, and parts of the bytes to one side."""
 
-@pytest.mark.parametrize("how", ["bulk", "partitioned", "many"])
+
+def ring(how: str) -> list[bytes]:
+    """Files of four ranks: threads finish after 1000 and 1200 us, 300 us later all is there. Then a quarter of the
+    bytes, in bulk and from another place."""
+    made = []
+    for rank in range(4):
+        lines = []
+        for place, way, size in ((1, how, 1 << 20), (2, "bulk", 1 << 18)):
+            at = 1502 * place
+            lines.append(f"0 {at + 10} {at + 1211} region {place} {place} 2")
+            lines += [f"{t} {at + 10} {at + 1010 + 200 * t} share {place} {place} {t}" for t in (0, 1)]
+            for to, later in ((rank + 1) % 4, 0), ((rank - 1) % 4, 0.25):
+                for thread, us, kind, parts in SENT[way]:
+                    begin = at + us + later
+                    lines.append(f"{thread} {begin} {begin + 0.1} {kind} {place + 2} {to} {size // parts}")
+            lines.append(f"0 {at + 1215} {at + 1511} wait 0 -4 {2 if way == 'bulk' else 4}")
+        made.append(file_of(["\n".join(lines)] * 21, rank, 4, 3004))
+    return made
+
+
+@pytest.mark.parametrize("how", SENT)
 def test_no_figure_contradicts_another(how: str, tmp_path: Path) -> None:
-    contents = files(how, 300, second="bulk")
+    contents = ring(how)
     refused = 0
     for number in range(12):
         draw = random.Random(f"{how} {number}")
