@@ -343,12 +343,13 @@ class Reached:
     def _named(self, file: Path) -> set[int]:
         """The tests that run files which import it: of its constants."""
         word = re.compile(rf"\bimport .*\b{file.stem}\b|\bfrom [\w.]*\b{file.stem} import")
-        users = [f for f in self.lines if word.search((HERE / f).read_text(encoding="utf-8"))]
+        there = [f for f in self.lines if (HERE / f).exists()]
+        users = [f for f in there if word.search((HERE / f).read_text(encoding="utf-8"))]
         return {t for f in users for some in self.lines[f].values() for t in some}
 
     def _native(self, file: Path) -> list[str]:
         if compiled_here(file):
-            return self.by(Path("calibrate/fit/lines.py" if "fit" in file.parts else "model/engine/simulation.py"), 0)
+            return self.by(Path("calibrate/fit/lines.py" if "fit" in file.parts else "model/engine/simulate.py"), 0)
         word, here = re.compile(rf"\b{re.escape(file.stem)}\b"), f"tests/{'/'.join(file.parts[:2])}/"
         files = {t.partition("::")[0] for t in self.there}
         text = {f: (HERE / f).read_text(encoding="utf-8") for f in files}
