@@ -60,7 +60,4 @@ def test_failures_are_recognised(output: str, status: int, message: str) -> None
     assert said is not None
     assert message in said
     assert "\n" not in said
-
-
-def test_a_good_run_is_none_of_them() -> None:
     assert failure("pready.PartExchange: 8 ranks\nSimulation is complete, simulated time: 12.345 us\n", 0) is None

@@ -3,9 +3,9 @@
 //   stencil STENCIL PX PY PZ PERIODIC FACE_X FACE_Y FACE_Z EDGE CORNER ITERATIONS THREADS COMPUTE_US MODEL AMOUNT HOW TRUTH
 //
 // STENCIL is 7 or 27; MODEL is laggard (a random thread late by AMOUNT of the time) or normal (standard deviation AMOUNT
-// of it); HOW is isend, early (irecv before computing), persistent, ported (partitioned, each thread marks what it has
-// computed), put or sendrecv. Each rank writes when its threads finished, in us after the begin of the region, a line
-// per iteration, to TRUTH.RANK.
+// of it); HOW is isend, early (irecv before computing), persistent or ported (partitioned, each thread marks what it has
+// computed). Each rank writes when its threads finished, in us after the begin of the region, a line per iteration, to
+// TRUTH.RANK.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -61,19 +61,23 @@ void compute_cells(const double *share, double *finished)
     }
 }
 
-static void exchange(const char *how, MPI_Request *persistent)
+static void receive(MPI_Request *request)
 {
-    MPI_Request request[2 * MOST];
+    for (int i = 0; i < peers; i++)
+        MPI_Irecv(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &request[i]);
+}
+
+static void exchange(const char *how, MPI_Request *request)
+{
     if (strcmp(how, "persistent") == 0) {
-        MPI_Startall(2 * peers, persistent);
-        MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
+        MPI_Startall(2 * peers, request);
     } else {
-        for (int i = 0; i < peers; i++)
-            MPI_Irecv(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &request[i]);
+        if (strcmp(how, "early") != 0)
+            receive(request);
         for (int i = 0; i < peers; i++)
             MPI_Isend(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &request[peers + i]);
-        MPI_Waitall(2 * peers, request, MPI_STATUSES_IGNORE);
     }
+    MPI_Waitall(2 * peers, request, MPI_STATUSES_IGNORE);
 }
 
 int main(int argc, char **argv)
@@ -117,23 +121,23 @@ int main(int argc, char **argv)
         in[i] = calloc(1, (size_t)bytes[i]);
     }
 
-    MPI_Request persistent[2 * MOST];
+    MPI_Request request[2 * MOST];
     if (strcmp(how, "persistent") == 0)
         for (int i = 0; i < peers; i++) {
-            MPI_Recv_init(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &persistent[i]);
-            MPI_Send_init(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &persistent[peers + i]);
+            MPI_Recv_init(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &request[i]);
+            MPI_Send_init(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &request[peers + i]);
         }
     if (strcmp(how, "ported") == 0)
         for (int i = 0; i < peers; i++) {
             MPI_Precv_init(in[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], 26 - direction[i], cart,
-                           MPI_INFO_NULL, &persistent[i]);
+                           MPI_INFO_NULL, &request[i]);
             MPI_Psend_init(out[i], threads, bytes[i] / threads, MPI_BYTE, peer[i], direction[i], cart, MPI_INFO_NULL,
-                           &persistent[peers + i]);
+                           &request[peers + i]);
         }
     double share[256], finished[256];
     char name[4096];
     snprintf(name, sizeof name, "%s.%d", argv[17], rank);
-    FILE *const truth = strcmp(argv[17], "-") == 0 ? NULL : fopen(name, "w");
+    FILE *const truth = fopen(name, "w");
     for (int n = 0; n < iterations; n++) {
         const int late = rand() % threads;
         for (int t = 0; t < threads; t++)
@@ -141,30 +145,21 @@ int main(int argc, char **argv)
                 share[t] = compute * (1 + (t == late ? amount : 0));
             else
                 share[t] = compute * (1 + amount * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform()));
-        if (strcmp(how, "early") == 0) {
-            MPI_Request request[2 * MOST];
-            for (int i = 0; i < peers; i++)
-                MPI_Irecv(in[i], bytes[i], MPI_BYTE, peer[i], 26 - direction[i], cart, &request[i]);
-            compute_cells(share, finished);
-            for (int i = 0; i < peers; i++)
-                MPI_Isend(out[i], bytes[i], MPI_BYTE, peer[i], direction[i], cart, &request[peers + i]);
-            MPI_Waitall(peers, request + peers, MPI_STATUSES_IGNORE);
-            for (int i = 0; i < peers; i++)
-                MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-        } else if (strcmp(how, "ported") == 0) {
+        if (strcmp(how, "ported") == 0) {
             for (int i = 0; i < 2 * peers; i++)
-                MPI_Start(&persistent[i]);
-            compute_and_mark(share, finished, persistent + peers);
-            MPI_Waitall(2 * peers, persistent, MPI_STATUSES_IGNORE);
+                MPI_Start(&request[i]);
+            compute_and_mark(share, finished, request + peers);
+            MPI_Waitall(2 * peers, request, MPI_STATUSES_IGNORE);
         } else {
+            if (strcmp(how, "early") == 0)
+                receive(request);
             compute_cells(share, finished);
-            exchange(how, persistent);
+            exchange(how, request);
         }
-        for (int t = 0; truth != NULL && t < threads; t++)
+        for (int t = 0; t < threads; t++)
             fprintf(truth, "%.3f%c", 1e6 * finished[t], t + 1 < threads ? ' ' : '\n');
     }
-    if (truth != NULL)
-        fclose(truth);
+    fclose(truth);
     MPI_Finalize();
     return 0;
 }
