@@ -186,6 +186,9 @@ def test_ranks_where_a_workload_says_none() -> None:
         w = Workload.model_validate({"threads": 2, "buffer": "4 KiB", "pattern": pattern})
         assert layout(w).grid == grid
     assert w.sends == (4096,) * 4  # of the root of a binomial tree of 16
+    assert layout(w.changed(grid=(2**32 - 1,))).grid == (2**32 - 1,)
+    with pytest.raises(PreadyError, match="grid"):
+        w.changed(grid=(2**32,))
     counted = w.changed(pattern="neighbours", neighbours=3)
     with pytest.raises(PreadyError, match="without a neighbour list; valid: a neighbour_list"):
         layout(counted)
