@@ -117,7 +117,7 @@ def named(run: Measured, what: str) -> str:
 
 
 def _refusal(problem: str, says: Sequence[str], runs: Sequence[Measured], valid: str) -> ImportFormatError:
-    """With what tells two runs apart beside what each `says`, and a text that only one of them has."""
+    """The error of two runs: what each `says`, what tells them apart, and a text for --take that only one has."""
     words = [run.command.text.split() for run in runs]
     more = []  # the words that the other one has not, options with their values
     for own, other in (words, words[::-1]):

@@ -74,7 +74,7 @@ SEED = 5
 
 
 def rows(truth: Machine, what: Workload, point: Point, folder: Path) -> Array:
-    """Ranks whose iterations are those that the engine simulates on `truth`.
+    """What real ranks would measure: the iterations that the engine simulates on the machine `truth`.
 
     Returns
     -------
