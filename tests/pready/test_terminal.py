@@ -109,6 +109,12 @@ def test_a_table_that_just_fits_is_a_table() -> None:
     table = Readable("a", "b")
     table.add_row("xxx", "yy")
     assert ["xxx  yy" in drawn(table, width) for width in (7, 6)] == [True, False]
+    table = Readable("a")
+    table.add_column("bb\ncc", no_wrap=True)
+    table.add_row("x", "y")
+    for width in (8, 7, 8, 5):  # a header is folded where it has to be, whatever was drawn before
+        text = drawn(table, width)
+        assert ("bb cc" in text, "x  y" in text) == (width == 8, True)
 
 
 @pytest.mark.parametrize(("width", "said"), table_of("pready/lines")["layouts"])

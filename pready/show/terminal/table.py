@@ -48,8 +48,11 @@ class Readable(Table):
             if (spare := options.max_width - self.gap * (len(least) - 1) - sum(least)) >= 0:
                 self._share(spare, least, most)
                 yield from super().__rich_console__(console, options)
-                return
-        yield from self._lists(console)
+                break
+        else:
+            yield from self._lists(console)
+        for column, header in zip(self.columns, folded, strict=True):
+            column.header = header  # another terminal may be narrower
 
     def _widths(self, console: Console, options: ConsoleOptions) -> tuple[list[int], list[int]]:
         """Each column's least width at which no word is cut and no `no_wrap` cell wrapped, and that of one line."""
