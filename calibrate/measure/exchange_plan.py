@@ -161,7 +161,7 @@ def _of_exchange(workload: Workload, of: Layout, iterations: int, seed: int) -> 
         raise PreadyError(f"{most} B that one rank sends or receives", valid=f"at most {LARGEST_ARENA} B, to measure")
     drawn = [drawn_times(workload, iterations * steps, seed, rank=r) for r in range(pattern.ranks)]
     ready = np.stack(drawn).reshape(pattern.ranks, iterations, steps, workload.n_partitions)
-    shares = _shares(pattern, workload.thread_grid)
+    shares = _shares(pattern, workload.blocks_of_threads)
     return ExchangePlan(
         pattern.ranks,
         workload.threads,

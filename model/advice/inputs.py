@@ -53,6 +53,7 @@ FIELDS: Mapping[str, str] = {
     "placement": "placement",
     "receiver": "receiver",
     "arrivals.partitions": "arrivals.partitions",
+    "thread_grid": "thread_grid",
 }
 """How a workload states an alternative, which its user knows."""
 MINUTES: Mapping[str, float] = {"prove": 3.0, "approach": 2.0}

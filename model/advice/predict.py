@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Literal
 
 from pready.model.advice.advise import advise, with_inputs
-from pready.model.advice.best_way import best_at_values, drawn_rows, drawn_ways
+from pready.model.advice.best_way import drawn_rows
 from pready.model.advice.capture_check import held_against
 from pready.model.advice.inputs import asked_for, levers, measure_next
 from pready.model.advice.proven import Proven, chosen, with_proofs
@@ -54,7 +54,6 @@ from pready.model.result.verdict import (
 )
 from pready.model.version import VERSION
 from pready.model.workload import supported_by
-from pready.model.workload.edges import HALOS
 from pready.model.workload.merging import merged
 from pready.model.workload.workload import Workload
 
@@ -213,7 +212,7 @@ def from_rest(workload: Workload, because: str | None = None) -> list[str]:
     if workload.pattern != "pt2pt":
         why = because or "asked for the timeline"
         notes.append(f"{why}: predicted from one exchange, without late neighbours")
-    if workload.thread_grid is not None:
+    if workload.blocks_of_threads is not None:
         notes.append("the timeline ignores thread_grid: all threads fill every neighbour's buffer")
     return notes
 
@@ -293,29 +292,9 @@ def predict(
         sizes = wanted if sizes is None else sizes
         found = _answered(runs, 0, profile, library, min_gain, notes, whole=wanted, sizes=sizes)
         if wanted and runs.draws and not found.advice.ask:
-            ask = _grid_asked(runs, profile, found) or _today_asked(runs, found)
-            found = replace(found, advice=replace(found.advice, ask=ask))
+            found = replace(found, advice=replace(found.advice, ask=_today_asked(runs, found)))
     found = held_against(found, workload.captured)
     return found if known is None else with_proofs(found, workload, proofs, known)
-
-
-def _grid_asked(runs: Runs, profile: LibraryProfile, found: Prediction) -> str:
-    """Ask which threads own which part of a face, where slabs or blocks turn the verdict, by the machine's values."""
-    (workload,), verdicts = runs.parts, dict[Verdict, list[str]]()
-    n = workload.threads
-    if workload.pattern not in HALOS or workload.thread_grid is not None or n == 1 or found.advice.never:
-        return ""
-    divided = [(x, y, n // x // y) for x in range(1, n + 1) for y in range(1, n + 1) if n % (x * y) == 0]
-    for grid in dict.fromkeys([(n, 1, 1), max(divided, key=lambda of: (-sum(of), of))]):
-        try:
-            verdict = _at_values(runs.of(workload.changed(thread_grid=[*grid])), profile, found.advice.min_gain)
-        except PreadyError:  # what no thread grid goes with
-            return ""
-        verdicts.setdefault(verdict, []).append(str([*grid]))
-    if len({*verdicts, _at_values(runs, profile, found.advice.min_gain)}) == 1:
-        return ""
-    means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in verdicts.items())
-    return f"Say `thread_grid`, the threads along x, y and z, in the workload: it may decide ({means})"
 
 
 def _today_asked(runs: Runs, found: Prediction) -> str:
@@ -332,13 +311,6 @@ def _today_asked(runs: Runs, found: Prediction) -> str:
         return ""
     saves = f"one in place of {workload.n_partitions} saves {row.speedup_percent:.2g} %"
     return f"Say `today` in the workload, where a neighbour gets several messages: {saves}"
-
-
-def _at_values(runs: Runs, profile: LibraryProfile, min_gain: float) -> Verdict:
-    """The verdict of one exchange by the machine's values."""
-    (workload,) = runs.parts
-    rows = runs.predicted([(a,) for a in approaches(runs.machine, workload, profile)], calm=False)
-    return verdict_on(best_at_values(runs, drawn_ways(rows, workload, min_gain), min_gain), min_gain)
 
 
 def _of_gpu(runs: Runs, profile: LibraryProfile, min_gain: float, notes: list[str]) -> Prediction:

@@ -241,7 +241,7 @@ def check_memory_of(workload: Workload, pattern: Pattern, approaches: int, at_on
     PreadyError
         They need more than is available; it names threads and partitions.
     """
-    n, grid = workload.n_partitions, workload.thread_grid
+    n, grid = workload.n_partitions, workload.blocks_of_threads
     held = HELD * n
     if grid is not None:
         sides = sum(len(owners(grid, step)) for step in pattern.steps)

@@ -8,6 +8,7 @@ in space like its cells, and a face (edge, corner) consists of the partitions of
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,9 +18,9 @@ from pready.model.approach.vcis import (
     issuers,
     vci_members,
 )
-from pready.model.common.errors import PreadyError
-from pready.model.engine.pattern import Pattern
+from pready.model.engine.pattern import Pattern, cut
 from pready.model.workload.edges import PATTERNS
+from pready.model.workload.sizes import Step
 from pready.model.workload.workload import Workload
 
 
@@ -35,6 +36,8 @@ class Messages:
     approach: Approach
     sizes: tuple[float, ...]
     """Bytes of a message by class of the pattern."""
+    transports: int
+    """Messages in each direction of the pattern."""
     vcis: tuple[tuple[int, ...], ...]
     """The jobs of each VCI that is used."""
     needs: tuple[tuple[int, ...], ...]
@@ -62,11 +65,12 @@ def messages(workload: Workload, approach: Approach, pattern: Pattern, contexts:
     sizes = tuple(map(approach.message_size, pattern.buffers(workload)))
     if approach.interface.splits:
         check_transport_partitions(approach.transport_partitions, workload.n_partitions)
-        if workload.thread_grid is not None and not pattern.alone:
-            return _by_direction(workload, approach, pattern, sizes, contexts)
+        if workload.blocks_of_threads is not None and not pattern.alone:
+            return _by_direction(workload, approach, pattern, contexts)
     members = tuple(map(tuple, vci_members(approach, workload.threads, contexts)))
     sharing = issuers(approach, workload.threads, workload.partitions_per_thread, contexts)
-    return Messages(pattern, approach, sizes, members, _bins(workload.n_partitions, approach.messages), sharing)
+    bins = _bins(workload.n_partitions, approach.messages)
+    return Messages(pattern, approach, sizes, approach.messages, members, bins, sharing)
 
 
 @lru_cache(maxsize=16)  # of a million partitions a comparison would else hold a hundred copies
@@ -75,13 +79,25 @@ def _bins(partitions: int, count: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(range(partitions * t // count, partitions * (t + 1) // count)) for t in range(count))
 
 
+def in_directions(workload: Workload, approach: Approach, steps: Sequence[Step] = ()) -> list[int]:
+    """Messages in each direction: as many as its user partitions and the transport partitions can both be cut into.
+
+    So of 4 × 4 × 4 threads that send 16 messages to each face, an edge gets 4 and a corner 1.
+    """
+    grid, count = workload.blocks_of_threads, approach.messages
+    if grid is None:
+        return [count] * workload.peers
+    steps = steps or PATTERNS[workload.pattern].stencil
+    return [math.gcd(count, len(owners(grid, s)) * workload.partitions_per_thread) for s in steps]
+
+
 def partitions_per_direction(workload: Workload) -> int:
-    """What divides the user partitions of every direction's message: all of them without a thread grid."""
-    grid = workload.thread_grid
+    """The user partitions of a direction, with a thread grid of the one with the most."""
+    grid = workload.blocks_of_threads
     if grid is None:
         return workload.n_partitions
     each = (len(owners(grid, step)) for step in PATTERNS[workload.pattern].stencil)
-    return math.gcd(*each) * workload.partitions_per_thread
+    return max(each) * workload.partitions_per_thread
 
 
 def owners(thread_grid: tuple[int, int, int], step: tuple[int, int, int]) -> list[int]:
@@ -91,38 +107,39 @@ def owners(thread_grid: tuple[int, int, int], step: tuple[int, int, int]) -> lis
     return [i + x * (j + y * k) for k in along[2] for j in along[1] for i in along[0]]
 
 
-def _by_direction(
-    workload: Workload, approach: Approach, pattern: Pattern, sizes: tuple[float, ...], contexts: int
-) -> Messages:
-    """Messages of threads in a grid, of which other ones touch each side."""
-    assert workload.thread_grid is not None
-    theta, transports = workload.partitions_per_thread, approach.transport_partitions
-    available, directions = min(approach.vcis, contexts), pattern.directions
+def _by_direction(workload: Workload, approach: Approach, pattern: Pattern, contexts: int) -> Messages:
+    """Messages of threads in a grid, of which other ones touch each side.
+
+    The kernel sends as many in every direction: one with more messages is several, each with a part of its bytes.
+    """
+    grid, theta = workload.blocks_of_threads, workload.partitions_per_thread
+    assert grid is not None
+    counts = in_directions(workload, approach, pattern.steps)
+    transports = math.gcd(*counts)
+    parts = [count // transports for count in counts]
+    wide = cut(pattern, tuple(parts))
+    available, directions = min(approach.vcis, contexts), wide.directions
     partitions: list[tuple[int, ...]] = [()] * (transports * directions)
     by_vci: dict[int, list[int]] = {}
     receiver: dict[int, int] = {}
-    for d, step in enumerate(pattern.steps):
-        owned = [n * theta + k for n in owners(workload.thread_grid, step) for k in range(theta)]
+    for d, (step, count) in enumerate(zip(pattern.steps, counts, strict=True)):
+        owned = [n * theta + k for n in owners(grid, step) for k in range(theta)]
         x, y, z = step
-        opposite = owners(workload.thread_grid, (-x, -y, -z))
-        if len(owned) % transports:
-            raise PreadyError(
-                f"transport_partitions = {transports} does not divide the {len(owned)} user partitions "
-                f"in direction {step}",
-                valid="a divisor of each face's",
-            )
-        size = len(owned) // transports
-        for t in range(transports):
-            number = t * directions + d
-            partitions[number] = tuple(owned[t * size : (t + 1) * size])
-            receiver[number] = opposite[t * size // theta]
+        opposite = owners(grid, (-x, -y, -z))
+        size = len(owned) // count
+        for m in range(count):
+            number = m % transports * directions + sum(parts[:d]) + m // transports
+            partitions[number] = tuple(owned[m * size : (m + 1) * size])
+            receiver[number] = opposite[m * size // theta]
             # Round-robin by message, or by the thread whose communicator or window it is.
-            lane = t if approach.interface.mechanism == "tags" else partitions[number][0] // theta
+            lane = m if approach.interface.mechanism == "tags" else partitions[number][0] // theta
             by_vci.setdefault(lane % available, []).append(number)
     vcis = tuple(tuple(sorted(by_vci[v])) for v in sorted(by_vci))
     wanting = [{p // theta for m in messages for p in partitions[m]} for messages in vcis]
     issuers = tuple(min(len(m), len(o)) for m, o in zip(vcis, wanting, strict=True))
     waiting = [{partitions[m][0] // theta for m in messages} | {receiver[m] for m in messages} for messages in vcis]
-    return Messages(
-        pattern, approach, sizes, vcis, tuple(partitions), issuers, tuple(tuple(sorted(w)) for w in waiting)
+    sizes, serving = (
+        tuple(size / transports for size in wide.buffers(workload)),
+        tuple(tuple(sorted(w)) for w in waiting),
     )
+    return Messages(wide, approach, sizes, transports, vcis, tuple(partitions), issuers, serving)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -33,6 +33,8 @@ class Kind:
     """For a neighbour; None: the workload's buffer."""
     inside: bool = False
     """Between ranks of a node."""
+    parts: int = 1
+    """Messages go to the neighbour in so many directions, which share these bytes."""
 
 
 @dataclass(frozen=True, eq=False)  # an object is itself alone: its arrays have no truth
@@ -56,7 +58,7 @@ class Pattern:
 
     def buffers(self, workload: Workload) -> tuple[float, ...]:
         """Bytes for a neighbour by class."""
-        return tuple(workload.buffer if k.bytes is None else k.bytes for k in self.kinds)
+        return tuple((workload.buffer if k.bytes is None else k.bytes) / k.parts for k in self.kinds)
 
     @property
     def receivers(self) -> Wholes:
@@ -131,6 +133,20 @@ class Pattern:
             blocks=blocks if self.exchanges(1) > 1 else 0,
         )
         return self._kernels[key]
+
+
+@lru_cache(maxsize=64)  # the same for all ways with as many messages
+def cut(of: Pattern, parts: tuple[int, ...]) -> Pattern:
+    """Each direction as so many, one after the other, which share its bytes."""
+    if {*parts} == {1}:
+        return of
+    each = sorted({(k, n) for row in of.classes.tolist() for k, n in zip(row, parts, strict=True)})
+    number = {share: n for n, share in enumerate(each)}
+    classes = [[number[k, n] for k, n in zip(row, parts, strict=True)] for row in of.classes.tolist()]
+    steps = tuple(step for step, n in zip(of.steps, parts, strict=True) for _ in range(n))
+    tables = tuple(replace(t, receivers=np.repeat(t.receivers, parts, axis=1), steps=steps) for t in of.tables)
+    kinds = tuple(replace(of.kinds[k], parts=n) for k, n in each)
+    return replace(of, tables=tables, classes=np.repeat(classes, parts, axis=1), kinds=kinds)
 
 
 def _row(of: Wholes) -> NDArray[np.int32]:

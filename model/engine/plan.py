@@ -69,7 +69,7 @@ class Plan:
     @property
     def transports(self) -> int:
         """Messages in each direction."""
-        return self.approach.messages
+        return self.messages.transports
 
     @property
     def count(self) -> int:
@@ -135,7 +135,7 @@ class Compiler:
         for k, c in enumerate(by_class):
             of_message = rules.of_message(c, approach, setting, received, threads, through)
             if interface.least and not pattern.alone:  # a library may serve any neighbour first
-                of_message["busy"] = of_message["busy"] / pattern.directions
+                of_message["busy"] = of_message["busy"] / self.pattern().directions
             for field, name in enumerate(_kernel.KIND_FIELDS):
                 kinds[:, k, field] = of_message[name]
         team = np.empty((rows, len(_kernel.TEAM_FIELDS)))
@@ -167,7 +167,7 @@ class Compiler:
             # In a sweep, all that a rank sent before has left its hands when it answers.
             of_receiver, of_sender = waits and computing and not sweeps, waits and interface.boundary_first
             protocols.append((asks, of_receiver, leaves, kind.inside, of_sender))
-        adapter, transports = self.machine.adapter, of.approach.messages
+        adapter, transports = self.machine.adapter, of.transports
         return _kernel.Plan(
             pattern=of.pattern.kernel(
                 self.workload.blocks,
@@ -201,7 +201,9 @@ class Compiler:
             messages=_kernel.Messages(
                 transports=transports,
                 mapped=of.waiting is not None,
-                in_order=transports / len(of.vcis) / max(of.issuers),
+                in_order=(transports if of.waiting is None else len(of.needs) / self.pattern().directions)
+                / len(of.vcis)
+                / max(of.issuers),
                 vcis=of.vcis,
                 needs=of.needs,
                 serving=rules.serving(of.approach, setting, of.vcis, of.waiting),

@@ -19,7 +19,7 @@ from pready.model.common.errors import PreadyError
 from pready.model.common.parallel import all_cores
 from pready.model.engine import _kernel
 from pready.model.engine.layout import Step
-from pready.model.engine.messages import Messages, partitions_per_direction
+from pready.model.engine.messages import Messages, in_directions, partitions_per_direction
 from pready.model.engine.pattern import Pattern
 from pready.model.engine.plan import Compiler, Plan, protocol
 from pready.model.machine.machine import Machine
@@ -28,7 +28,7 @@ from pready.model.machine.rma import Puts
 from pready.model.result.prediction import ApproachPrediction
 from pready.model.result.row import Averages, Terms, row
 from pready.model.timeline import rules
-from pready.model.timeline.alternatives import alternatives, with_order
+from pready.model.timeline.alternatives import alternatives, with_grid, with_order
 from pready.model.timeline.bound import bound_of, least_costs, tried
 from pready.model.timeline.costs import Costs, costs
 from pready.model.timeline.sampling import DRAWS, LEVELS, Sampler
@@ -114,6 +114,7 @@ class Rule(NamedTuple):
     receiver: int = 0
     order: int = 0
     meanwhile: int = 0
+    grid: int = 0
     nodes: int = 0
     placement: int = 0
 
@@ -124,6 +125,7 @@ UNKNOWN = (
     "receiver",
     "arrivals.partitions",
     "progress while receivers work",
+    "thread_grid",
     "ranks per node",
     "placement",
 )
@@ -162,25 +164,23 @@ class Means(NamedTuple):
     """Shape (rows, iterations, exchanges, `_kernel.SUM_FIELDS`)."""
     ends: Array
     """When the last rank has ended the last iteration, in seconds, shape (rows,)."""
-    counts: tuple[float, ...]
-    """Messages of an iteration by exchange, likewise."""
+    counts: Array
+    """Messages of an iteration by exchange, likewise, shape (rows, exchanges)."""
 
     @classmethod
     def joined(cls, each: Sequence[Means]) -> Means:
         """Rows of one length."""
-        return cls(np.concatenate([x.of for x in each]), np.concatenate([x.ends for x in each]), each[0].counts)
+        return cls(*(np.concatenate([x[n] for x in each]) for n in range(3)))
 
     def exchange(self, number: int = 0) -> Times:
         """One exchange of the step."""
-        own = self.of[:, :, number]
-        early = own[..., _EARLY] / (self.counts[number] or 1)
-        return _times(own, self.of[..., 0].sum(axis=2), early)
+        return _times(self.of[:, :, number], self.of[..., 0].sum(axis=2), self.counts[:, number])
 
     @property
     def step(self) -> Times:
         """The whole step: times of its exchanges add up."""
         added = self.of.sum(axis=2)
-        return _times(added, added[..., 0], added[..., _EARLY] / (sum(self.counts) or 1))
+        return _times(added, added[..., 0], self.counts.sum(axis=1))
 
     @property
     def transfers(self) -> Array:
@@ -190,17 +190,18 @@ class Means(NamedTuple):
         return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1).T)
 
 
-_EARLY = _kernel.SUM_FIELDS.index("early")
+_NONE = 1e-9  # fewer messages than any mean over ranks: of none, none is early
 
 
-def _times(each: Array, iteration: Array, early: Array) -> Times:
-    """Means over iterations of what has shape (rows, iterations, `_kernel.SUM_FIELDS`) and (rows, iterations)."""
+def _times(each: Array, iteration: Array, count: Array) -> Times:
+    """Means over iterations of what has shape (rows, iterations, `_kernel.SUM_FIELDS`) and (rows, iterations); messages
+    of an iteration, shape (rows,)."""
     by_field = np.ascontiguousarray(np.moveaxis(each, 2, 0))
     own = dict(zip(_kernel.SUM_FIELDS, by_field.mean(axis=2), strict=True))
     return Times(
         communication=(by_field[0] - by_field[1]).mean(axis=1),
         iteration=iteration.mean(axis=1),
-        arrived_early=early.mean(axis=1),
+        arrived_early=own["early"] / np.maximum(count, _NONE),
         **{name: own[name] for name in own if name not in ("lasts", "early")},
     )
 
@@ -339,7 +340,8 @@ class Runs:
     @cached_property
     def sampler(self) -> Sampler:
         """The sampler of the machines in rows."""
-        known = None if self.rows.only_values else alternatives(self.machine, self.parts, self._of_a_node)
+        drawn = self.machine, self.parts, self._of_a_node, self.step.rest
+        known = None if self.rows.only_values else alternatives(*drawn)
         return Sampler(self.machine, self.draws, self.rows.seed, lead=1, alternatives=known, picks=self.rows.picks)
 
     # Costs and rules of rows.
@@ -403,6 +405,8 @@ class Runs:
             workload = workload.model_copy(update={"receiver": said})
         if of.order:
             workload = with_order(workload, self.sampler.alternatives["arrivals.partitions"].options[of.order])
+        if of.grid:
+            workload = with_grid(workload, of.grid)
         if of.placement:
             said = self.sampler.alternatives["placement"].options[of.placement]
             workload = workload.model_copy(update={"placement": said})
@@ -422,14 +426,14 @@ class Runs:
         if (number, approach) in self._groups:
             return self._groups[number, approach]
         out: dict[tuple[object, ...], tuple[Rule, list[Wholes]]] = {}
-        by_nodes = dict[int, list[Costs]]()
+        by_sizes = dict[tuple[int, int], list[Costs]]()
         for rule, rows in self._rules:
-            if rule.nodes not in by_nodes:
+            if (key_ := (rule.grid, rule.nodes)) not in by_sizes:
                 sent = self.compiler(number, rule).messages(approach, self.length_of_draw.exchanges)
-                by_nodes[rule.nodes] = self._by_class(number, sent, drawn=True)
+                by_sizes[key_] = self._by_class(number, sent, drawn=True)
             interface = _told(approach, rule).interface
             setting = rules.setting_for(interface, self.compiler(number, rule).setting)
-            each = [x for c in by_nodes[rule.nodes] for x in protocol(c, interface, setting)]
+            each = [x for c in by_sizes[key_] for x in protocol(c, interface, setting)]
             protocols = np.stack([np.broadcast_to(x, (self.sampler.rows,))[rows] for x in each], axis=1)
             late, who = rules.late_puts(interface, setting), rules.receivers(interface, setting)
             for same in alike(protocols):
@@ -541,7 +545,7 @@ class Runs:
     def set_up(self, way: Sequence[Approach], *, drawn: bool = False) -> list[Array]:
         """Set-up cost of each exchange, in seconds, once: on row 0, shape (), or by row, shape (rows,) or ()."""
         sampler = self.sampler if drawn else self.values
-        return [begin(sampler, w, a) for w, a in zip(self.parts, way, strict=True)]
+        return [begin(sampler, w, a, sum(in_directions(w, a))) for w, a in zip(self.parts, way, strict=True)]
 
     def predicted(
         self, ways: Sequence[Sequence[Approach]], number: int | None = None, *, calm: bool = True
@@ -555,7 +559,7 @@ class Runs:
 
         def averages(of: Means) -> Averages:
             times = of.step if number is None else of.exchange(number)
-            count = sum(of.counts) if number is None else of.counts[number]
+            count = of.counts[0].sum() if number is None else of.counts[0, number]
             return Averages(
                 communication_s=float(times.communication[0]) / self.steps,
                 iteration_s=float(times.iteration[0]),
@@ -624,7 +628,7 @@ def _means(job: Job, out: Outcome) -> Means:
     refuse_overflow(out)
     ranks = job.step[0].pattern.counted
     sums = out["sums"].reshape(1, -1, len(job.step), len(_kernel.SUM_FIELDS))[:, job.length.first :]
-    return Means(sums / ranks, out["extremes"][-1:, 3], tuple(p.count / ranks for p in job.step))
+    return Means(sums / ranks, out["extremes"][-1:, 3], np.array([[p.count / ranks for p in job.step]]))
 
 
 def check(step: Sequence[Plan], iterations: int, cores: int) -> None:

@@ -13,6 +13,7 @@ from pready.model.machine.rma import Puts
 from pready.model.machine.transports import ANSWERS, SAYS
 from pready.model.timeline.costs import SHARING
 from pready.model.timeline.sampling import Alternative
+from pready.model.workload.edges import HALOS
 from pready.model.workload.workload import Workload
 
 AS_SAID: Mapping[Literal["literature", "assumed", "not given"], float] = {
@@ -24,9 +25,13 @@ AS_SAID: Mapping[Literal["literature", "assumed", "not given"], float] = {
 often such statements hold on another machine."""
 
 
-def alternatives(machine: Machine, parts: Sequence[Workload], of_a_node: int = 1) -> list[Alternative]:
-    """All that concern a machine and the exchanges of a step; `of_a_node`: as many ranks can be simulated on a node."""
-    return [*_progress(machine), *_puts(machine), *_ranks(machine, parts, of_a_node), *_choices(machine, parts)]
+def alternatives(
+    machine: Machine, parts: Sequence[Workload], of_a_node: int = 1, rest: bool = False
+) -> list[Alternative]:
+    """All that concern a machine and the exchanges of a step, which are from `rest` or not; `of_a_node`: as many ranks
+    can be simulated on a node."""
+    grids = [] if rest else [*_grids(parts)]
+    return [*_progress(machine), *_puts(machine), *_ranks(machine, parts, of_a_node), *_choices(machine, parts), *grids]
 
 
 def _made(
@@ -98,6 +103,38 @@ def _choices(machine: Machine, parts: Sequence[Workload]) -> Iterator[Alternativ
     if machine.progress.value == "on-call" and any(w.consume is not None for w in parts):
         said_of = ["messages came while a receiver's threads work", "nothing came while all threads of a receiver work"]
         yield from _made("progress while receivers work", "assumed", ("yes", "no"), said_of)
+
+
+def _grids(parts: Sequence[Workload]) -> Iterator[Alternative]:
+    for threads in {w.threads for w in parts if _arranged(w)}:
+        grids = [*map(list, arrangements(threads))]
+        said = ["each thread filled a part of every face", *(f"threads were {g} in space" for g in grids)]
+        yield from _made("thread_grid", "not given", ("shared", *map(str, grids)), said)
+
+
+def arrangements(threads: int) -> list[tuple[int, int, int]]:
+    """Threads along x, y, z as slabs, of the loop that is outside, and as blocks that are near to cubes."""
+    three = [
+        (threads // y // z, y, z)
+        for z in range(1, threads + 1)
+        for y in range(1, threads // z + 1)
+        if threads % (y * z) == 0
+    ]
+    return [*dict.fromkeys([(1, 1, threads), min(three, key=lambda of: (sum(of), of))])]
+
+
+def _arranged(workload: Workload) -> bool:
+    """May threads each send what they touch, though the workload does not say so?"""
+    said = workload.thread_grid is not None or workload.consume is not None or workload.receive_partitions is not None
+    return workload.pattern in HALOS and workload.threads > 1 and not said and not workload.on_gpu
+
+
+def with_grid(workload: Workload, option: int) -> Workload:
+    """The workload with its threads so arranged, if it does not say how."""
+    if not _arranged(workload):
+        return workload
+    grids = arrangements(workload.threads)
+    return workload.model_copy(update={"thread_grid": grids[option - 1]})
 
 
 def order(workload: Workload) -> str:

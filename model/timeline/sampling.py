@@ -45,6 +45,7 @@ FIRST = (
     "the model's own error, locks",
     "the model's own error, ports",
     "contention",
+    "thread_grid",
 )
 """Inputs that carry most of the variance: balanced by pairs."""
 

@@ -14,8 +14,8 @@ from pready.model.timeline.sampling import Sampler
 from pready.model.workload.workload import Workload
 
 
-def begin(sampler: Sampler, workload: Workload, approach: Approach) -> Array:
-    """Seconds of one rank, the longer first iteration included: shape () or (rows,)."""
+def begin(sampler: Sampler, workload: Workload, approach: Approach, messages: int) -> Array:
+    """Seconds of one rank that sends so many messages, the longer first iteration included: shape () or (rows,)."""
     costs, interface = sampler.machine.begin, approach.interface
     if costs is None:
         return np.asarray(0.0)
@@ -24,7 +24,7 @@ def begin(sampler: Sampler, workload: Workload, approach: Approach) -> Array:
         # One request for the whole buffer, whatever it is sent in.
         total = total + 2 * workload.peers * sampler("begin.partitioned", costs.partitioned)
     elif interface.persistent or interface.two_sided_rendezvous:
-        total = total + 2 * workload.peers * approach.messages * sampler("begin.persistent", costs.persistent)
+        total = total + 2 * messages * sampler("begin.persistent", costs.persistent)
     if interface.mechanism == "communicators" and approach.vcis > 1:
         total = total + approach.vcis * sampler("begin.communicator", costs.communicator)
     if interface.one_sided:

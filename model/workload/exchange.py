@@ -26,6 +26,10 @@ Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Rank = Annotated[int, Field(ge=0)]
 Extent = Annotated[int, Field(ge=1, le=2**32 - 1)]
 Three = tuple[units.Size, units.Size, units.Size]
+ThreadGrid = Annotated[
+    Annotated[Literal["shared"], Tag("word")] | Annotated[tuple[Count, Count, Count], Tag("threads")],
+    Discriminator(lambda data: "word" if isinstance(data, str) else "threads"),
+]
 
 
 class SizedNeighbour(Strict):
@@ -139,7 +143,7 @@ class Exchange(Strict):
     partitions_per_thread: Count | None = None
     transport_partitions: tuple[Count, ...] | None = None
     boundaries: Literal["periodic", "open"] | None = None
-    thread_grid: tuple[Count, Count, Count] | None = None
+    thread_grid: ThreadGrid | None = None
     receive_partitions: Count | None = None
     receiver: Receiver | None = None
     consume: Consume | None = None

@@ -31,6 +31,7 @@ from pready.model.workload.exchange import (
     PackedBy,
     Placement,
     Receiver,
+    ThreadGrid,
     Three,
 )
 from pready.model.workload.neighbour_list import Neighbours, read_neighbours
@@ -89,8 +90,9 @@ class Fields(Strict):
     """Bytes for the edges of halo3d26 that run along x, y, z, in place of `edge`."""
     corner: units.Size | None = None
     """Bytes per corner of halo3d26; absent, as many as per face."""
-    thread_grid: tuple[Count, Count, Count] | None = None
-    """Threads of a halo along x, y, z; a face is then sent by the threads that touch it."""
+    thread_grid: ThreadGrid | None = None
+    """Threads of a halo along x, y, z, each of which sends its part of what it touches; ``shared``: each has a part of
+    every face. Absent: shared, which stays an open choice."""
     receive_partitions: Count | None = None
     """Partitions of a buffer at its receiver (MPI_Precv_init), where they are not the sender's: libraries differ
     in how many messages they make of that. What a receiver that is consuming works on, one by one."""
@@ -144,6 +146,11 @@ class Fields(Strict):
     def partition_size(self) -> float:
         """S_part in bytes."""
         return self.buffer / self.n_partitions
+
+    @property
+    def blocks_of_threads(self) -> tuple[int, int, int] | None:
+        """Threads along x, y, z where each sends what it touches; None: every thread has a part of every buffer."""
+        return None if self.thread_grid == "shared" else self.thread_grid
 
     @property
     def divisor(self) -> int:
@@ -203,10 +210,14 @@ class Fields(Strict):
                 return read_neighbours(str(Path(self.folder) / listed))
             except PreadyError as error:
                 raise PreadyError(f"neighbour_list = {shown(listed)}: {error.problem}", valid=error.valid) from None
-        return Neighbours(
-            tuple(tuple(n if isinstance(n, int) else n.to for n in row) for row in listed),
-            tuple(tuple(None if isinstance(n, int) else n.size for n in row) for row in listed),
-        )
+        kept = self.__dict__.get("_kept")  # read hundreds of times; a copy with another list has another tuple
+        if kept is None or kept[0] is not listed:
+            made = Neighbours(
+                tuple(tuple(n if isinstance(n, int) else n.to for n in row) for row in listed),
+                tuple(tuple(None if isinstance(n, int) else n.size for n in row) for row in listed),
+            )
+            kept = self.__dict__["_kept"] = listed, made
+        return kept[1]
 
     @property
     def _listed_sizes(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ class Neighbours:
     ranks: tuple[tuple[int, ...], ...]
     sizes: tuple[tuple[float | None, ...], ...]
 
-    @property
+    @cached_property
     def sized(self) -> bool:
         """Has any of them a size?"""
         return any(size is not None for sizes in self.sizes for size in sizes)

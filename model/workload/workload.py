@@ -158,9 +158,9 @@ class Workload(Fields):
                 raise PreadyError(f"{name} = {shown(getattr(self, name))} {pattern}", valid=f"pattern {able}")
         self._nodes_consistent()
         self._receiver_consistent()
-        if self.thread_grid is not None and math.prod(self.thread_grid) != self.threads:
+        if (blocks := self.blocks_of_threads) is not None and math.prod(blocks) != self.threads:
             raise PreadyError(
-                f"thread_grid = {list(self.thread_grid)} has {math.prod(self.thread_grid)} threads",
+                f"thread_grid = {list(blocks)} has {math.prod(blocks)} threads",
                 valid=f"{self.threads}, the workload's threads",
             )
 
@@ -172,8 +172,8 @@ class Workload(Fields):
                 valid='consume = { time = "20 us" } with receiver = "consuming" or none',
             )
         refused = f"pattern = {shown(self.pattern)}" if self.pattern in ("sweep3d", "bcast") else ""
-        if self.thread_grid is not None:
-            refused = f"thread_grid = {list(self.thread_grid)}"
+        if self.blocks_of_threads is not None:
+            refused = f"thread_grid = {list(self.blocks_of_threads)}"
         if self.on_gpu:
             refused = "compute.device = 'gpu'"
         if self.consume is not None and refused:

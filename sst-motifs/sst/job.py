@@ -136,7 +136,7 @@ def setup(
         Their number, or their grid; empty: the workload's, else 2 for pt2pt, 8 otherwise.
     """
     supported_by.check(workload, "sst")
-    if workload.thread_grid is not None:
+    if workload.blocks_of_threads is not None:
         raise PreadyError("thread_grid is not simulated by SST", valid="a workload without one")
     some = (2,) if workload.pattern == "pt2pt" else (len(workload.neighbour_lists or range(8)),)
     shape = tuple(ranks) or workload.grid or some

@@ -83,7 +83,7 @@ def _averages(s: Setup, approach: Approach, t: Times, delay: float) -> Averages:
 
 
 def _row(s: Setup, approach: Approach, t: Times, bulk: Times, delay: float) -> ApproachPrediction:
-    w, once = s.workload, float(begin(Sampler(s.machine), s.workload, approach))
+    w, once = s.workload, float(begin(Sampler(s.machine), s.workload, approach, approach.messages * s.workload.peers))
     terms = Terms(
         buffer=w.buffer,
         iterations=w.iterations,

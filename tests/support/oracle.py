@@ -414,9 +414,12 @@ class Ranks:
 
     def receiving(self, kind: Any, sources: int) -> float:
         """CPU time to receive one message of a queue (jammer2022)."""
-        each = self.plan.transports / len(self.plan.messages.vcis)
+        plan, vcis = self.plan, len(self.plan.messages.vcis)
+        each = of_one = plan.transports / vcis
+        if self.mapped:  # a neighbour may be several directions
+            of_one = len(plan.messages.needs) / len({*plan.pattern.steps}) / vcis
         # Messages of one thread arrive in the order of their receives; of what others sent half is searched.
-        others = sources * each - each / max(self.plan.messages.issuers)
+        others = sources * each - of_one / max(plan.messages.issuers)
         return float(kind.receive + self.team.per_entry * others / 2)
 
     def receive(

@@ -15,7 +15,7 @@ from pready.model.approach.interfaces import EACH, PART, PART_AM, PART_WHOLE, Ap
 from pready.model.approach.libraries import LibraryProfile
 from pready.model.common.errors import PreadyError
 from pready.model.engine.layout import of_a_step
-from pready.model.engine.messages import partitions_per_direction
+from pready.model.engine.messages import in_directions
 from pready.model.result.prediction import ApproachPrediction, Prediction
 from pready.model.result.verdict import candidates
 from pready.model.workload.workload import Workload
@@ -112,11 +112,16 @@ def way_of(approaches: Sequence[Approach], workload: Workload) -> Way:
 def _sent(approach: Approach, workload: Workload) -> Sent:
     interface = approach.interface
     if interface is PART_AM:
-        return Sent(approach, "part", partitions_per_direction(workload))
+        return Sent(approach, "part", math.gcd(*in_directions(workload, PART.into(workload.n_partitions))))
     if interface is PART_WHOLE:
         return Sent(approach, "part", approach.transport_partitions)
     if interface.key not in EXCHANGE_WAYS:
         raise PreadyError(f"approach = '{interface.key}' cannot be measured", valid=", ".join(EXCHANGE_WAYS))
+    if {*in_directions(workload, approach)} != {approach.messages}:
+        raise PreadyError(
+            f"{approach.messages} messages to sides of fewer partitions cannot be measured",
+            valid="transport partitions that divide those of each side",
+        )
     return Sent(approach, interface.key, approach.transport_partitions)
 
 
@@ -126,7 +131,7 @@ def check_windows(approaches: Sequence[Approach], workload: Workload) -> None:
     for part, of, a in zip(workload.parts, of_a_step(workload), approaches, strict=True):
         if a.interface.windows_per_thread:
             pattern = of.pattern(part)
-            sides = 1 if part.thread_grid is None else pattern.directions
+            sides = 1 if part.blocks_of_threads is None else pattern.directions
             windows += a.transport_partitions * pattern.exchanges(part.blocks) * sides
     if windows > MOST_WINDOWS:
         raise PreadyError(
@@ -143,11 +148,11 @@ def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, 
     """
     each = prediction.exchanges or (prediction,)
     baseline = tuple(w.baseline for w in workload.parts)
-    usable = [_best_of_interfaces(e, w.baseline) for e, w in zip(each, workload.parts, strict=True)]
+    usable = [_best_of_interfaces(e, w) for e, w in zip(each, workload.parts, strict=True)]
     chosen = chosen_ways(workload, each) if workload.exchanges is not None else [prediction.advised.approach]
     chosen = [
-        a if a == base or measurable(a) or not some else min(some.values(), key=lambda row: row.time_s).approach
-        for a, base, some in zip(chosen, baseline, usable, strict=True)
+        a if a == base or measurable(a, w) or not some else min(some.values(), key=lambda row: row.time_s).approach
+        for a, w, base, some in zip(chosen, workload.parts, baseline, usable, strict=True)
     ]
     common = [i for i in usable[0] if all(i in some for some in usable)]
     own = {a.interface for a in chosen}
@@ -156,19 +161,23 @@ def advised(prediction: Prediction, workload: Workload) -> list[tuple[Approach, 
     return [*dict.fromkeys([baseline, tuple(chosen), *uniform])][: 1 + MOST_ADVISED]
 
 
-def _best_of_interfaces(prediction: Prediction, baseline: Approach) -> dict[Interface, ApproachPrediction]:
+def _best_of_interfaces(prediction: Prediction, workload: Workload) -> dict[Interface, ApproachPrediction]:
     """For each interface that can be measured its best row; for the advised interface the advised row."""
-    best = prediction.advised
-    found = {best.approach.interface: best} if best.approach != baseline and measurable(best.approach) else {}
+    best, baseline = prediction.advised, workload.baseline
+    found = {best.approach.interface: best} if best.approach != baseline and measurable(best.approach, workload) else {}
     for row in sorted(candidates(prediction.approaches, baseline), key=lambda p: -p.eta):
-        if measurable(row.approach):
+        if measurable(row.approach, workload):
             found.setdefault(row.approach.interface, row)
     return found
 
 
-def measurable(approach: Approach) -> bool:
+def measurable(approach: Approach, workload: Workload) -> bool:
     """Does the benchmark perform it?"""
-    return approach.interface.key in EXCHANGE_WAYS or approach.interface in (PART_AM, PART_WHOLE)
+    try:
+        _sent(approach, workload)
+    except PreadyError:
+        return False
+    return True
 
 
 def iterations(iteration_s: float, ways: int, budget_s: float, steps: int, rounds: int = ROUNDS) -> tuple[int, int]:

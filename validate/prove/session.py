@@ -126,7 +126,7 @@ def prove(workload: Workload, given: Machine | None, asked: Asked, on_note: Call
     baseline = design.way_of([w.baseline for w in workload.parts], workload)
     advised = design.advised(prediction, workload)
     told = chosen_ways(workload, prediction.exchanges) if prediction.exchanges else [prediction.advised.approach]
-    if missing := {a.name for a in told if not design.measurable(a)}:
+    if missing := {a.name for a, w in zip(told, workload.parts, strict=True) if not design.measurable(a, w)}:
         notes.append(f"not performed: {', '.join(sorted(missing))}, which is advised; the best that is stands for it")
     named = [tuple(design.as_done_by(profile, a) for a in each) for each in asked.approaches]
     wanted = [baseline.approaches, *named] if named else advised

@@ -83,7 +83,7 @@ def _refuse(workload: Workload, approaches: Sequence[Approach], library: Library
         raise PreadyError(f"a program has one interface, not {', '.join(sorted(keys))}", valid="one --approach for all")
     if any(w.interior is not None for w in workload.parts):
         raise PreadyError("interior has no program: what threads compute is one piece", valid="no interior")
-    if any(w.thread_grid is not None for w in workload.parts):
+    if any(w.blocks_of_threads is not None for w in workload.parts):
         raise PreadyError("thread_grid has no program: its threads own a part of every buffer", valid="no thread_grid")
     for part, approach in zip(workload.parts, approaches, strict=True):
         _refuse_parts(part, approach, library)

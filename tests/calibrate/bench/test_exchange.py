@@ -1,5 +1,6 @@
 """A whole exchange among many ranks: its plan, and real MPI that performs it and says which rank went wrong."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_threads_in_a_grid_own_the_sides_they_touch() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["halo3d", "halo3d26"])
-@pytest.mark.parametrize("transports", [1, 2, 4])
+@pytest.mark.parametrize("transports", [1, 2, 4, 16, 32])
 def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, transports: int) -> None:
     # 4 × 2 × 2 threads of 4 partitions: faces of 4 or 8 threads, edges of 2 or 4, corners of one
     extra = {"edge": "4 KiB", "corner": "1 KiB"} if pattern == "halo3d26" else {}
@@ -96,11 +97,14 @@ def test_messages_wait_for_the_partitions_that_the_engine_names(pattern: str, tr
     of = layout(what).pattern(what)
     engine = messages(what, Approach(MANY, transports), of, contexts=8)
     shares, theta = exchange_plan(what, 1, seed=0).shares, what.partitions_per_thread
-    for d in range(of.directions):
+    steps, sizes = engine.pattern.steps, [engine.sizes[k] for k in engine.pattern.classes[0]]
+    for d, step in enumerate(of.steps):
         # As `bench/exchange/workers.c` splits them: the partitions of the owners in order, a bin after the other.
         owned = [thread * theta + k for thread, _ in shares[d] for k in range(theta)]
-        for t, bin_ in enumerate(np.split(np.array(owned), transports)):
-            assert engine.needs[t * of.directions + d] == tuple(bin_)
+        count = math.gcd(transports, len(owned))
+        own = [n for n in range(len(engine.needs)) if steps[n % len(steps)] == step]
+        assert sorted(engine.needs[n] for n in own) == [*map(tuple, np.split(np.array(owned), count))]
+        assert {sizes[n % len(steps)] for n in own} == {of.buffers(what)[of.classes[0][d]] / count}
 
 
 @pytest.mark.parametrize(("fields", "named"), table_of("calibrate/plans")["refused"])

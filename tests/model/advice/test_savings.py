@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from close import close
 from machines import ideal
 from made_row import row
 
-from pready.model.advice import predict as of_predict
 from pready.model.advice.advise import with_inputs
 from pready.model.advice.inputs import asked_for, explained, levers, measure_next, wrong
 from pready.model.advice.predict import predict, runs_of, with_library
@@ -329,25 +329,21 @@ def test_measuring_rma_narrows_the_interval_by_half_and_says_so() -> None:
     assert "MPI_Win_complete at the origin, which MPI may deprecate (MPI forum, issue 558); RMA's costs were" in said
 
 
-@pytest.mark.parametrize(
-    ("fields", "slabs", "blocks", "said"),
-    [
-        ({}, "do not port", "port", "it may decide (do not port if [8, 1, 1], port if [2, 2, 2])"),
-        ({}, "do not port", "do not port", "it may decide (do not port if [8, 1, 1] or [2, 2, 2])"),
-        ({}, "port", "port", ""),
-        ({"thread_grid": [2, 2, 2]}, "do not port", "port", ""),
-        ({"pattern": "pt2pt", "grid": None}, "do not port", "port", ""),
-    ],
-)
-def test_who_owns_a_face_is_asked_for_where_it_turns_the_verdict(
-    fields: dict[str, Any], slabs: str, blocks: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_grid = {None: "port", (8, 1, 1): slabs}
-    monkeypatch.setattr(of_predict, "_at_values", lambda runs, *_: by_grid.get(runs.parts[0].thread_grid, blocks))
-    what = made(**{k: v for k, v in ({"pattern": "halo3d", "grid": [2, 2, 2]} | fields).items() if v is not None})
-    found: Any = Of(advice=Of(verdict="port", never=False, min_gain=0.01))
-    asked = of_predict._grid_asked(Runs(load("meluxina"), Step.of(what), Rows(0)), Of(), found)  # type: ignore[arg-type]
-    assert asked == (said and f"Say `thread_grid`, the threads along x, y and z, in the workload: {said}")
+@pytest.mark.parametrize("given", [{}, {"thread_grid": "shared"}, {"thread_grid": [2, 2, 2]}, {"threads": 1}])
+def test_who_owns_a_face_is_drawn_where_nothing_says_it(given: dict[str, Any]) -> None:
+    what = made(**{"pattern": "halo3d", "grid": [3, 3, 3], "threads": 8} | given)
+    runs = Runs(load("meluxina"), Step.of(what), Rows(39))
+    of = runs.sampler.alternatives.get("thread_grid")
+    assert (of is None) == bool(given)
+    if of is None:
+        return
+    assert of.options == ("shared", "[1, 1, 8]", "[2, 2, 2]")
+    ways = [(Approach(MANY, 32, 8),), (BULK,)]
+    for n, grid in enumerate(("shared", [1, 1, 8], [2, 2, 2])):
+        rows = np.flatnonzero(runs.sampler.chosen("thread_grid") == n)
+        stated = Runs(runs.machine, Step.of(what.changed(thread_grid=grid)), Rows(39))
+        for of_way, alone in zip(runs.means(ways, range(1, 40)), stated.means(ways, range(1, 40)), strict=True):
+            close(of_way.step.iteration[rows[rows > 0] - 1], alone.step.iteration[rows[rows > 0] - 1], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

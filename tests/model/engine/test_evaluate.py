@@ -45,7 +45,8 @@ def test_an_interrupted_comparison_gives_what_it_has() -> None:
 def test_ranks_in_step_are_predicted_as_from_rest(key: str, pattern: str) -> None:
     # The late partition is the same on every rank, so nobody waits for a late neighbour: values and
     # the intervals from the machine's parameters are equal, draw by draw.
-    w = workload(pattern, LATE_50_US).changed(ranks_per_node=1)
+    said = {"thread_grid": "shared"} if pattern == "halo3d" else {}
+    w = workload(pattern, LATE_50_US).changed(ranks_per_node=1, **said)
     machine, approach = load("meluxina"), BY_KEY[key].into(4, 2)
     on, from_rest = (Runs(machine, step, Rows(12, 3)) for step in (Step.of_a_part(w), Step.from_rest(w)))
     expected = asdict(from_rest.predicted([(approach,)])[0])

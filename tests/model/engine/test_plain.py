@@ -144,11 +144,9 @@ def cases(
             if "sizes" in shape:
                 faces, edges, corner = draw(any_of(*BY_DIRECTION)), draw(any_of(*BY_DIRECTION)), draw(any_of(*SHARES))
                 sizes = Sizes(_times(n, faces), _times(n, edges), float(n * corner))
-    divided = n
     if halo and "thread grid" in shape:
         thread_grid = draw(any_of(*sorted({*permutations((1, 1, threads)), *permutations(GRIDS[threads])})))
-        divided = theta  # transport partitions divide what every face, edge and corner has
-    transports = draw(any_of(*divisors(divided))) if interface.splits else 1
+    transports = draw(any_of(*divisors(n))) if interface.splits else 1
     ranks = math.prod(grid)
     if "nodes" in shape and pattern != "sweep3d" and not interface.one_by_one:  # refused of others: see test_nodes.py
         nodes = draw(any_of(*divisors(ranks)))

@@ -116,8 +116,11 @@ def test_what_nobody_excluded_is_an_alternative() -> None:
             "receivers computed meanwhile", "receivers waited in MPI")),
         "arrivals.partitions": (("together", "in turn"), (0.75, 0.25), "not given", (
             "a thread's partitions became ready together", "a thread's partitions became ready in turn")),
+        "thread_grid": (("shared", "[1, 1, 2]"), (0.75, 0.25), "not given", (
+            "each thread filled a part of every face", "threads were [1, 1, 2] in space")),
     }  # fmt: skip
-    assert [a.measure for a in found.values()] == ["overlap", "approach", "", "", ""]
+    assert [a.measure for a in found.values()] == ["overlap", "approach", "", "", "", ""]
+    halo["thread_grid"] = "shared"
     consuming = Workload.model_validate(halo | {"consume": {"time": "1 us"}, "compute": {"time": "1 ms"}})
     *_, works = alternatives(MELUXINA, [consuming, Workload.model_validate(halo)])
     assert works == Alternative("progress while receivers work", ("yes", "no"), (0.75, 0.25), "assumed", (

@@ -12,8 +12,6 @@ from pready.model.approach.interfaces import BY_KEY, Approach
 from pready.model.engine.layout import Step
 from pready.model.engine.runs import Runs
 from pready.model.machine.machine import Begin, Machine, load
-from pready.model.timeline.sampling import Sampler
-from pready.model.timeline.setup_cost import begin
 from pready.model.toml.reading import validated
 from pready.model.workload.workload import Workload
 
@@ -33,9 +31,10 @@ def made(**fields: Any) -> Workload:
 
 @pytest.mark.parametrize(("key", "transports", "vcis", "us"), table_of("model/known")["set_up"])
 def test_what_is_set_up(key: str, transports: int, vcis: int, us: float) -> None:
-    w, approach = made(pattern="halo3d"), Approach(BY_KEY[key], transports, vcis)
-    assert float(begin(Sampler(with_begin(ideal())), w, approach)) == pytest.approx(us * 1e-6, rel=1e-12)
-    assert float(begin(Sampler(ideal()), w, approach)) == 0  # a machine that says nothing
+    w, way = made(pattern="halo3d"), (Approach(BY_KEY[key], transports, vcis),)
+    known, said = (Runs(m, Step.of(w)).set_up(way)[0] for m in (with_begin(ideal()), ideal()))
+    assert float(known) == pytest.approx(us * 1e-6, rel=1e-12)
+    assert float(said) == 0  # a machine that says nothing
 
 
 @pytest.mark.parametrize("pattern", ["pt2pt", "halo3d"])

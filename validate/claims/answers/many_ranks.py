@@ -65,7 +65,7 @@ def simulation(a: Run, lab: Lab) -> float:
             _, bulk = _run(a, lab, Approach(SINGLE))
             return float(speedup_percent(bulk.step.iteration[0], iteration))
         case "messages per rank":
-            return sum(found.counts)
+            return float(found.counts.sum())
 
 
 def _run(a: Run, lab: Lab, approach: Approach | None = None) -> tuple[Runs, Means]:
