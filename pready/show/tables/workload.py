@@ -81,7 +81,9 @@ def bytes_said(exchanges: Sequence[Exchange]) -> str:
 
 
 def _rest(step: Step, rest: Sequence[Sequence[Exchange]]) -> str:
-    """The exchanges that are not listed, and the patterns of all."""
+    """The exchanges that are not listed, and the patterns of all; a note says which pipeline one is."""
+    if not rest and step.chain is not None:
+        return ""
     patterns = dict.fromkeys(e.pattern.said_whole for e in step.exchanges)
     short = [p.partition(" on ")[0] for p in patterns]
     some = next(iter(patterns)) if len(patterns) == 1 else ", ".join(dict.fromkeys(short))
