@@ -10,6 +10,7 @@ from pready.model.advice.library_changes import best, changed, library_changes
 from pready.model.advice.predict import predict, runs_of, with_library
 from pready.model.machine.machine import Machine, load
 from pready.model.workload.workload import Workload
+from pready.show.tables.explanation import _made
 
 HALO = {"pattern": "halo3d", "grid": [2, 2, 2], "partitions_per_thread": 2, "buffer": "1 MiB", "iterations": 1000}
 NOISY = {**HALO, "arrivals": {"model": "normal by partition", "spread": "4 %"}}
@@ -32,6 +33,7 @@ def test_known_answer() -> None:
     found = library_changes(ideal(o_s=75e-6), w)
     sent = {"CTS": 0.0, "send": 0.0}
     assert found.reached_by == {0.5: sent, 0.8: {**sent, "o_s": 0.5}, 0.95: {**sent, "o_s": 0.1}}
+    assert _made({"CTS": 0.0, "o_s": 0.1}) == "CTS, o_s cut to 10 %"
     assert found.now == pytest.approx(0, abs=1e-9)
     alone = {name: share for name, share, _ in found.steps}
     assert alone == pytest.approx({**dict.fromkeys(ALL, 0.0), "send": (235 - 340) / 195, "o_s": 75 / 195}, abs=1e-9)
