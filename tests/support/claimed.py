@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from refresh import TRUST, trust_numbers, with_numbers
 
 from pready.cli import main
 from pready.validate.claims.result import ClaimResult
@@ -28,3 +29,11 @@ def claimed(document: str, kind: ModuleType) -> dict[str, ClaimResult]:
         assert main(shlex.split(line, comments=True)[2:]) == 0
     (claims,) = found
     return {r.id: r for r in claims}
+
+
+def as_documents_say(kind: str, found: dict[str, ClaimResult]) -> None:
+    """The numbers in the documents of trust are today's."""
+    for document in TRUST:
+        text = document.read_text(encoding="utf-8")
+        assert text.count(f"<!-- {kind}_") >= 5
+        assert with_numbers(text, trust_numbers(kind, tuple(found.values()))) == text

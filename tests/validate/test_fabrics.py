@@ -9,8 +9,7 @@ from typing import Any
 import machines
 import numpy as np
 import pytest
-from claimed import claimed
-from refresh import TRUST, trust_numbers, with_numbers
+from claimed import as_documents_say, claimed
 from tables import table_of
 
 from pready.model.common.errors import PreadyError
@@ -247,11 +246,7 @@ def test_what_is_asked_of_them() -> None:
 
 @pytest.mark.thorough
 def test_documents_say_what_it_says_today() -> None:
-    numbers = trust_numbers("fabrics", tuple(results().values()))
-    for document in TRUST:
-        text = document.read_text(encoding="utf-8")
-        assert text.count("<!-- fabrics_") >= 8
-        assert with_numbers(text, numbers) == text
+    as_documents_say("fabrics", results())
     of_all = figures(list(results().values()))
     for factor, half in of_all["model_error_percent"].items():
         assert half == pytest.approx(100 * HALF_WIDTH[factor], rel=0.1), factor

@@ -56,6 +56,7 @@ def writer(folder: Path, arrivals: str = "auto") -> Writer:
     [
         (step(MANY), {"pattern": "pt2pt", "grid": None, "today": "several messages", "partitions_per_thread": 2}, []),
         (step(MANY, ranks=4), {"grid": (4,), "buffer": 960}, []),
+        (step(MANY, replace(MANY, name="b", messages=2)), {"partitions_per_thread": 2}, []),
         (step(LISTED, MANY, ranks=4), {"grid": (4,)}, []),
         (step(replace(MANY, today="partitioned", partitions=9)), {"partitions_per_thread": 3}, []),
         (step(replace(MANY, today="partitioned")), {"partitions_per_thread": 1}, []),

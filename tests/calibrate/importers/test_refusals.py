@@ -124,6 +124,13 @@ def test_random_tables_end_in_a_machine_or_one_line(tmp_path: Path) -> None:
             assert made.machine.inter.segments[0].L.value >= 0
 
 
+def test_a_folder_without_results_names_twenty_of_its_files(tmp_path: Path) -> None:
+    for number in range(21):
+        (tmp_path / f"{number:02}.txt").write_text("nothing")
+    with pytest.raises(ImportFormatError, match=r"00\.txt.*19\.txt(?!.*20\.txt)"):
+        from_files([tmp_path], name="m")
+
+
 @pytest.mark.needs("fabrics")  # the folder beside it
 @pytest.mark.parametrize(("names", "truth"), REFUSED["inputs"])
 def test_inputs_that_were_misread(names: list[str], truth: str) -> None:

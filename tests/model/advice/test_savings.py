@@ -330,21 +330,17 @@ def test_measuring_rma_narrows_the_interval_by_half_and_says_so() -> None:
     assert "MPI_Win_complete at the origin, which MPI may deprecate (MPI forum, issue 558); RMA's costs were" in said
 
 
-@pytest.mark.parametrize("given", [{}, {"thread_grid": "shared"}, {"thread_grid": [2, 2, 2]}, {"threads": 1}])
-def test_who_owns_a_face_is_drawn_where_nothing_says_it(given: dict[str, Any]) -> None:
-    what = made(**{"pattern": "halo3d", "grid": [3, 3, 3], "threads": 8} | given)
-    runs = Runs(load("meluxina"), Step.of(what), Rows(39))
-    of = runs.sampler.alternatives.get("thread_grid")
-    assert (of is None) == bool(given)
-    if of is None:
-        return
-    assert of.options == ("shared", "[1, 1, 8]", "[2, 2, 2]")
-    ways = [(Approach(MANY, 32, 8),), (BULK,)]
+def test_who_owns_a_face_is_drawn_where_nothing_says_it() -> None:
+    halo, ways = {"pattern": "halo3d", "grid": [3, 3, 3]}, [(Approach(MANY, 32, 8),), (BULK,)]
+    said = [made(**halo | x) for x in ({"thread_grid": "shared"}, {"thread_grid": [2, 2, 2]}, {"threads": 1}, {})]
+    *stated, runs = (Runs(load("meluxina"), Step.of(w), Rows(39)) for w in said)
+    assert not any("thread_grid" in of.sampler.alternatives for of in stated)
+    assert runs.sampler.alternatives["thread_grid"].options == ("shared", "[1, 1, 8]", "[2, 2, 2]")
     for n, grid in enumerate(("shared", [1, 1, 8], [2, 2, 2])):
-        rows = np.flatnonzero(runs.sampler.chosen("thread_grid") == n)
-        stated = Runs(runs.machine, Step.of(what.changed(thread_grid=grid)), Rows(39))
-        for of_way, alone in zip(runs.means(ways, range(1, 40)), stated.means(ways, range(1, 40)), strict=True):
-            close(of_way.step.iteration[rows[rows > 0] - 1], alone.step.iteration[rows[rows > 0] - 1], rtol=1e-12)
+        rows = runs.sampler.chosen("thread_grid")[1:] == n
+        as_said = runs.of(said[3].changed(thread_grid=grid)).means(ways, range(1, 40))
+        for some, alone in zip(runs.means(ways, range(1, 40)), as_said, strict=True):
+            close(some.step.iteration[rows], alone.step.iteration[rows], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
