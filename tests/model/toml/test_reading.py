@@ -77,6 +77,12 @@ def test_bad_machines(tmp_path: Path, old: str, new: str, expected: str) -> None
     assert expected in said(lambda: machine.load(path))
 
 
+def test_a_later_segment_may_begin_below_zero(tmp_path: Path) -> None:
+    old, path = '"bcopy"\nL = { value = "1.11 us", interval = ["1.06 us", "1.17 us"]', tmp_path / "m.toml"
+    path.write_text(MELUXINA.replace(old, '"bcopy"\nL = { value = "-0.85 us"'))
+    assert machine.load(path).inter.segments[1].L.value < 0  # o_s + G m + o_r is 0.872 us
+
+
 def test_a_neighbour_list_in_a_file_beside_the_workload(tmp_path: Path) -> None:
     path = tmp_path / "w.toml"
     path.write_text('threads = 1\nbuffer = "8 B"\npattern = "neighbours"\nneighbour_list = "ring.txt"\n')
