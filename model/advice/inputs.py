@@ -163,19 +163,28 @@ def _lever(sampler: Sampler, of: Column, percent: Array, min_gain: float, share:
 
 
 def asked_for(sampler: Sampler, percent: Array, min_gain: float) -> str:
-    """The field to state that decides most, and what each of its values means; empty: none turns the verdict."""
+    """The field to state that decides most, and what each of its values means; empty: none turns the verdict, by more
+    than the few draws of a value do by chance."""
     saves, found = enough(percent, min_gain), list[tuple[float, str]]()
+    chance = float(saves.mean())
     for name in FIELDS.keys() & sampler.alternatives.keys():
-        of, bins = sampler.alternatives[name], sampler.chosen(name)[sampler.lead :]
+        of, bins, tells = sampler.alternatives[name], sampler.chosen(name)[sampler.lead :], False
         by_verdict = dict[Verdict, list[str]]()
         for n, option in enumerate(of.options):
-            if (bins == n).any():
-                by_verdict.setdefault(verdict_of(float(saves[bins == n].mean())), []).append(option)
-        if {*by_verdict} != {verdict_of(float(saves.mean()))}:
+            if len(some := saves[bins == n]):
+                own = float(some.mean())
+                tells |= abs(own - chance) > _noise(chance, len(some))
+                by_verdict.setdefault(verdict_of(own), []).append(option)
+        if tells and {*by_verdict} != {verdict_of(chance)}:
             means = ", ".join(f"{verdict} if {' or '.join(some)}" for verdict, some in by_verdict.items())
             decides = "may decide" if "undecided" in by_verdict else "decides"
             found.append((wrong(saves, bins), f"Say `{FIELDS[name]}` in the workload: it {decides} ({means})"))
     return min(found, default=(0.0, ""))[1]
+
+
+def _noise(chance: float, draws: int) -> float:
+    """What a share of so many draws is off by at most in 19 of 20."""
+    return 2 * math.sqrt(chance * (1 - chance) / draws)
 
 
 def measure_next(sampler: Sampler, percent: Array, min_gain: float) -> str:
@@ -189,7 +198,7 @@ def measure_next(sampler: Sampler, percent: Array, min_gain: float) -> str:
     if certainty_of(chance) == "certain":
         return ""
     now = min(chance, 1 - chance)
-    noise = 2 * math.sqrt(now * (1 - now) / len(saves))
+    noise = _noise(now, len(saves))
     best, most = "pready prove", now / MINUTES["prove"]
     for measure, told in _told_by(sampler).items():
         won = now - wrong(saves, _told(percent, told))
