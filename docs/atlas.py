@@ -54,13 +54,14 @@ def points() -> list[Point]:
 
 
 def workload(threads: int, spread: str, buffer: str) -> Workload:
-    """Six neighbours, 1 ms of computing, a message per thread."""
+    """Six neighbours, 1 ms of computing, to each a message per thread."""
     fields: dict[str, Any] = {
         "format": 2,
         "threads": threads,
         "buffer": buffer,
         "pattern": "halo3d",
         "grid": [4, 2, 2],
+        "thread_grid": "shared",
         "iterations": 1000,
         "transport_partitions": [1, threads],
         "compute": {"time": "1 ms"},
@@ -186,9 +187,9 @@ def page(rows: Sequence[Row]) -> str:
         f"![Probability that each way saves 1 % of an iteration, by library, fabric and machine]({PICTURE.name})",
         "",
         f"Predictions for a halo of six neighbours on 4 × 2 × 2 ranks, 1 ms of computing an iteration, "
-        f"{THREADS[0]} and {THREADS[1]} threads with a message each, spreads of {', '.join(SPREADS)} between threads, "
-        f"{', '.join(BUFFERS)} per neighbour: {len(rows) // len(each)} points for each row. White: no such calls, or "
-        "no cost known that it would save. Yours is another: `pready predict`.",
+        f"{THREADS[0]} and {THREADS[1]} threads with a message each to every neighbour, spreads of "
+        f"{', '.join(SPREADS)} between threads, {', '.join(BUFFERS)} per neighbour: {len(rows) // len(each)} points "
+        "for each row. White: no such calls, or no cost known that it would save. Yours is another: `pready predict`.",
         "",
         "Points at which each way pays, with a probability of 0.8 or more, and what the library's users would save in "
         f"the median if it sent early; the boundary first where {INTERIOR} is interior; where no library saves 1 %, "
