@@ -1,5 +1,6 @@
 """Windows of messages with one answer: the gap is recovered, and so is the time of the window."""
 
+import numpy as np
 import pytest
 from present import present
 
@@ -29,15 +30,11 @@ def observed(window: int) -> Observations:
     )
 
 
-def stream_of(found: Observations) -> list[float]:
-    return [float(t[0]) for t in present(found.stream).repeats]
-
-
 @pytest.mark.parametrize("window", [2, 16, 64, 1024])
 def test_the_gap_is_recovered(window: int) -> None:
     made = observed(window)
     found, note = without_answers(made, window)
-    assert stream_of(found) == pytest.approx([gap(s) for s in SIZES])
+    assert [t[0] for t in present(found.stream).repeats] == pytest.approx([gap(s) for s in SIZES])
     assert f"windows of {window} messages" in note
 
 
@@ -48,7 +45,10 @@ def test_the_gap_is_recovered(window: int) -> None:
         (observed(64), 1, ""),
         (Observations(stream=observed(64).stream), 64, "no ping-pong"),
         (
-            Observations(ping_pong=Curve.of(SIZES, [*map(one_way, SIZES[:-1]), 1.0]), stream=observed(64).stream),
+            Observations(
+                ping_pong=Curve.of(SIZES, [*map(one_way, SIZES[:-1]), 1.0]),
+                stream=Curve(np.array(SIZES, float), tuple(np.array([each(s, 64), 1.0]) for s in SIZES)),
+            ),
             64,
             "other nodes",
         ),
