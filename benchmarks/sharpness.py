@@ -3,8 +3,9 @@
 ``python benchmarks/sharpness.py --count 40`` prints, for machines as shipped, with `ranks_per_node` stated, with every
 value of the machine measured as well, with a whole exchange of two ranks timed on it, and with a proof of the workload
 itself, the share of undecided answers and the median width of their intervals, in points of an iteration, and that of
-halos of 512 KiB and more. What is measured is measured on a machine drawn from all that is not known. ``--machines 4``
-looks at the first four machines only.
+halos of 512 KiB and more; then with all stated that an answer may ask for, without and with a measured machine. What is
+measured is measured on a machine drawn from all that is not known. ``--machines 4`` looks at the first four machines
+only.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from pready.model.machine.machine import Machine, load, profiles
 from pready.model.machine.path import SizeCurve
 from pready.model.machine.threads import TeamTimes
 from pready.model.result.prediction import Prediction
+from pready.model.timeline.alternatives import order
 from pready.model.toml.provenance import Strict, Value
 from pready.model.toml.reading import validated
+from pready.model.workload.edges import HALOS
 from pready.model.workload.workload import Workload
 
 PAIR = validated(Workload, {"threads": 1, "buffer": "1 MiB", "ranks_per_node": 1, "receiver": "waiting"}, "pair")
@@ -63,6 +66,10 @@ def answers(count: int, machines: list[str], sample: str) -> dict[str, list[Pred
     for number in range(count):
         _, workload = what_if(random.Random(f"{sample}-{number}"))
         stated = workload.changed(ranks_per_node=1)
+        told: dict[str, Any] = {"receiver": stated.receiver}
+        told |= {"thread_grid": "shared"} if stated.pattern in HALOS else {}
+        told |= {"arrivals.partitions": order(stated)} if order(stated) else {}
+        all_said = stated.changed(**told)
         for name in machines:
             machine, exact = load(name), machine_measured(load(name))
             pair = PAIR.changed(threads=stated.threads, buffer=f"{stated.threads * 32} KiB")
@@ -72,6 +79,8 @@ def answers(count: int, machines: list[str], sample: str) -> dict[str, list[Pred
                 ("machine measured", exact, stated, None),
                 ("and an exchange timed", exact, stated, pair),
                 ("and this one proven", exact, stated, stated),
+                ("all that is asked for stated", machine, all_said, None),
+                ("and the machine measured", exact, all_said, None),
             ):
                 made = predict(m, w, seed=number, whole=())
                 if timed is not None:
