@@ -26,7 +26,7 @@ def captured(program: Path, ranks: int, folder: Path) -> Run:
     mpiexec = outside("mpiexec")
     version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=True).stdout
     options = OPTIONS if "Open" in version else ()
-    environ = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "2"}
+    environ = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "2", "OMPI_MCA_plm": "isolated"}  # there is no ssh
     words = ["capture", "-o", folder, "--mpicc", Path(mpiexec).with_name("mpicc"), "--", mpiexec, *options]
     done = pready(*words, "-n", str(ranks), program, environ=environ)
     assert done.returncode == 0, done.stderr
