@@ -239,7 +239,7 @@ def test_workloads_by_chance_are_of_the_seed_and_cover_patterns_protocols_and_si
     m = load("meluxina")
     scenes = chance_scenes(m, 0)
     assert scenes == chance_scenes(m, 0)
-    assert len(scenes) == 40
+    assert (len(scenes), {s.approach.transport_partitions for s in scenes}) == (40, {1, 2, 4})
     assert {s.id for s in scenes}.isdisjoint(s.id for s in chance_scenes(m, 1))
     assert {s.workload.pattern for s in scenes} == {"pt2pt", "halo3d", "halo3d26", "sweep3d"}
     assert {s.shakes(m) for s in scenes} == {s.in_step for s in scenes} == {True, False}
