@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+    wait,
+)
 from contextlib import nullcontext, suppress
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from signal import SIG_DFL, SIG_IGN, SIGINT, SIGTERM, signal
 from typing import Any
 
@@ -89,7 +98,10 @@ def compute(
     if todo:
         each = cores if workers == 1 and executor is None else 1  # a single point uses all cores
         with _opened(executor, workers, len(todo), separate=separate) as pool:
-            running = {pool.submit(work, Task.of(point, options), each): key for key, point in todo.items()}
+            running = dict[Future[Rows], str]()
+            with suppress(BrokenExecutor):  # which points that were handed out tell as well
+                for key, point in todo.items():
+                    running[pool.submit(work, Task.of(point, options), each)] = key
             try:
                 _collect(running, finish, None if executor is None else LAST_RESULTS_S)
             except _Failed as failed:
@@ -109,6 +121,13 @@ def _opened(executor: Executor | None, workers: int, points: int, *, separate: b
         return ThreadPoolExecutor(workers)
     context = get_context("forkserver")
     context.set_forkserver_preload(["pready.whatif.tasks"])
+    was = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"  # a folder called pready where it runs, such as here, is not what is installed
+    try:
+        forkserver.ensure_running()
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        os.environ.update({} if was is None else {"PYTHONSAFEPATH": was})
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_signals)
 
 

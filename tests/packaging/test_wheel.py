@@ -127,6 +127,9 @@ def test_it_predicts_without_a_compiler(
     where = "import pready.model; print(pready.model.__file__)"
     found = run(installed / "python", "-c", where, environment=without_compiler, cwd=tmp_path)
     assert Path(found.strip()).is_relative_to(installed.parent)
+    # Nor do a sweep's processes find what is beside them, where the command runs in the clone.
+    many = ("sweep", "examples/laggard.toml", "--set", "seed=0:23:1")
+    assert "at all 24 points" in run(installed / "pready", *many, environment=wide)
 
 
 def test_with_mpich_it_calibrates_captures_and_predicts(installed: Path, tmp_path: Path, request: Request) -> None:
