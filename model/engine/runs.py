@@ -190,9 +190,6 @@ class Means(NamedTuple):
         return np.asarray((of["lasts"] - of["computing"] - of["late"] - of["consuming"]).mean(axis=1).T)
 
 
-_NONE = 1e-9  # fewer messages than any mean over ranks: of none, none is early
-
-
 def _times(each: Array, iteration: Array, count: Array) -> Times:
     """Means over iterations of what has shape (rows, iterations, `_kernel.SUM_FIELDS`) and (rows, iterations); messages
     of an iteration, shape (rows,)."""
@@ -201,7 +198,7 @@ def _times(each: Array, iteration: Array, count: Array) -> Times:
     return Times(
         communication=(by_field[0] - by_field[1]).mean(axis=1),
         iteration=iteration.mean(axis=1),
-        arrived_early=own["early"] / np.maximum(count, _NONE),
+        arrived_early=own["early"] / np.maximum(count, 1e-9),  # of none, none is early
         **{name: own[name] for name in own if name not in ("lasts", "early")},
     )
 
