@@ -39,9 +39,8 @@ def answer(prediction: Prediction, *, explained: bool = False) -> list[Text]:
         if not explained:
             return out
     out += decided(prediction)
-    if advice.never and not explained:
-        return out
-    sure, where = rests_on(prediction, explained=explained), where_it_pays(prediction, explained=explained)
+    sure = rests_on(prediction, explained=explained) if explained or not advice.never else ""
+    where = where_it_pays(prediction, explained=explained)  # other sizes, where none can at this one
     return [*out, *(Text(said) for said in (sure, where) if said)]
 
 
