@@ -26,6 +26,7 @@ def test_communicators_of_a_27_point_exchange() -> None:
 def test_what_follows_from_how_an_interface_sends() -> None:
     flags = ("one_sided", "opens", "tells", "shakes", "partitioned")
     assert {key: [f for f in flags if getattr(of, f)] for key, of in BY_KEY.items()} == KNOWN["interfaces"]
+    assert BY_KEY["boundary-many"].effort == f"{MANY.effort}, an interior apart"
     found = {today: baseline(today, threads=4, partitions_per_thread=3) for today in TODAY}
     assert {today: [of.interface.key, of.messages] for today, of in found.items()} == KNOWN["today"]
 

@@ -104,6 +104,7 @@ def test_known_answers() -> None:
     for lists, port in (([[2], [2], [0, 1]], 2), ([[1], [2], [0]], 1)):
         w = workload(buffer="4000000 B", pattern="neighbours", neighbour_list=lists)
         runs = Runs(FLAT, Step.of_a_part(w), Rows(0, iterations=1, first=0))
+        assert runs.bound().messages == 1  # all is ready at once
         (of,) = runs.means([(runs.bound(),)])
         assert of.ends[0] == pytest.approx(1e-3 + port * size / 25e9 + L)
 
