@@ -103,7 +103,6 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult,
 }
-IN_ANY_ORDER = ("min", "max", "gcd", "lcm", "hypot")
 OTHER_NAME = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
 IN_C = (
     ("comparison", re.compile(r"(?<=[\w)\]] )(<=|>=|==|!=|<|>)(?= [\w(\-!])"),
@@ -247,7 +246,11 @@ def _changes(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             else:
                 other_call.func = ast.Name(OTHER_NAME[name])
             yield "min for max", other_call
-        if len(node.args) == 2 and not node.keywords and name not in ("isinstance", "getattr", *IN_ANY_ORDER):
+        if (
+            len(node.args) == 2
+            and not node.keywords
+            and name not in ("isinstance", "getattr", "min", "max", "gcd", "lcm", "hypot")
+        ):
             swapped = copy.deepcopy(node)
             swapped.args.reverse()
             yield "swapped", swapped

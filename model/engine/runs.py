@@ -425,12 +425,12 @@ class Runs:
         out: dict[tuple[object, ...], tuple[Rule, list[Wholes]]] = {}
         by_sizes = dict[tuple[int, int], list[Costs]]()
         for rule, rows in self._rules:
-            if (key_ := (rule.grid, rule.nodes)) not in by_sizes:
+            if (sides := (rule.grid, rule.nodes)) not in by_sizes:
                 sent = self.compiler(number, rule).messages(approach, self.length_of_draw.exchanges)
-                by_sizes[key_] = self._by_class(number, sent, drawn=True)
+                by_sizes[sides] = self._by_class(number, sent, drawn=True)
             interface = _told(approach, rule).interface
             setting = rules.setting_for(interface, self.compiler(number, rule).setting)
-            each = [x for c in by_sizes[key_] for x in protocol(c, interface, setting)]
+            each = [x for c in by_sizes[sides] for x in protocol(c, interface, setting)]
             protocols = np.stack([np.broadcast_to(x, (self.sampler.rows,))[rows] for x in each], axis=1)
             late, who = rules.late_puts(interface, setting), rules.receivers(interface, setting)
             for same in alike(protocols):

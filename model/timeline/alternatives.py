@@ -114,12 +114,8 @@ def _grids(parts: Sequence[Workload]) -> Iterator[Alternative]:
 
 def arrangements(threads: int) -> list[tuple[int, int, int]]:
     """Threads along x, y, z as slabs, of the loop that is outside, and as blocks that are near to cubes."""
-    three = [
-        (threads // y // z, y, z)
-        for z in range(1, threads + 1)
-        for y in range(1, threads // z + 1)
-        if threads % (y * z) == 0
-    ]
+    able = [n for n in range(1, threads + 1) if threads % n == 0]
+    three = [(threads // y // z, y, z) for z in able for y in able if threads // z % y == 0]
     return [*dict.fromkeys([(1, 1, threads), min(three, key=lambda of: (sum(of), of))])]
 
 

@@ -113,16 +113,14 @@ def _sent(approach: Approach, workload: Workload) -> Sent:
     interface = approach.interface
     if interface is PART_AM:
         return Sent(approach, "part", math.gcd(*in_directions(workload, PART.into(workload.n_partitions))))
-    if interface is PART_WHOLE:
-        return Sent(approach, "part", approach.transport_partitions)
-    if interface.key not in EXCHANGE_WAYS:
+    if interface is not PART_WHOLE and interface.key not in EXCHANGE_WAYS:
         raise PreadyError(f"approach = '{interface.key}' cannot be measured", valid=", ".join(EXCHANGE_WAYS))
     if {*in_directions(workload, approach)} != {approach.messages}:
         raise PreadyError(
             f"{approach.messages} messages to sides of fewer partitions cannot be measured",
             valid="transport partitions that divide those of each side",
         )
-    return Sent(approach, interface.key, approach.transport_partitions)
+    return Sent(approach, "part" if interface is PART_WHOLE else interface.key, approach.transport_partitions)
 
 
 def check_windows(approaches: Sequence[Approach], workload: Workload) -> None:
